@@ -1,0 +1,37 @@
+"""Prompt learners: one file each, siblings alike.
+
+A learner is a frozen dataclass of its settings, whose defaults are published ones. It offers
+
+    start(clip, classnames, generator)                     fresh learnable tensors, by name
+    prepare(clip, classnames)                              what the loss needs of the class names, computed once
+    loss(clip, parameters, embeddings, labels, prepared)   terms by name; "total" is minimised
+    fit(clip, train, seed=...)                             a `Fitted` learner
+    text_bank(clip, parameters, names)                     text features of base and new names
+    logits(embeddings, bank, subset), baseness(embeddings, bank)
+
+and says in `paper`, `tunes`, `consumes` and `depends_on_other_names` what it is. `Fitted` binds a learner to its
+learned tensors and its training names. Nothing here ever sees a test image during `fit`.
+"""
+
+from openworld.learners._bank import Names, TextBank
+from openworld.learners._fitted import Fitted, load
+from openworld.learners._training import Schedule
+from openworld.learners.coop import CoOp
+from openworld.learners.gmop import GMoP
+from openworld.learners.kgcoop import KgCoOp
+from openworld.learners.zero_shot import ZeroShot
+
+LEARNERS = {"zero-shot": ZeroShot, "CoOp": CoOp, "KgCoOp": KgCoOp, "GMoP": GMoP}
+
+__all__ = [
+    "LEARNERS",
+    "CoOp",
+    "Fitted",
+    "GMoP",
+    "KgCoOp",
+    "Names",
+    "Schedule",
+    "TextBank",
+    "ZeroShot",
+    "load",
+]

@@ -1,0 +1,93 @@
+"""Text features of base and new names, cosine logits on them, and the default detection score."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._errors import OpenworldError
+
+Subset = Literal["base", "new", "all"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The class names of an evaluation, and those that the learner was trained on.
+
+    Args:
+        base: names of the base classes, as they are to be told apart at test time.
+        new: names of the new classes; may be empty.
+        training: names that the learner was fitted with; equal to `base` unless the domain changes.
+    """
+
+    base: tuple[str, ...]
+    new: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if not self.base:
+            raise OpenworldError("there is no base name; give at least one.")
+        require_distinct(self.base + self.new)
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Base names, then new names: the column order of logits over all names."""
+        return self.base + self.new
+
+
+@dataclass(frozen=True)
+class TextBank:
+    """What a fitted learner compares images with.
+
+    Args:
+        text: float[C, D], unit vectors, base names first.
+        base_count: number of base names.
+        scale: logit scale, 0-d.
+    """
+
+    text: Tensor
+    base_count: int
+    scale: Tensor
+
+    def columns(self, subset: Subset) -> slice:
+        """The columns of a subset of the names in logits over all names."""
+        columns = {"base": slice(0, self.base_count), "new": slice(self.base_count, None), "all": slice(None)}
+        if subset not in columns:
+            raise OpenworldError(f"unknown subset {subset!r}; known: base, new, all.")
+        return columns[subset]
+
+
+def require_distinct(names: tuple[str, ...]) -> None:
+    """Refuse two classes of the same name: no prompt could tell them apart."""
+    counts = Counter(name.replace("_", " ").strip().casefold() for name in names)
+    name, count = counts.most_common(1)[0]
+    if count > 1:
+        raise OpenworldError(f"the class name {name!r} occurs {count} times; rename or merge those classes.")
+
+
+def cosine_logits(embeddings: Tensor, text: Tensor, scale: Tensor) -> Tensor:
+    """scale * cosine: float[..., N, C] from embeddings [..., N, D] and text features [..., C, D], any lengths."""
+    return scale * normalize(embeddings, dim=-1) @ normalize(text, dim=-1).mT
+
+
+def bank_logits(embeddings: Tensor, bank: TextBank, subset: Subset) -> Tensor:
+    """float[N, C of the subset], scale included."""
+    return cosine_logits(embeddings, bank.text[bank.columns(subset)], bank.scale)
+
+
+def largest_base_log_probability(embeddings: Tensor, bank: TextBank) -> Tensor:
+    """float[N], at most 0: log of the largest base softmax over base and new names.
+
+    The detection score of every learner that brings none of its own (OpenworldAUC, Hua et al., 2025, appendix C.3).
+    The logarithm keeps scores near probability one apart in float32; their order is the softmax's.
+    """
+    log_probabilities = bank_logits(embeddings, bank, "all").log_softmax(dim=-1)
+    return log_probabilities[:, : bank.base_count].amax(dim=-1)
+
+
+def joint_logits(bank_logits_of, embeddings: Tensor, bank: TextBank) -> Tensor:
+    """Logits of base names by the base rule beside logits of new names by the new rule: float[N, C]."""
+    return torch.cat([bank_logits_of(embeddings, bank, "base"), bank_logits_of(embeddings, bank, "new")], dim=1)

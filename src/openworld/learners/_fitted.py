@@ -1,0 +1,141 @@
+"""A learner bound to what it learned; how it is fitted on cached embeddings, saved and loaded."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.learners._bank import Names, Subset, TextBank, require_distinct
+from openworld.learners._training import train
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` returns.
+
+    Args:
+        learner: the settings it was fitted with.
+        clip: the frozen backbone.
+        classnames: the training names, in label order.
+        parameters: learned tensors by name.
+        history: mean loss terms of each epoch.
+    """
+
+    learner: object
+    clip: object
+    classnames: tuple[str, ...]
+    parameters: dict[str, Tensor]
+    history: tuple[dict[str, float], ...] = ()
+
+    @property
+    def tuned_parameters(self) -> int:
+        """How many numbers were learned."""
+        return sum(tensor.numel() for tensor in self.parameters.values())
+
+    @torch.no_grad()
+    def text_bank(self, base_names, new_names=()) -> TextBank:
+        """Encode names once: base names, then new names, with this learner's prompts."""
+        names = Names(tuple(base_names), tuple(new_names), self.classnames)
+        return self.learner.text_bank(self.clip, self.parameters, names)
+
+    @torch.no_grad()
+    def logits(self, embeddings, bank: TextBank, subset: Subset = "all") -> np.ndarray:
+        """float32[N, C of the subset], logit scale included, from embeddings float[N, D]."""
+        return self.learner.logits(self._tensor(embeddings), bank, subset).float().cpu().numpy()
+
+    @torch.no_grad()
+    def baseness(self, embeddings, bank: TextBank) -> np.ndarray:
+        """float32[N], larger = more like a base class, from embeddings float[N, D]."""
+        return self.learner.baseness(self._tensor(embeddings), bank).float().cpu().numpy()
+
+    def save(self, folder: Path) -> None:
+        """Write `parameters.safetensors` and `learner.json`; the backbone is named, not copied."""
+        from safetensors.torch import save_file
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(
+            {name: tensor.contiguous() for name, tensor in self.parameters.items()},
+            folder / "parameters.safetensors",
+        )
+        description = {
+            "learner": self.learner.name,
+            "settings": asdict(self.learner),
+            "classnames": self.classnames,
+            "backbone": self.clip.name,
+            "backbone_fingerprint": self.clip.fingerprint,
+            "history": self.history,
+        }
+        (folder / "learner.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
+
+    def _tensor(self, embeddings) -> Tensor:
+        return torch.as_tensor(np.asarray(embeddings), dtype=torch.float32, device=self.clip.device)
+
+
+def load(folder: Path, clip) -> Fitted:
+    """Read back what `Fitted.save` wrote, for the same backbone; another backbone raises."""
+    from safetensors.torch import load_file
+
+    from openworld.learners import LEARNERS
+    from openworld.runs import read_spec
+
+    folder = Path(folder)
+    description = json.loads((folder / "learner.json").read_text(encoding="utf-8"))
+    if description["backbone_fingerprint"] != clip.fingerprint:
+        raise OpenworldError(
+            f"{folder} was fitted on backbone {description['backbone']!r} with other weights than {clip.name!r}; "
+            "load that backbone."
+        )
+    if description["learner"] not in LEARNERS:
+        raise unknown_name("learner", description["learner"], LEARNERS)
+    learner = read_spec(description["settings"], LEARNERS[description["learner"]])
+    parameters = load_file(folder / "parameters.safetensors", device=str(clip.device))
+    return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
+
+
+def fit_on_embeddings(learner, clip, features, *, seed: int) -> Fitted:
+    """Train a learner whose images enter as cached global embeddings.
+
+    Args:
+        learner: offers `start`, `prepare`, `loss`, `schedule` and `consumes` ("embeddings", or "views" for one
+            augmented view of each image and epoch, drawn from those that were encoded).
+        clip: the frozen backbone.
+        features: `openworld.features.Features` of the training images.
+        seed: of initial prompts, shuffles and draws of views.
+    """
+    require_distinct(features.classnames)
+    generator = torch.Generator().manual_seed(seed)
+    parameters = learner.start(clip, features.classnames, generator)
+    for tensor in parameters.values():
+        tensor.requires_grad_(True)
+    prepared = learner.prepare(clip, features.classnames)
+
+    def loss(embeddings, labels):
+        return learner.loss(clip, parameters, embeddings, labels, prepared)
+
+    sample = _sampler(learner, clip, features, generator)
+    history = train(parameters, loss, sample, len(features), learner.schedule, generator)
+    frozen = {name: tensor.detach() for name, tensor in parameters.items()}
+    return Fitted(learner, clip, tuple(features.classnames), frozen, history)
+
+
+def _sampler(learner, clip, features, generator: torch.Generator):
+    labels = torch.as_tensor(features.labels, device=clip.device)
+    if learner.consumes == "views" and features.views is None:
+        raise OpenworldError(
+            f"{learner.name} trains on augmented views and the features hold none; encode with Encoding(views=...)."
+        )
+    if learner.consumes == "views":
+        views = torch.as_tensor(np.asarray(features.views), device=clip.device)
+
+        def sample(rows):
+            drawn = torch.randint(views.shape[1], (len(rows),), generator=generator)
+            return views[rows, drawn], labels[rows]
+
+        return sample
+    embeddings = torch.as_tensor(np.asarray(features.embeddings), device=clip.device)
+    return lambda rows: (embeddings[rows], labels[rows])

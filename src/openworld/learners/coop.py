@@ -1,0 +1,64 @@
+"""CoOp (Zhou et al., 2022): one learned context in front of every class name, trained by cross-entropy."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
+from openworld.learners._context import context_tokens, start_context
+from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._training import Schedule
+
+
+@dataclass(frozen=True)
+class CoOp:
+    """Unified context, class name at the end.
+
+    Args:
+        context_length: N learned tokens; 16 in the paper's few-shot experiments, 4 in OpenPL.
+        words: initialise the context with the embeddings of this phrase, whose word count then decides N; None for
+            Normal(0, 0.02).
+        schedule: 50 epochs of 32 images at 0.002, as OpenworldAUC (Hua et al., 2025) compares it.
+    """
+
+    context_length: int = 16
+    words: str | None = None
+    schedule: Schedule = Schedule()
+
+    name: ClassVar[str] = "CoOp"
+    paper: ClassVar[str] = "Zhou et al., 2022"
+    tunes: ClassVar[str] = "N context tokens, shared by all classes"
+    consumes: ClassVar[str] = "views"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """A fresh context float[N, W]."""
+        return {"context": start_context(clip, self.context_length, self.words, generator)}
+
+    def prepare(self, clip, classnames):
+        """The tokenised names."""
+        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
+
+    def loss(self, clip, parameters, embeddings, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy of cosine logits; embeddings float[B, D], labels int64[B]."""
+        text = clip.encode_prompts(parameters["context"], prepared)
+        return {"total": cross_entropy(cosine_logits(embeddings, text, clip.logit_scale), labels)}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the context from augmented views of the training images."""
+        return fit_on_embeddings(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Text features of all names behind the learned context."""
+        text = clip.encode_prompts(parameters["context"], self.prepare(clip, names.all))
+        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
+
+    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
+        """float[N, C of the subset]."""
+        return bank_logits(embeddings, bank, subset)
+
+    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
+        """float[N], log of the largest base softmax."""
+        return largest_base_log_probability(embeddings, bank)

@@ -1,0 +1,232 @@
+"""GMoP, the gated mixture of prompts that trains for OpenworldAUC (Hua et al., 2025, section 5).
+
+One prompt names base images; K detector prompts, each blind to some base classes, tell base from new; zero-shot CLIP
+names new images. The detectors are trained by a pairwise loss in which a gate lets a pair count as much as both of its
+images are named right. Follows huacong/OpenworldAUC @ 8bb934a where the paper is silent: the gate is the sigmoid of a
+probability and is not detached; training softmaxes run over a detector's own names, test softmaxes over all.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._errors import OpenworldError
+from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
+from openworld.learners._context import start_context
+from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._partitions import Partitions, divide_classes
+from openworld.learners._training import Schedule
+from openworld.learners.zero_shot import encode_names
+
+Gate = Literal["sigmoid", "detached", "logit", "0-1", "none"]
+
+
+@dataclass(frozen=True)
+class GMoP:
+    """The mixture and its ablations.
+
+    Args:
+        detectors: K detector prompts; 3 in every published run.
+        detector_context, classifier_context: tokens of each detector prompt and of the base classifier's.
+        alpha: weight of the detectors' cross-entropy (lambda in the paper); 0.5, on ImageNet 1.
+        lam: weight of the pairwise loss; 1 in every published run.
+        gate: "sigmoid" of the true class's probability (published), "detached" (the same without gradient), "logit"
+            (sigmoid of the true class's logit), "0-1" (named right or not), "none" (every pair counts one).
+        new_classifier: "zero-shot" (published), or "tuned": the base classifier's prompt names new images too.
+        single_prompt: one prompt of `detector_context` tokens for all three roles; implies a tuned new classifier.
+        partition_seed: None divides the classes by their index modulo K (published); a number divides a permutation of
+            them drawn from it.
+        template: of zero-shot CLIP.
+        schedule: 50 epochs of 32 plain images, SGD 0.002 without momentum, cosine of period 100 epochs.
+    """
+
+    detectors: int = 3
+    detector_context: int = 16
+    classifier_context: int = 4
+    alpha: float = 0.5
+    lam: float = 1.0
+    gate: Gate = "sigmoid"
+    new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
+    single_prompt: bool = False
+    partition_seed: int | None = None
+    template: str = "a photo of a {}."
+    schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
+
+    name: ClassVar[str] = "GMoP"
+    paper: ClassVar[str] = "Hua et al., 2025"
+    tunes: ClassVar[str] = "4 context tokens to name base, K x 16 to detect"
+    consumes: ClassVar[str] = "embeddings"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh contexts: classifier float[N, W] and detectors float[K, N, W], or one for all, float[N, W]."""
+        if self.single_prompt:
+            return {"context": start_context(clip, self.detector_context, None, generator)}
+        return {
+            "classifier": start_context(clip, self.classifier_context, None, generator),
+            "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
+        }
+
+    def prepare(self, clip, classnames) -> "Prepared":
+        """Tokenised names, partitions, and the zero-shot text features that the new side's gate needs."""
+        partitions = self.divide(len(classnames))
+        length = self.detector_context if self.single_prompt else self.classifier_context
+        return Prepared(
+            classifier_prompts=clip.prompt_names(classnames, length),
+            detector_prompts=clip.prompt_names(classnames, self.detector_context),
+            names=torch.as_tensor(partitions.names, device=clip.device),
+            labels=torch.as_tensor(partitions.labels, device=clip.device),
+            zero_shot=encode_names(clip, classnames, (self.template,)),
+        )
+
+    def divide(self, count: int) -> Partitions:
+        """The pseudo base and pseudo new classes of every detector."""
+        if self.partition_seed is None:
+            return divide_classes(count, self.detectors)
+        return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
+
+    def loss(self, clip, parameters, embeddings, labels, prepared: "Prepared") -> dict[str, Tensor]:
+        """The three terms and their weighted sum; embeddings float[B, D], labels int64[B]."""
+        base_text, detector_text = self._texts(clip, parameters, prepared)
+        base_logits = cosine_logits(embeddings, base_text, clip.logit_scale)
+        detector_logits = cosine_logits(embeddings, detector_text, clip.logit_scale)
+        if self.tuned_new:
+            new_logits = base_logits.detach()
+        else:
+            new_logits = cosine_logits(embeddings, prepared.zero_shot, clip.logit_scale)
+        return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn all prompts together, from plain images."""
+        return fit_on_embeddings(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
+        classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
+        tuned = names.all if self.tuned_new else names.base
+        text = normalize(clip.encode_prompts(classifier, clip.prompt_names(tuned, len(classifier))), dim=-1)
+        if names.new and not self.tuned_new:
+            text = torch.cat([text, encode_names(clip, names.new, (self.template,))])
+        if self.single_prompt:
+            return TextBank(text, len(names.base), clip.logit_scale)
+        own, others = self._detector_texts(clip, parameters["detectors"], names)
+        return MixtureBank(text, len(names.base), clip.logit_scale, own, others)
+
+    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
+        """float[N, C of the subset]: base by the tuned prompt, new by zero-shot CLIP."""
+        return bank_logits(embeddings, bank, subset)
+
+    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
+        """float[N], log of the largest softmax of an own name, over the names and over the detectors."""
+        if self.single_prompt:
+            return largest_base_log_probability(embeddings, bank)
+        scores = []
+        for own, others in zip(bank.own, bank.others, strict=True):
+            logits = cosine_logits(embeddings, torch.cat([own, others]), bank.scale)
+            scores.append(logits.log_softmax(dim=-1)[:, : len(own)].amax(dim=-1))
+        return torch.stack(scores).amax(dim=0)
+
+    @property
+    def tuned_new(self) -> bool:
+        """Whether new images are named with the base classifier's prompt."""
+        return self.single_prompt or self.new_classifier == "tuned"
+
+    def _texts(self, clip, parameters, prepared: "Prepared") -> tuple[Tensor, Tensor]:
+        detector = torch.arange(len(prepared.names), device=clip.device)[:, None]
+        if self.single_prompt:
+            text = clip.encode_prompts(parameters["context"], prepared.classifier_prompts)
+            return text, text[prepared.names]
+        base = clip.encode_prompts(parameters["classifier"], prepared.classifier_prompts)
+        every = clip.encode_prompts(parameters["detectors"], prepared.detector_prompts)
+        return base, every[detector, prepared.names]
+
+    def _detector_texts(self, clip, contexts: Tensor, names: Names) -> tuple[list[Tensor], list[Tensor]]:
+        vocabulary = list(dict.fromkeys(names.training + names.all))
+        every = clip.encode_prompts(contexts, clip.prompt_names(vocabulary, self.detector_context))
+        asked = [index for index, name in enumerate(vocabulary) if name in set(names.all)]
+        own = self.divide(len(names.training)).names.tolist()
+        others = [[index for index in asked if index not in set(mine)] for mine in own]
+        texts = list(zip(every, own, others, strict=True))
+        return [text[rows] for text, rows, _ in texts], [text[rows] for text, _, rows in texts]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
+
+    classifier_prompts: object
+    detector_prompts: object
+    names: Tensor
+    labels: Tensor
+    zero_shot: Tensor
+
+
+@dataclass(frozen=True)
+class MixtureBank(TextBank):
+    """A text bank with, for each detector, the features of its own names [m, D] and of all other names [r, D]."""
+
+    own: list[Tensor]
+    others: list[Tensor]
+
+
+def mixture_loss(
+    base_logits: Tensor,
+    new_logits: Tensor,
+    detector_logits: Tensor,
+    labels: Tensor,
+    detector_labels: Tensor,
+    settings: GMoP,
+) -> dict[str, Tensor]:
+    """GMoP's loss on the logits of one batch.
+
+    Args:
+        base_logits, new_logits: float[B, n], tuned and zero-shot logits over all base names.
+        detector_logits: float[K, B, m], each detector's logits over its own names.
+        labels: int64[B], base classes.
+        detector_labels: int64[K, n], column of a class for each detector, -1 where it is pseudo new.
+        settings: gives `gate`, `alpha` and `lam`.
+
+    Returns:
+        0-d "cross_entropy", "detector_cross_entropy", "pairwise" (means over the K detectors) and "total". A detector
+        whose batch lacks pseudo base or pseudo new images adds zero and still counts in the mean.
+    """
+    columns = detector_labels[:, labels]
+    is_base = columns >= 0
+    base_count, new_count = is_base.sum(dim=1), (~is_base).sum(dim=1)
+    both = (base_count > 0) & (new_count > 0)
+    entropies = cross_entropy(detector_logits.mT, columns, ignore_index=-1, reduction="none").sum(dim=1)
+    base_gate, new_gate = _gates(base_logits, new_logits, labels, settings.gate)
+    score = detector_logits.softmax(dim=-1).amax(dim=-1)
+    margin = 1 - (score[:, :, None] - score[:, None, :])
+    weight = (base_gate * is_base)[:, :, None] * (new_gate * ~is_base)[:, None, :]
+    pairwise = (weight * margin.square()).sum(dim=(1, 2))
+    cross = cross_entropy(base_logits, labels)
+    detector_cross = (both * entropies / base_count.clamp(min=1)).mean()
+    pair = (both * pairwise / (base_count * new_count).clamp(min=1)).mean()
+    total = cross + settings.alpha * detector_cross + settings.lam * pair
+    return {
+        "cross_entropy": cross,
+        "detector_cross_entropy": detector_cross,
+        "pairwise": pair,
+        "total": total,
+    }
+
+
+def _gates(base_logits: Tensor, new_logits: Tensor, labels: Tensor, gate: Gate) -> tuple[Tensor, Tensor]:
+    """How much a base image and a new image count in a pair: float[B] each."""
+
+    def of(logits: Tensor) -> Tensor:
+        if gate == "none":
+            return torch.ones_like(logits[:, 0])
+        if gate == "0-1":
+            return (logits.argmax(dim=-1) == labels).to(logits.dtype)
+        true = (logits if gate == "logit" else logits.softmax(dim=-1)).gather(1, labels[:, None])[:, 0]
+        return torch.sigmoid(true.detach() if gate == "detached" else true)
+
+    if gate not in ("sigmoid", "detached", "logit", "0-1", "none"):
+        raise OpenworldError(f"unknown gate {gate!r}; known: sigmoid, detached, logit, 0-1, none.")
+    return of(base_logits), of(new_logits)

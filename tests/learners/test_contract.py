@@ -1,0 +1,113 @@
+"""What every learner promises; a learner that is not in `SMALL` fails here."""
+
+import numpy as np
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.learners import LEARNERS, Schedule, load
+
+SMALL = {
+    "zero-shot": {},
+    "CoOp": {"context_length": 4, "schedule": Schedule(epochs=3)},
+    "KgCoOp": {"words": None, "schedule": Schedule(epochs=3)},
+    "GMoP": {"detector_context": 4, "schedule": Schedule(epochs=3, warmup=False, drop_last=False)},
+}
+
+
+@pytest.fixture(params=LEARNERS)
+def learner(request):
+    return LEARNERS[request.param](**SMALL[request.param])
+
+
+@pytest.fixture
+def fitted(learner, clip, shots):
+    return learner.fit(clip, shots, seed=1)
+
+
+NEW = ("sea turtle", "violin", "lighthouse")
+
+
+def test_describes_itself(learner):
+    assert LEARNERS[learner.name] is type(learner)
+    assert learner.paper and learner.tunes
+    assert learner.consumes in ("embeddings", "views")
+    assert learner.depends_on_other_names in (True, False)
+
+
+def test_logits_and_baseness(fitted, shots):
+    bank = fitted.text_bank(shots.classnames, NEW)
+    every = fitted.logits(shots.embeddings, bank, "all")
+    base, new = fitted.logits(shots.embeddings, bank, "base"), fitted.logits(shots.embeddings, bank, "new")
+    assert every.dtype == np.float32
+    np.testing.assert_allclose(every, np.concatenate([base, new], axis=1), rtol=1e-4, atol=1e-4)
+    baseness = fitted.baseness(shots.embeddings, bank)
+    assert baseness.shape == (len(shots),)
+    assert np.isfinite(baseness).all()
+
+
+def test_an_image_is_answered_the_same_alone_and_in_company(fitted, shots):
+    bank = fitted.text_bank(shots.classnames, NEW)
+    together, alone = fitted.baseness(shots.embeddings, bank), fitted.baseness(shots.embeddings[:1], bank)
+    np.testing.assert_allclose(together[:1], alone, rtol=1e-4, atol=1e-4)
+
+
+def test_length_of_an_embedding_does_not_matter_here(fitted, shots):
+    bank = fitted.text_bank(shots.classnames, NEW)
+    ours, longer = (fitted.logits(scale * shots.embeddings, bank) for scale in (1, 3))
+    np.testing.assert_allclose(ours, longer, rtol=1e-4, atol=1e-3)
+
+
+def test_same_seed_same_learner_other_seed_another(learner, clip, shots, fitted):
+    again, other = learner.fit(clip, shots, seed=1), learner.fit(clip, shots, seed=2)
+    for name, tensor in fitted.parameters.items():
+        assert torch.equal(tensor, again.parameters[name])
+        # Weights that start from a phrase differ only by the order of their images.
+        assert not torch.equal(tensor, other.parameters[name])
+
+
+def test_the_backbone_stays_frozen(clip, fitted):
+    assert not any(parameter.requires_grad or parameter.grad is not None for parameter in clip.parameters())
+    assert not any(tensor.requires_grad for tensor in fitted.parameters.values())
+
+
+def test_saved_and_loaded_it_answers_the_same(fitted, clip, shots, tmp_path):
+    fitted.save(tmp_path)
+    again = load(tmp_path, clip)
+    assert again.learner == fitted.learner
+    bank, bank_again = fitted.text_bank(shots.classnames, NEW), again.text_bank(shots.classnames, NEW)
+    assert np.array_equal(fitted.logits(shots.embeddings, bank), again.logits(shots.embeddings, bank_again))
+
+
+def test_one_name_per_half(learner, clip, shots):
+    fitted = learner.fit(clip, shots, seed=1)
+    bank = fitted.text_bank(shots.classnames[:1], NEW[:1])
+    assert fitted.logits(shots.embeddings, bank).shape == (len(shots), 2)
+
+
+def test_without_new_names(fitted, shots):
+    bank = fitted.text_bank(shots.classnames)
+    assert fitted.logits(shots.embeddings, bank, "new").shape == (len(shots), 0)
+
+
+def test_names_that_occur_twice_are_refused(fitted, shots):
+    with pytest.raises(OpenworldError, match="'owl' occurs 2 times"):
+        fitted.text_bank(shots.classnames, ("Owl",))
+
+
+def test_unknown_subset_is_refused(fitted, shots):
+    with pytest.raises(OpenworldError, match="unknown subset"):
+        fitted.logits(shots.embeddings, fitted.text_bank(shots.classnames, NEW), "old")
+
+
+def test_training_lowers_the_loss(fitted):
+    if fitted.history:
+        assert fitted.history[-1]["total"] < fitted.history[0]["total"]
+
+
+def test_augmented_views_are_asked_for(learner, clip, shots):
+    if learner.consumes == "views":
+        from dataclasses import replace
+
+        with pytest.raises(OpenworldError, match="augmented views"):
+            learner.fit(clip, replace(shots, views=None), seed=1)
