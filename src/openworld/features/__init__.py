@@ -1,0 +1,8 @@
+"""Encode an image set once, keep it on disk, and look at it through views."""
+
+from openworld.features.augment import random_resized_crop
+from openworld.features.encode import Encoding, default_cache, encode
+from openworld.features.store import Features, FeatureStore
+from openworld.features.view import View
+
+__all__ = ["Encoding", "Features", "FeatureStore", "View", "default_cache", "encode", "random_resized_crop"]

@@ -1,0 +1,193 @@
+"""Encode an image set with a frozen backbone, once: resumable by shard, keyed by what determines the numbers."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld.features.augment import random_resized_crop
+from openworld.features.store import Features, FeatureStore
+
+_SHARD_IMAGES = 1024
+_BATCH_IMAGES = 128  # fixed: the last bits of an embedding may depend on its batch, and shards must be repeatable
+_LAYOUT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What is computed of every image.
+
+    Args:
+        views: number V of augmented views for training; 0 for test images.
+        crop_scale: smallest and largest share of the area that a view keeps.
+        seed: of the views' draws.
+        patches: keep patch embeddings too (float16).
+    """
+
+    views: int = 0
+    crop_scale: tuple[float, float] = (0.08, 1.0)
+    seed: int = 0
+    patches: bool = False
+
+
+def default_cache() -> Path:
+    """Where features are kept: `$OPENWORLD_CACHE`, or `~/.cache/openworld`, with `/features` appended."""
+    return Path(os.environ.get("OPENWORLD_CACHE", Path.home() / ".cache" / "openworld")) / "features"
+
+
+def encode(
+    clip,
+    images,
+    encoding: Encoding = Encoding(),
+    *,
+    cache: Path | None = None,
+    allow_corrupt: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Features:
+    """Embeddings of every image of a set, read from disk where they were computed before.
+
+    Args:
+        clip: backbone of `openworld.backbones.load`.
+        images: image set (`openworld.datasets`): labels, groups, classnames, fingerprint, `image(i)`.
+        encoding: what to compute.
+        cache: folder that holds encoded sets; None for `default_cache()`.
+        allow_corrupt: how many unreadable images may be left out; the first one more stops the run.
+        progress: called with (images done, images in all) after every shard, also for those kept from before.
+
+    Returns:
+        `Features` of the readable images, memory-mapped views and patches.
+
+    Raises:
+        OpenworldError: an empty set, or more than `allow_corrupt` unreadable images.
+    """
+    if len(images) == 0:
+        raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
+    store = FeatureStore(Path(cache or default_cache()) / _key(clip, images, encoding))
+    if store.manifest is None:
+        _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress)
+    elif progress:
+        progress(len(images), len(images))
+    return _read(store, images, allow_corrupt)
+
+
+def _key(clip, images, encoding: Encoding) -> str:
+    parts = {
+        "backbone": clip.fingerprint,
+        "preprocess": clip.preprocess_fingerprint,
+        "dtype": str(clip.dtype),
+        "images": images.fingerprint,
+        "encoding": asdict(encoding),
+        "layout": _LAYOUT_VERSION,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress) -> None:
+    total = len(images)
+    starts, corrupt = range(0, total, _SHARD_IMAGES), []
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for index, start in enumerate(starts):
+            stop = min(start + _SHARD_IMAGES, total)
+            if not store.shard_path(index).exists():
+                store.write_shard(index, _shard(clip, images, encoding, range(start, stop), pool))
+            corrupt += _corrupt_rows(store, index, start)
+            if len(corrupt) > allow_corrupt:
+                _give_up(store, images, index, corrupt[-1])
+            if progress:
+                progress(stop, total)
+    description = {
+        "images": images.fingerprint,
+        "backbone": clip.fingerprint,
+        "count": total,
+        "name": images.name,
+    }
+    store.finish(len(starts), description | {"encoding": asdict(encoding)})
+
+
+def _corrupt_rows(store: FeatureStore, index: int, start: int) -> list[int]:
+    """Images of a shard that could not be read: their embeddings are NaN."""
+    return [start + int(row) for row in np.flatnonzero(np.isnan(store.shard(index, "embeddings")[:, 0]))]
+
+
+def _give_up(store: FeatureStore, images, index: int, row: int) -> NoReturn:
+    # The shard goes, so that its images are read again once they are repaired.
+    store.shard_path(index).unlink()
+    images.image(row)
+    raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
+
+
+def _shard(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
+    batches = [rows[start : start + _BATCH_IMAGES] for start in range(0, len(rows), _BATCH_IMAGES)]
+    parts = [_batch(clip, images, encoding, batch, pool) for batch in batches]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _batch(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
+    pixels = list(pool.map(lambda row: _pixels(clip, images, encoding, row), rows))
+    readable = np.array([stack is not None for stack in pixels])
+    size = clip.config.image.image_size
+    blank = torch.zeros(1 + encoding.views, 3, size, size)
+    stacked = torch.stack([blank if stack is None else stack for stack in pixels])
+    arrays = _forward(clip, stacked.to(clip.device, clip.dtype), encoding)
+    for array in arrays.values():
+        array[~readable] = np.nan
+    return arrays
+
+
+@torch.no_grad()
+def _forward(clip, pixels: torch.Tensor, encoding: Encoding) -> dict[str, np.ndarray]:
+    plain = pixels[:, 0]
+    if encoding.patches:
+        embeddings, patches = clip.encode_patches(plain)
+        arrays = {"embeddings": embeddings, "patches": patches.half()}
+    else:
+        arrays = {"embeddings": clip.encode_image(plain)}
+    if encoding.views:
+        arrays["views"] = torch.stack([clip.encode_image(view) for view in pixels[:, 1:].unbind(1)], dim=1)
+    return {
+        name: array.cpu().numpy() if name == "patches" else array.float().cpu().numpy()
+        for name, array in arrays.items()
+    }
+
+
+def _pixels(clip, images, encoding: Encoding, row: int) -> torch.Tensor | None:
+    """float[1 + V, 3, H, W]: the plain picture, then its views; None where it cannot be read."""
+    try:
+        image = images.image(row)
+    except OpenworldError:
+        return None
+    generator = np.random.default_rng([encoding.seed, row])
+    size = clip.config.image.image_size
+    views = [random_resized_crop(image, size, generator, scale=encoding.crop_scale) for _ in range(encoding.views)]
+    return torch.stack([clip.preprocess(picture) for picture in (image, *views)])
+
+
+def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:
+    embeddings = np.asarray(store.array("embeddings"))
+    readable = ~np.isnan(embeddings[:, 0])
+    unreadable = int((~readable).sum())
+    if unreadable > allow_corrupt:
+        raise OpenworldError(
+            f"{unreadable} of {len(images)} images of {images.name!r} could not be read, {allow_corrupt} allowed; "
+            f"repair them and delete {store.folder}, or allow as many."
+        )
+    kept = np.flatnonzero(readable)
+    views, patches = store.array("views"), store.array("patches")
+    return Features(
+        embeddings=embeddings[kept],
+        labels=np.asarray(images.labels)[kept],
+        groups=np.asarray(images.groups)[kept],
+        rows=kept,
+        classnames=tuple(images.classnames),
+        fingerprint=store.folder.name,
+        views=views if views is None or not unreadable else views[kept],
+        patches=patches if patches is None or not unreadable else patches[kept],
+    )

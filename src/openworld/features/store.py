@@ -1,0 +1,174 @@
+"""Features on disk: safetensors shards beside a JSON manifest, written once, read through memory maps.
+
+A shard is complete when it stands under its final name; the manifest, with every shard's SHA-256, is written last.
+A set with a manifest is whole; one without is finished by encoding the shards that are missing.
+"""
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+
+_DTYPES = {"F32": np.float32, "F16": np.float16}
+
+
+@dataclass(frozen=True)
+class Features:
+    """An encoded image set.
+
+    Args:
+        embeddings: float32[N, D], global embeddings, not normalised.
+        labels: int64[N], indices into `classnames`.
+        groups: int64[N], equal for images that are not independent (variations of one drawing).
+        rows: int64[N], which images of the image set these are; an unreadable image is left out.
+        classnames: C names.
+        fingerprint: hash of what was encoded with what.
+        views: float32[N, V, D], embeddings of V augmented views of each image, or None.
+        patches: float16[N, P, D], patch embeddings, or None.
+    """
+
+    embeddings: np.ndarray
+    labels: np.ndarray
+    groups: np.ndarray
+    rows: np.ndarray
+    classnames: tuple[str, ...]
+    fingerprint: str
+    views: np.ndarray | None = None
+    patches: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def select(self, images: np.ndarray) -> "Features":
+        """The images at these places, int64[n] or bool[N]."""
+        return replace(
+            self,
+            embeddings=self.embeddings[images],
+            labels=self.labels[images],
+            groups=self.groups[images],
+            rows=self.rows[images],
+            views=None if self.views is None else self.views[images],
+            patches=None if self.patches is None else self.patches[images],
+        )
+
+    def of_classes(self, classes: np.ndarray) -> "Features":
+        """All images of `classes`, labels counted within them from 0, in the order given."""
+        position = np.full(len(self.classnames), -1)
+        position[classes] = np.arange(len(classes))
+        chosen = self.select(np.flatnonzero(position[self.labels] >= 0))
+        names = tuple(self.classnames[index] for index in classes)
+        return replace(chosen, labels=position[chosen.labels], classnames=names)
+
+
+class ShardedArray:
+    """Rows spread over memory-mapped files, read by index as if they were one array [N, ...]."""
+
+    def __init__(self, parts: list[np.ndarray]):
+        self._parts = parts
+        self._starts = np.cumsum([0] + [len(part) for part in parts])
+        self.shape = (int(self._starts[-1]), *parts[0].shape[1:])
+        self.dtype = parts[0].dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.concatenate(self._parts).astype(dtype or self.dtype, copy=False)
+
+    def __getitem__(self, rows) -> np.ndarray:
+        rows = np.arange(len(self))[rows]
+        flat = np.atleast_1d(rows)
+        result = np.empty((len(flat), *self.shape[1:]), self.dtype)
+        shards = np.searchsorted(self._starts, flat, side="right") - 1
+        for shard in np.unique(shards):
+            chosen = shards == shard
+            result[chosen] = self._parts[shard][flat[chosen] - self._starts[shard]]
+        return result[0] if rows.ndim == 0 else result
+
+
+class FeatureStore:
+    """The folder of one encoded set: `shard-00000.safetensors`, ... and `manifest.json`."""
+
+    def __init__(self, folder: Path):
+        self.folder = Path(folder)
+
+    @cached_property
+    def manifest(self) -> dict | None:
+        """What was written, or None while the set is not whole."""
+        path = self.folder / "manifest.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def shard_path(self, index: int) -> Path:
+        """Where shard `index` stands once it is complete."""
+        return self.folder / f"shard-{index:05d}.safetensors"
+
+    def write_shard(self, index: int, arrays: dict[str, np.ndarray]) -> None:
+        """Write one shard whole or not at all."""
+        from safetensors.numpy import save
+
+        _write_atomically(self.shard_path(index), save(arrays))
+
+    def finish(self, shards: int, description: dict) -> None:
+        """Write the manifest: the set is whole from here on."""
+        digests = [_digest(self.shard_path(index)) for index in range(shards)]
+        text = json.dumps(description | {"shards": digests}, indent=1, sort_keys=True)
+        _write_atomically(self.folder / "manifest.json", text.encode())
+        self.__dict__.pop("manifest", None)
+
+    def array(self, name: str) -> ShardedArray | None:
+        """The rows of one array over all shards, or None where it was not asked for."""
+        maps = [self.shard(index, name) for index in range(len(self.manifest["shards"]))]
+        return None if maps[0] is None else ShardedArray(maps)
+
+    def shard(self, index: int, name: str) -> np.ndarray | None:
+        """One array of one shard, memory-mapped."""
+        return _memory_map(self.shard_path(index), name)
+
+    def verify(self) -> None:
+        """Read every shard and compare its SHA-256 with the manifest; raises on the first that differs."""
+        for index, digest in enumerate(self.manifest["shards"]):
+            if not self.shard_path(index).exists() or _digest(self.shard_path(index)) != digest:
+                raise OpenworldError(
+                    f"{self.shard_path(index)} is missing or was changed since it was written; "
+                    f"delete the folder {self.folder} and encode again."
+                )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _memory_map(path: Path, name: str) -> np.ndarray | None:
+    if not path.exists():
+        raise OpenworldError(f"{path} is missing; delete the folder {path.parent} and encode again.")
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        entry = json.loads(file.read(length)).get(name)
+    if entry is None:
+        return None
+    start, end = entry["data_offsets"]
+    if path.stat().st_size < 8 + length + end:
+        raise OpenworldError(f"{path} is cut short; delete the folder {path.parent} and encode again.")
+    return np.memmap(path, _DTYPES[entry["dtype"]], "r", offset=8 + length + start, shape=tuple(entry["shape"]))
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
