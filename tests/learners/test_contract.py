@@ -9,6 +9,7 @@ from openworld.learners import LEARNERS, Schedule, load
 
 SMALL = {
     "zero-shot": {},
+    "zero-shot-ensemble": {},
     "CoOp": {"context_length": 4, "schedule": Schedule(epochs=3)},
     "KgCoOp": {"words": None, "schedule": Schedule(epochs=3)},
     "GMoP": {"detector_context": 4, "schedule": Schedule(epochs=3, warmup=False, drop_last=False)},

@@ -1,7 +1,7 @@
 """Encode an image set once, keep it on disk, and look at it through views."""
 
 from openworld.features.augment import random_resized_crop
-from openworld.features.encode import Encoding, default_cache, encode
+from openworld.features.encoding import Encoding, default_cache, encode
 from openworld.features.store import Features, FeatureStore
 from openworld.features.view import View
 

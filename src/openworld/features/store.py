@@ -152,12 +152,13 @@ def _memory_map(path: Path, name: str) -> np.ndarray | None:
         raise OpenworldError(f"{path} is missing; delete the folder {path.parent} and encode again.")
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
-        entry = json.loads(file.read(length)).get(name)
-    if entry is None:
-        return None
-    start, end = entry["data_offsets"]
+        header = json.loads(file.read(length))
+    end = max(entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__")
     if path.stat().st_size < 8 + length + end:
         raise OpenworldError(f"{path} is cut short; delete the folder {path.parent} and encode again.")
+    if name not in header:
+        return None
+    entry, start = header[name], header[name]["data_offsets"][0]
     return np.memmap(path, _DTYPES[entry["dtype"]], "r", offset=8 + length + start, shape=tuple(entry["shape"]))
 
 

@@ -2,6 +2,7 @@
 
 A learner is a frozen dataclass of its settings, whose defaults are published ones. It offers
 
+    published(dataset)                                     the learner as published for a data set
     start(clip, classnames, generator)                     fresh learnable tensors, by name
     prepare(clip, classnames)                              what the loss needs of the class names, computed once
     loss(clip, parameters, embeddings, labels, prepared)   terms by name; "total" is minimised
@@ -15,13 +16,14 @@ learned tensors and its training names. Nothing here ever sees a test image duri
 
 from openworld.learners._bank import Names, TextBank
 from openworld.learners._fitted import Fitted, load
+from openworld.learners._settings import configure
 from openworld.learners._training import Schedule
 from openworld.learners.coop import CoOp
 from openworld.learners.gmop import GMoP
 from openworld.learners.kgcoop import KgCoOp
-from openworld.learners.zero_shot import ZeroShot
+from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
 
-LEARNERS = {"zero-shot": ZeroShot, "CoOp": CoOp, "KgCoOp": KgCoOp, "GMoP": GMoP}
+LEARNERS = {learner.name: learner for learner in (ZeroShot, ZeroShotEnsemble, CoOp, KgCoOp, GMoP)}
 
 __all__ = [
     "LEARNERS",
@@ -33,5 +35,7 @@ __all__ = [
     "Schedule",
     "TextBank",
     "ZeroShot",
+    "ZeroShotEnsemble",
+    "configure",
     "load",
 ]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.learners._bank import Names, Subset, TextBank, require_distinct
+from openworld.learners._settings import configure
 from openworld.learners._training import train
 
 
@@ -81,7 +82,6 @@ def load(folder: Path, clip) -> Fitted:
     from safetensors.torch import load_file
 
     from openworld.learners import LEARNERS
-    from openworld.runs import read_spec
 
     folder = Path(folder)
     description = json.loads((folder / "learner.json").read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ def load(folder: Path, clip) -> Fitted:
         )
     if description["learner"] not in LEARNERS:
         raise unknown_name("learner", description["learner"], LEARNERS)
-    learner = read_spec(description["settings"], LEARNERS[description["learner"]])
+    learner = configure(LEARNERS[description["learner"]], description["settings"])
     parameters = load_file(folder / "parameters.safetensors", device=str(clip.device))
     return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 

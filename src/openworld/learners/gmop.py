@@ -6,7 +6,7 @@ images are named right. Follows huacong/OpenworldAUC @ 8bb934a where the paper i
 probability and is not detached; training softmaxes run over a detector's own names, test softmaxes over all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,12 +15,16 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._errors import OpenworldError
+from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
 from openworld.learners._context import start_context
 from openworld.learners._fitted import Fitted, fit_on_embeddings
 from openworld.learners._partitions import Partitions, divide_classes
 from openworld.learners._training import Schedule
 from openworld.learners.zero_shot import encode_names
+
+PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
+"""Epochs by data set, where huacong/OpenworldAUC gives them."""
 
 Gate = Literal["sigmoid", "detached", "logit", "0-1", "none"]
 
@@ -61,6 +65,14 @@ class GMoP:
     tunes: ClassVar[str] = "4 context tokens to name base, K x 16 to detect"
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
+
+    @classmethod
+    def published(cls, dataset: str) -> "GMoP":
+        """With the data set's sentence, epochs and alpha, as far as they were released."""
+        default = cls(template=TEMPLATES.get(dataset, PHOTO))
+        epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
+        alpha = 1.0 if dataset == "imagenet" else default.alpha
+        return replace(default, alpha=alpha, schedule=replace(default.schedule, epochs=epochs))
 
     def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts: classifier float[N, W] and detectors float[K, N, W], or one for all, float[N, W]."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
 from openworld.learners._context import context_tokens, start_context
 from openworld.learners._fitted import Fitted, fit_on_embeddings
@@ -21,7 +22,7 @@ class KgCoOp:
         context_length: N learned tokens where `words` is None.
         words: phrase that initialises the context; its word count decides N.
         weight: lambda of the guidance term; 8 in the published runs.
-        template: of the frozen teacher; the published one of DTD is "a photo of a {}, a type of texture.".
+        template: of the frozen teacher; `published` knows each data set's.
         schedule: 100 epochs of 128 images at 0.002 (htyao89/KgCoOp @ c43ccc3).
     """
 
@@ -36,6 +37,11 @@ class KgCoOp:
     tunes: ClassVar[str] = "N context tokens, shared by all classes"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
+
+    @classmethod
+    def published(cls, dataset: str) -> "KgCoOp":
+        """With the sentence of the data set's teacher."""
+        return cls(template=KGCOOP.get(dataset, PHOTO))
 
     def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
+from openworld.datasets import templates as sentences
 from openworld.learners._bank import Names, TextBank, bank_logits, largest_base_log_probability
 from openworld.learners._fitted import Fitted
 
@@ -29,6 +29,11 @@ class ZeroShot:
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
 
+    @classmethod
+    def published(cls, dataset: str) -> "ZeroShot":
+        """With the data set's own sentence."""
+        return cls(templates=(sentences.TEMPLATES.get(dataset, sentences.PHOTO),))
+
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Nothing is learned; `train` gives the base names, `seed` has no effect."""
         return Fitted(self, clip, tuple(train.classnames), {})
@@ -46,14 +51,26 @@ class ZeroShot:
         return largest_base_log_probability(embeddings, bank)
 
 
+@dataclass(frozen=True)
+class ZeroShotEnsemble(ZeroShot):
+    """CLIP as it comes, with the features of several sentences averaged.
+
+    Args:
+        templates: CLIP's seven best ImageNet sentences and, for other data sets, their own sentence.
+    """
+
+    templates: tuple[str, ...] = sentences.ensemble("")
+
+    name: ClassVar[str] = "zero-shot-ensemble"
+
+    @classmethod
+    def published(cls, dataset: str) -> "ZeroShotEnsemble":
+        """With the data set's own ensemble."""
+        return cls(templates=sentences.ensemble(dataset))
+
+
 @torch.no_grad()
 def encode_names(clip, names, templates) -> Tensor:
     """Unit text features float[C, D] of names in one or several templates; "_" in a name is read as a space."""
-    for template in templates:
-        if template.count("{}") != 1:
-            raise OpenworldError(f"the template {template!r} must hold one {{}} for the class name.")
-    cleaned = [name.replace("_", " ") for name in names]
-    features = [
-        normalize(clip.encode_text([template.format(name) for name in cleaned]), dim=-1) for template in templates
-    ]
+    features = [normalize(clip.encode_text(sentences.fill(template, names)), dim=-1) for template in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)

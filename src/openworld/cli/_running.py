@@ -1,0 +1,119 @@
+"""Carry out a recognition run and say what came of it: shared by `demo` and `run`."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld import __version__
+from openworld.cli import console
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a run is carried out and told; nothing here changes a result."""
+
+    folder: Path
+    device: str = "cpu"
+    workers: int = 0
+    cache: Path | None = None
+    allow_corrupt: int = 0
+    quiet: bool = False
+    as_json: bool = False
+
+
+def carry_out(spec, given, manner: Manner) -> None:
+    """Encode, run every unit, build the report, print the table."""
+    from openworld import report
+    from openworld.protocols import recognition
+    from openworld.protocols._workbench import Machine
+    from openworld.runs import RunStore
+
+    machine = Machine(
+        device=manner.device,
+        cache=None if manner.cache is None else str(manner.cache),
+        allow_corrupt=manner.allow_corrupt,
+    )
+    out = console.output(quiet=manner.quiet or manner.as_json)
+    store = RunStore(manner.folder)
+    units = recognition.units(spec, machine)
+    store.create(given, spec, _provenance(units))
+    out.print(_headline(spec, manner))
+    with console.working():
+        _encode(spec, machine, out, manner)
+        _execute(units, store, manner)
+        page = report.build(manner.folder)
+        say_results(manner.folder, page, out, as_json=manner.as_json and not manner.quiet)
+
+
+def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
+    """The tables, where the points go, and where things lie."""
+    from openworld import report
+
+    summary = report.summarise(report.load(folder).outcomes)
+    if as_json:
+        print(report.export(summary, "json"))
+        return
+    for table in summary.tables:
+        if len(summary.tables) > 1:
+            out.print(f"\n{table.title}", style="bold")
+        out.print(report.terminal_table(table))
+        out.print(report.losses_line(table.best))
+    out.print(f"Report: {page}   Records: {folder}/   Again with your own data: openworld run --help")
+
+
+def _provenance(units) -> dict:
+    from openworld.runs import provenance
+
+    weights = {unit.inputs["weights"]: unit.inputs["weights"] for unit in units}
+    data = {part: value for unit in units for part, value in unit.inputs.items() if part != "weights"}
+    return provenance(weights={"backbone": next(iter(weights))}, data=data)
+
+
+def _headline(spec, manner: Manner) -> str:
+    from openworld import datasets
+
+    count = len(datasets.load(spec.dataset, domain=spec.test_domain, part="test").classnames)
+    domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
+    parts = [
+        f"openworld {__version__}",
+        spec.dataset + (f" in {domain} style" if domain else ""),
+        f"{count - count // 2} base + {count // 2} new classes",
+        f"{spec.shots} shots",
+        "seeds " + " ".join(map(str, spec.seeds)),
+        f"{manner.device}, {_workers(manner)} worker(s) x {spec.threads} thread(s)",
+    ]
+    return " · ".join(parts)
+
+
+def _encode(spec, machine, out, manner: Manner) -> None:
+    from openworld.protocols import recognition
+
+    started, seen = time.perf_counter(), {}
+    with console.bars(manner.quiet or manner.as_json) as progress:
+        bar = progress.add_task("encoding", total=None, rate="")
+
+        def told(number: int, sets: int, done: int, total: int) -> None:
+            seen[number] = done
+            rate = sum(seen.values()) / (time.perf_counter() - started)
+            progress.update(bar, completed=sum(seen.values()), rate=f"{rate:.0f}/s")
+
+        recognition.encode_all(spec, machine, told)
+    count, seconds = sum(seen.values()), time.perf_counter() - started
+    out.print(f"encoded {count:,} images in {seconds:.1f} s ({count / seconds:,.0f}/s; kept for the next run)")
+
+
+def _execute(units, store, manner: Manner) -> None:
+    from openworld.runs import execute
+
+    with console.bars(manner.quiet or manner.as_json) as progress:
+        bar = progress.add_task("fitting", total=len(units), rate="")
+
+        def told(event) -> None:
+            progress.update(bar, completed=event.done, description=f"{event.state} {event.unit}")
+
+        execute(units, store, workers=min(_workers(manner), len(units)), progress=told)
+
+
+def _workers(manner: Manner) -> int:
+    return manner.workers or (os.cpu_count() or 1 if manner.device == "cpu" else 1)

@@ -1,0 +1,51 @@
+"""All commands by name; each lives in a file of its own."""
+
+from typing import Annotated
+
+import typer
+
+from openworld import __version__
+from openworld.cli import console
+from openworld.cli.demo import demo
+from openworld.cli.list import list_command
+from openworld.cli.report import report
+from openworld.cli.run import run
+from openworld.cli.score import score
+
+app = typer.Typer(
+    name="openworld",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"openworld {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show a traceback instead of two lines when something fails.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Tells how a vision-language model will do outside the closed world it was built in.
+
+    Start with `openworld demo`: real pictures, a real small CLIP, no download, about two minutes.
+    """
+    console.set_debug(debug)
+
+
+app.command("demo")(demo)
+app.command("run")(run)
+app.command("score")(score)
+app.command("report")(report)
+app.command("list")(list_command)

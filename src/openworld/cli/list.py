@@ -1,0 +1,23 @@
+"""`openworld list KIND`: what there is to choose from."""
+
+from typing import Annotated
+
+import typer
+
+KINDS = ("learners", "datasets", "backbones", "metrics", "protocols")
+
+
+def list_command(
+    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all",
+) -> None:
+    """List learners, data sets, backbones, metrics or protocols, with what tells them apart."""
+    from openworld._errors import unknown_name
+    from openworld.cli import console
+    from openworld.cli._catalogue import catalogue
+
+    if kind not in (*KINDS, "all"):
+        raise unknown_name("kind", kind, (*KINDS, "all"))
+    out = console.output()
+    for one in KINDS if kind == "all" else (kind,):
+        out.print(catalogue(one))
+        out.print()

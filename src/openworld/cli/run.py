@@ -1,0 +1,61 @@
+"""`openworld run SPEC.toml`: a run of your own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    spec: Annotated[Path, typer.Argument(help="TOML file, see above.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; default runs/NAME OF THE SPEC. Continued if unfinished.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    workers: Annotated[int, typer.Option(help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
+    cache: Annotated[
+        Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
+    ] = None,
+    allow_corrupt: Annotated[
+        int, typer.Option(help="Unreadable images that each image set may lack; more stop the run.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
+) -> None:
+    """Run learners on base and new classes, and write records and a report.
+
+    A spec names a data set, a backbone and learners; whatever it leaves out has a default:
+
+    ```toml
+    dataset = "emoji-concepts"      # openworld list datasets, or a folder of class folders
+    train_domain = "twemoji"
+    test_domain = "emojione-monotone"
+    backbone = "embedded"           # openworld list backbones, a folder, or a hub repository
+    seeds = [1, 2, 3]
+    shots = 16
+
+    [[learners]]
+    learner = "zero-shot"
+
+    [[learners]]
+    learner = "GMoP"
+    label = "GMoP, alpha and K chosen"
+    settings = { gate = "sigmoid", schedule = { epochs = 40 } }
+    choose = { alpha = [0.1, 0.5, 1.0], detectors = [2, 3] }
+    ```
+
+    Killed and started again, a run goes on where it was and ends with the same bytes.
+    """
+    import tomllib
+
+    from openworld._errors import OpenworldError
+    from openworld.cli._running import Manner, carry_out
+    from openworld.protocols import RecognitionSpec
+    from openworld.runs import read_spec
+
+    if not spec.exists():
+        raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
+    resolved = read_spec(spec, RecognitionSpec)
+    given = tomllib.loads(spec.read_text(encoding="utf-8"))
+    folder = out or Path("runs") / spec.stem
+    carry_out(resolved, given, Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json))

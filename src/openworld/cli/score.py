@@ -1,0 +1,49 @@
+"""`openworld score FILE`: bring your own predictions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def score(
+    file: Annotated[Path, typer.Argument(help="Predictions: .parquet, .csv or .npz, columns as above.")],
+    out: Annotated[Path | None, typer.Option(help="Also keep records and a report in this folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
+) -> None:
+    """OpenworldAUC and its companions for predictions that you made with your own code.
+
+    One row per image, columns:
+
+    - `side` base or new: is the image of a class that the model was tuned on?
+    - `score` number, larger = more base-like.
+    - `correct` true or false: named right among the names of its own side? Or, instead, `label` and `prediction`.
+    - `joint_prediction` (optional): the name among base and new names together, for the overall accuracy.
+    - `confidence` (optional): probability of the prediction, for the calibration error.
+    - `group` (optional): images that are not independent share a number or name; intervals and tests use it.
+    - `model`, `seed`, `id` (optional): several models in one file, compared on the same images.
+    """
+    import tempfile
+
+    from openworld import report
+    from openworld.cli import console
+    from openworld.protocols import scoring
+    from openworld.runs import RunStore, execute, provenance
+
+    units = scoring.units(file)
+    with tempfile.TemporaryDirectory() as scratch, console.working():
+        folder = out or Path(scratch)
+        store = RunStore(folder)
+        store.create({"file": file.name}, {"file": file.name, "digest": units[0].inputs["predictions"]}, provenance())
+        execute(units, store)
+        summary = report.summarise(report.load(folder).outcomes)
+        if as_json:
+            print(report.export(summary, "json"))
+            return
+        shown = console.output()
+        for table in summary.tables:
+            shown.print(report.terminal_table(table))
+            for row in table.rows:
+                shown.print(report.losses_line(row))
+        if out:
+            shown.print(f"Report: {report.build(folder)}   Records: {folder}/")

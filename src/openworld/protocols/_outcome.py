@@ -1,0 +1,136 @@
+"""From logits and detection scores to a per-image table, and from such a table to every number of a record."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from openworld import metrics
+
+Table = Mapping[str, np.ndarray]
+
+
+def image_table(logits, baseness, features, base_count: int) -> dict[str, np.ndarray]:
+    """What one learner said about each test image.
+
+    Args:
+        logits: float[N, C] over base names, then new names, scale included.
+        baseness: float[N], larger = more base-like.
+        features: the images' labels int64[N] (columns of the true names), groups and rows in their image set.
+        base_count: number of base names.
+
+    Returns:
+        Columns id, side ("base" or "new"), label, prediction (among the names of its own side), joint_prediction (among
+        all names), correct, score (the baseness), confidence (softmax of the prediction on its own side), group.
+    """
+    logits, labels = np.asarray(logits, np.float64), features.labels
+    is_base = labels < base_count
+    own = np.where((np.arange(logits.shape[1]) < base_count) == is_base[:, None], logits, -np.inf)
+    prediction = own.argmax(axis=1)
+    return {
+        "id": features.rows,
+        "side": np.where(is_base, "base", "new"),
+        "label": labels,
+        "prediction": prediction,
+        "joint_prediction": logits.argmax(axis=1),
+        "correct": prediction == labels,
+        "score": np.asarray(baseness, np.float64),
+        "confidence": 1 / np.exp(own - own.max(axis=1, keepdims=True)).sum(axis=1),
+        "group": features.groups,
+    }
+
+
+def score(fitted, features, base: np.ndarray, new: np.ndarray) -> dict[str, np.ndarray]:
+    """The per-image table of a fitted learner; `base` and `new` are the class indices of the features' two sides."""
+    ordered = features.of_classes(np.concatenate([base, new]))
+    bank = fitted.text_bank(ordered.classnames[: len(base)], ordered.classnames[len(base) :])
+    logits = fitted.logits(ordered.embeddings, bank, "all")
+    return image_table(logits, fitted.baseness(ordered.embeddings, bank), ordered, base_count=len(base))
+
+
+def recognition_metrics(table: Table) -> dict:
+    """Every number of open-world recognition from a per-image table: fractions in [0, 1], None where undefined."""
+    base, new = _sides(table)
+    detection = metrics.detection_report(base["score"], new["score"])
+    outcome = _openworld_auc(base, new)
+    return _headline(base, new, outcome) | {
+        "openworld_auc": {
+            "value": outcome.value,
+            "standard_error": outcome.standard_error,
+            "reason": outcome.reason,
+        },
+        "correct_auroc": outcome.correct_auroc,
+        "points_lost": None if outcome.points_lost is None else asdict(outcome.points_lost),
+        "aupr_in": detection.aupr_in,
+        "aupr_out": detection.aupr_out,
+        "fpr95_in_positive": detection.fpr_in_positive,
+        "fpr95_out_positive": detection.fpr_out_positive,
+        "ece": _calibration_error(table),
+    }
+
+
+def ratio_sweep(table: Table, ratios: Sequence[float], seed: int) -> list[dict]:
+    """The numbers of Tables 11 and 12 when the natural share of new to base images is multiplied by each ratio.
+
+    A ratio above one keeps 1 / ratio of the base images, one below keeps that share of the new images: the first of one
+    seeded order of each side, so that smaller samples are parts of larger ones.
+    """
+    base, new = _sides(table)
+    generator = np.random.default_rng(seed)
+    base_order, new_order = (generator.permutation(len(side["label"])) for side in (base, new))
+    return [_mix(base, new, base_order, new_order, ratio) for ratio in ratios]
+
+
+def _mix(base: Table, new: Table, base_order, new_order, ratio: float) -> dict:
+    kept_base = _rows(base, base_order[: _kept(len(base_order), min(1.0, 1 / ratio))])
+    kept_new = _rows(new, new_order[: _kept(len(new_order), min(1.0, ratio))])
+    outcome = _openworld_auc(kept_base, kept_new)
+    counts = {"ratio": ratio, "n_base": outcome.n_base, "n_new": outcome.n_new}
+    return counts | _headline(kept_base, kept_new, outcome) | {"openworld_auc": outcome.value}
+
+
+def _kept(count: int, share: float) -> int:
+    return max(1, round(count * share)) if count else 0
+
+
+def _headline(base: Table, new: Table, outcome) -> dict:
+    return {
+        "base_accuracy": outcome.base_accuracy,
+        "new_accuracy": outcome.new_accuracy,
+        "harmonic_mean": outcome.harmonic_mean,
+        "auroc": outcome.auroc,
+        "overall_accuracy": _overall_accuracy(base, new),
+    }
+
+
+def _overall_accuracy(base: Table, new: Table) -> float | None:
+    if "joint_prediction" not in base:
+        return None
+    hits = [side["joint_prediction"] == side["label"] for side in (base, new)]
+    return metrics.accuracy(np.concatenate(hits)).value
+
+
+def _calibration_error(table: Table) -> float | None:
+    if "confidence" not in table:
+        return None
+    return metrics.expected_calibration_error(table["confidence"], table["correct"]).value
+
+
+def _sides(table: Table) -> tuple[Table, Table]:
+    is_base = np.asarray(table["side"]) == "base"
+    return _rows(table, is_base), _rows(table, ~is_base)
+
+
+def _rows(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: np.asarray(column)[rows] for name, column in table.items()}
+
+
+def _openworld_auc(base: Table, new: Table):
+    return metrics.openworld_auc(
+        base["score"],
+        base["correct"],
+        new["score"],
+        new["correct"],
+        base_groups=base["group"],
+        new_groups=new["group"],
+    )

@@ -1,0 +1,83 @@
+"""What a unit works with on this machine: backbones and encoded image sets by name, each loaded once per process."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from openworld import backbones, datasets
+from openworld._errors import OpenworldError
+from openworld.features import Encoding, Features, encode
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a run computes and keeps features; nothing here may change a result.
+
+    Args:
+        device: "cpu", "cuda", "cuda:1", "mps".
+        cache: folder of encoded image sets; None for the default one.
+        data: folder that holds downloaded data sets, for those that are not embedded.
+        allow_corrupt: how many unreadable images each image set may lack.
+    """
+
+    device: str = "cpu"
+    cache: str | None = None
+    data: str | None = None
+    allow_corrupt: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """An image set by name: one part of a data set in one domain; a training part is drawn by `seed` and `shots`."""
+
+    dataset: str
+    domain: str | None
+    part: str
+    seed: int = 0
+    shots: int | None = None
+
+    def load(self):
+        """The image set itself."""
+        return _load(self)
+
+
+@lru_cache(maxsize=64)
+def _load(source: Source):
+    drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
+    return datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
+
+
+@lru_cache(maxsize=2)
+def backbone(name: str, device: str = "cpu"):
+    """The frozen backbone `name` on `device`."""
+    return backbones.load(name, device=device)
+
+
+def encode_source(
+    source: Source,
+    encoding: Encoding,
+    backbone_name: str,
+    machine: Machine,
+    progress: Callable[[int, int], None] | None = None,
+) -> Features:
+    """The features of an image set, from disk where they are known."""
+    return encode(
+        backbone(backbone_name, machine.device),
+        source.load(),
+        encoding,
+        cache=None if machine.cache is None else Path(machine.cache),
+        allow_corrupt=machine.allow_corrupt,
+        progress=progress,
+    )
+
+
+def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str]) -> None:
+    """Refuse to compute when weights or pictures are no longer those that the unit was planned for."""
+    found = {"weights": clip.fingerprint} | {part: source.load().fingerprint for part, source in sources.items()}
+    changed = sorted(name for name in expected if expected[name] != found.get(name))
+    if changed:
+        raise OpenworldError(
+            f"{', '.join(changed)} changed since this run was planned (fingerprints differ); "
+            "start the run in a new folder."
+        )

@@ -1,0 +1,224 @@
+"""Open-world recognition (OpenworldAUC, Hua et al., 2025, section 6): tune on base classes, meet base and new ones.
+
+Classes in label order are cut into a base half, first ceil(n / 2), and a new half. A learner sees some shots of the
+base half; then every test image is scored: is it base or new, and which name of its half is it? Every (learner, seed)
+is one unit. Test images choose nothing: settings under `choose` are decided on validation pictures of base classes.
+"""
+
+import io
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from openworld import datasets
+from openworld._errors import OpenworldError, unknown_name
+from openworld.features import Encoding, Features
+from openworld.learners import LEARNERS, Fitted, configure
+from openworld.protocols._choice import choose_settings
+from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
+from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs
+from openworld.report import pictures
+from openworld.runs import Unit, UnitResult, read_spec
+
+ALGORITHM_VERSION = 1
+PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
+
+
+@dataclass(frozen=True)
+class LearnerSpec:
+    """One learner of a run.
+
+    Args:
+        learner: a name of `openworld list learners`.
+        label: what tables call it; needed where one learner runs with several settings.
+        settings: its own settings, where they differ from the published defaults.
+        choose: settings to be decided on validation pictures, each with its candidates, such as
+            {"alpha": [0.1, 0.5], "schedule.epochs": [10, 20]}.
+    """
+
+    learner: str
+    label: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    choose: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.learner not in LEARNERS:
+            raise unknown_name("learner", self.learner, LEARNERS)
+        object.__setattr__(self, "label", self.label or self.learner)
+        configure(LEARNERS[self.learner], self.settings)
+
+
+@dataclass(frozen=True)
+class RecognitionSpec:
+    """What `openworld run` reads for this protocol.
+
+    Args:
+        dataset: a name of `openworld list datasets`.
+        train_domain, test_domain: domains of the data set (styles, in the embedded world); equal ones give the
+            same-drawing split there, different ones the redrawn split. None for a data set's only domain.
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        learners: what is compared; the order is the order of the tables.
+        seeds: of few-shot draws, initial prompts and shuffles; every learner runs once per seed.
+        shots: training pictures of each base class.
+        views: augmented views encoded of every training picture.
+        crop_scale: smallest and largest share of the picture that a view keeps.
+        ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
+        threads: CPU threads of each unit; fixed, because the last bits of a sum may depend on it.
+    """
+
+    learners: tuple[LearnerSpec, ...]
+    protocol: Literal["recognition"] = "recognition"
+    dataset: str = "emoji-concepts"
+    train_domain: str | None = "twemoji"
+    test_domain: str | None = "twemoji"
+    backbone: str = "embedded"
+    seeds: tuple[int, ...] = (1, 2, 3)
+    shots: int = 16
+    views: int = 8
+    crop_scale: tuple[float, float] = (0.5, 1.0)
+    ratios: tuple[float, ...] = PUBLISHED_RATIOS
+    threads: int = 1
+
+    def __post_init__(self):
+        labels = [learner.label for learner in self.learners]
+        if not labels or not self.seeds:
+            raise OpenworldError("a run needs at least one learner and one seed.")
+        if len(set(labels)) < len(labels) or len(set(self.seeds)) < len(self.seeds):
+            raise OpenworldError(f"labels and seeds must be distinct; they are {labels} and {list(self.seeds)}.")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit's share of a spec: one learner, its settings resolved, and one seed."""
+
+    learner: LearnerSpec
+    seed: int
+    dataset: str
+    train_domain: str | None
+    test_domain: str | None
+    backbone: str
+    shots: int
+    views: int
+    crop_scale: tuple[float, float]
+    ratios: tuple[float, ...]
+    threads: int
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The image sets that the unit reads: shots, test pictures, and validation pictures where they choose."""
+        sources = {
+            "train": Source(self.dataset, self.train_domain, "train", self.seed, self.shots),
+            "test": Source(self.dataset, self.test_domain, "test"),
+        }
+        if self.learner.choose:
+            sources["validation"] = Source(self.dataset, self.train_domain, "validation")
+        return sources
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of a part: views of training pictures alone."""
+        return Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
+
+
+def tasks(spec: RecognitionSpec) -> list[Task]:
+    """Every (learner, seed), learners in the order of the spec."""
+    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in ("learner", "seed")}
+    resolved = [_resolve(one, spec.dataset) for one in spec.learners]
+    return [Task(learner=one, seed=seed, **shared) for one in resolved for seed in spec.seeds]
+
+
+def encode_all(spec: RecognitionSpec, machine: Machine, progress=None) -> None:
+    """Encode what the run needs and is not on disk yet; `progress` gets (set number, sets, images done, images)."""
+    needed = {(task.sources[part], task.encoding(part)): None for task in tasks(spec) for part in task.sources}
+    for number, (source, encoding) in enumerate(needed):
+        report = progress and (lambda done, total, number=number: progress(number, len(needed), done, total))
+        encode_source(source, encoding, spec.backbone, machine, report)
+
+
+def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
+    """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
+    weights = backbone(spec.backbone, machine.device).fingerprint
+    return [
+        Unit(
+            function=f"{__name__}:run_unit",
+            arguments={"task": asdict(task)},
+            inputs={"weights": weights} | {part: source.load().fingerprint for part, source in task.sources.items()},
+            version=ALGORITHM_VERSION,
+            name=f"{task.learner.label}, seed {task.seed}",
+            resources={"machine": asdict(machine)},
+        )
+        for task in tasks(spec)
+    ]
+
+
+def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+    """Fit one learner on one draw of shots, score every test image, compute every metric."""
+    task, machine = read_spec(task, Task), read_spec(machine, Machine)
+    torch.set_num_threads(task.threads)
+    clip = backbone(task.backbone, machine.device)
+    require_inputs(clip, task.sources, inputs)
+    parts = {
+        part: encode_source(source, task.encoding(part), task.backbone, machine)
+        for part, source in task.sources.items()
+    }
+    base, new = datasets.base_new_split(len(parts["test"].classnames))
+    shots = parts["train"].of_classes(base)
+    learner = LEARNERS[task.learner.learner]
+    settings, trail = task.learner.settings, []
+    if task.learner.choose:
+        settings, trail = choose_settings(task.learner, clip, shots, parts["validation"].of_classes(base), task.seed)
+    started = time.perf_counter()
+    fitted = configure(learner, settings).fit(clip, shots, seed=task.seed)
+    fitted_at = time.perf_counter()
+    table = score(fitted, parts["test"], base, new)
+    scored_at = time.perf_counter()
+    facts = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
+    return UnitResult(
+        outputs={"images": table},
+        metrics=_described(task, fitted, parts["test"], len(base))
+        | recognition_metrics(table)
+        | {"ratio_sweep": ratio_sweep(table, task.ratios, task.seed), "detail": facts},
+        attachments=_thumbnails(task.sources["test"].load(), table),
+        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+    )
+
+
+def _resolve(one: LearnerSpec, dataset: str) -> LearnerSpec:
+    """The learner's settings written out whole, with what is published for the data set."""
+    return replace(one, settings=asdict(configure(LEARNERS[one.learner], one.settings, dataset)))
+
+
+def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> dict:
+    same = task.train_domain == task.test_domain
+    return {
+        "protocol": "recognition",
+        "task": task.dataset,
+        "split": "same-drawing" if same else "redrawn",
+        "train_domain": task.train_domain,
+        "test_domain": task.test_domain,
+        "backbone": task.backbone,
+        "learner": task.learner.label,
+        "seed": task.seed,
+        "shots": task.shots,
+        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        "tuned_parameters": fitted.tuned_parameters,
+        "n_base_classes": base_count,
+        "n_new_classes": len(test.classnames) - base_count,
+        "classnames": list(test.classnames),
+    }
+
+
+def _thumbnails(images, table: dict[str, np.ndarray]) -> dict[str, bytes]:
+    """64-pixel PNGs of the pictures that a report shows, by their number in the test set."""
+    places = {one.place for picked in pictures.choose(table).values() for one in picked}
+    return {f"pictures/{table['id'][place]}.png": _png(images.image(int(table["id"][place]))) for place in places}
+
+
+def _png(image) -> bytes:
+    image.thumbnail((64, 64))
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -1,0 +1,25 @@
+"""Settings of the whole suite: properties are judged by their outcome, never by the clock."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("openworld", deadline=None)
+settings.load_profile("openworld")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Tests never read or write the features of the person who runs them."""
+    monkeypatch.setenv("OPENWORLD_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the source tree."""
+    return Path(__file__).resolve().parents[1]
+
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -1,0 +1,136 @@
+"""Encoding: once, resumable, keyed by what determines the numbers, honest about unreadable pictures."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
+
+from tiny_clip import tiny_clip  # noqa: E402
+
+from openworld import OpenworldError  # noqa: E402
+from openworld.datasets import ImageSet  # noqa: E402
+from openworld.features import Encoding, encode  # noqa: E402
+
+
+def picture(index):
+    return Image.fromarray(np.random.default_rng(index).integers(0, 255, (40, 36, 3), np.uint8))
+
+
+class Reader:
+    """Reads made-up pictures, counts them, and fails on the broken ones."""
+
+    def __init__(self, broken=()):
+        self.broken, self.count = set(broken), 0
+
+    def __call__(self, index):
+        self.count += 1
+        if index in self.broken:
+            raise OpenworldError(f"picture-{index}.png cannot be read.")
+        return picture(index)
+
+
+def image_set(reader, count=7, content="made up"):
+    labels = np.arange(count) % 3
+    return ImageSet("toy", "", ("a", "b", "c"), labels, np.arange(count), content, reader)
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return tiny_clip(torch.float32)
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 3)
+    monkeypatch.setattr("openworld.features.encoding._BATCH_IMAGES", 2)
+
+
+def test_equals_the_backbone_one_by_one(clip, tmp_path):
+    features = encode(clip, image_set(Reader()), Encoding(patches=True), cache=tmp_path)
+    for index in range(7):
+        pixels = clip.preprocess(picture(index))[None]
+        expected, patches = clip.encode_patches(pixels)
+        np.testing.assert_allclose(features.embeddings[index], expected[0], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(features.patches[index], patches[0], rtol=2e-2, atol=2e-3)
+    assert features.labels.tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert features.rows.tolist() == list(range(7))
+
+
+def test_the_second_time_no_picture_is_read(clip, tmp_path):
+    first, second, seen = Reader(), Reader(), []
+    one = encode(clip, image_set(first), cache=tmp_path)
+    two = encode(clip, image_set(second), cache=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert (first.count, second.count) == (7, 0)
+    assert seen == [(7, 7)]
+    np.testing.assert_array_equal(one.embeddings, two.embeddings)
+
+
+def test_an_interrupted_encoding_goes_on_where_it_was(clip, tmp_path):
+    whole = encode(clip, image_set(Reader()), cache=tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        encode(clip, image_set(Reader()), cache=tmp_path / "parts", progress=interrupt_after(1))
+    reader = Reader()
+    parts = encode(clip, image_set(reader), cache=tmp_path / "parts")
+    assert reader.count == 4
+    np.testing.assert_array_equal(whole.embeddings, parts.embeddings)
+
+
+def interrupt_after(shards):
+    seen = []
+
+    def progress(done, total):
+        seen.append(done)
+        if len(seen) == shards:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_views_are_the_same_again_and_differ_among_themselves(clip, tmp_path):
+    ask = Encoding(views=2, seed=5)
+    one = encode(clip, image_set(Reader()), ask, cache=tmp_path / "one")
+    two = encode(clip, image_set(Reader()), ask, cache=tmp_path / "two")
+    assert one.views.shape == (7, 2, 64)
+    np.testing.assert_array_equal(np.asarray(one.views), np.asarray(two.views))
+    views = np.asarray(one.views)
+    assert not np.allclose(views[:, 0], views[:, 1])
+
+
+@pytest.mark.parametrize("ask", [Encoding(views=1), Encoding(seed=1), Encoding(patches=True)])
+def test_whatever_changes_the_numbers_changes_the_key(clip, tmp_path, ask):
+    plain = encode(clip, image_set(Reader()), cache=tmp_path)
+    assert encode(clip, image_set(Reader()), ask, cache=tmp_path).fingerprint != plain.fingerprint
+    other = image_set(Reader(), content="other pictures")
+    assert encode(clip, other, cache=tmp_path).fingerprint != plain.fingerprint
+
+
+def test_an_unreadable_picture_stops_the_run_and_is_named(clip, tmp_path):
+    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+        encode(clip, image_set(Reader({4})), cache=tmp_path)
+    # Once it is repaired, only its shard is read again.
+    reader = Reader()
+    assert len(encode(clip, image_set(reader), cache=tmp_path)) == 7
+    assert reader.count == 4
+
+
+def test_allowed_unreadable_pictures_are_left_out_and_counted(clip, tmp_path):
+    features = encode(clip, image_set(Reader({1, 5})), cache=tmp_path, allow_corrupt=2)
+    assert features.rows.tolist() == [0, 2, 3, 4, 6]
+    assert np.isfinite(features.embeddings).all()
+    with pytest.raises(OpenworldError, match="2 of 7 images .* could not be read, 1 allowed"):
+        encode(clip, image_set(Reader({1, 5})), cache=tmp_path, allow_corrupt=1)
+
+
+def test_the_allowance_counts_over_all_shards(clip, tmp_path):
+    with pytest.raises(OpenworldError, match="picture-5.png"):
+        encode(clip, image_set(Reader({1, 5})), cache=tmp_path, allow_corrupt=1)
+
+
+def test_an_empty_set_is_refused(clip, tmp_path):
+    with pytest.raises(OpenworldError, match="empty"):
+        encode(clip, image_set(Reader(), count=0), cache=tmp_path)

@@ -1,0 +1,92 @@
+"""Features on disk: written whole, read through memory maps, refused when damaged."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.features import Features, FeatureStore, View
+from openworld.features.store import ShardedArray
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = FeatureStore(tmp_path / "set")
+    for index in range(3):
+        rows = np.arange(4, dtype=np.float32).reshape(2, 2) + 4 * index
+        store.write_shard(index, {"embeddings": rows, "patches": rows.astype(np.float16)})
+    store.finish(3, {"name": "toy"})
+    return store
+
+
+def test_shards_read_as_one_array(store):
+    whole = store.array("embeddings")
+    assert whole.shape == (6, 2)
+    np.testing.assert_array_equal(np.asarray(whole), np.arange(12, dtype=np.float32).reshape(6, 2))
+    np.testing.assert_array_equal(whole[[5, 0, 2]], [[10, 11], [0, 1], [4, 5]])
+    np.testing.assert_array_equal(whole[3], [6, 7])
+    np.testing.assert_array_equal(whole[np.array([True] + 5 * [False])], [[0, 1]])
+    assert store.array("patches").dtype == np.float16
+    assert store.array("views") is None
+
+
+def test_any_index_list_reads_like_numpy():
+    parts = [np.arange(3), np.arange(3, 4), np.arange(4, 9)]
+    generator = np.random.default_rng(0)
+    rows = generator.integers(0, 9, 40)
+    np.testing.assert_array_equal(ShardedArray(parts)[rows], np.arange(9)[rows])
+
+
+def test_not_whole_without_a_manifest(tmp_path):
+    store = FeatureStore(tmp_path)
+    store.write_shard(0, {"embeddings": np.zeros((1, 1), np.float32)})
+    assert store.manifest is None
+
+
+def test_a_changed_shard_is_found(store):
+    store.verify()
+    path = store.shard_path(1)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(OpenworldError, match="shard-00001.*changed"):
+        store.verify()
+
+
+def test_a_shard_that_is_missing_or_cut_short_is_refused(store):
+    path = store.shard_path(2)
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(OpenworldError, match="cut short"):
+        store.array("embeddings")
+    path.unlink()
+    with pytest.raises(OpenworldError, match="missing"):
+        store.array("embeddings")
+
+
+def test_nothing_half_written_is_left(store):
+    assert sorted(path.name for path in store.folder.iterdir()) == [
+        "manifest.json",
+        *(f"shard-0000{index}.safetensors" for index in range(3)),
+    ]
+
+
+def features():
+    labels = np.array([0, 1, 2, 1])
+    return Features(np.eye(4, dtype=np.float32), labels, labels, np.arange(4), ("a", "b", "c"), "made up")
+
+
+def test_classes_are_counted_anew_in_the_order_given():
+    chosen = features().of_classes([2, 1])
+    assert chosen.classnames == ("c", "b")
+    assert chosen.labels.tolist() == [1, 0, 1]
+    assert chosen.rows.tolist() == [1, 2, 3]
+
+
+def test_selected_images_keep_their_place_in_the_image_set():
+    assert features().select(np.array([3, 0])).rows.tolist() == [3, 0]
+
+
+def test_a_view_slices_logits():
+    logits = np.arange(12).reshape(4, 3)
+    np.testing.assert_array_equal(View([2, 0], [1]).slice(logits), [[7], [1]])
+    with pytest.raises(OpenworldError, match="negative"):
+        View([-1], [0])
