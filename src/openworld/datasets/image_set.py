@@ -1,0 +1,112 @@
+"""An image set: class names, labels, and pictures by index; what every other room knows of a data set."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image
+
+from openworld._arrays import as_labels
+from openworld._errors import OpenworldError
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Labelled pictures, read one by one when asked for.
+
+    Args:
+        name: of the data set, such as "emoji-concepts".
+        domain: what sets its pictures apart from the same classes elsewhere, such as a drawing style; "" if nothing.
+        classnames: one distinct name per class, in label order; underscores become spaces.
+        labels: int[N] class index of every picture, in [0, number of classes). A class may have no picture.
+        groups: int[N]; pictures that share a number are variations of one original, and intervals and tests treat
+            them as one cluster. `numpy.arange(N)` where all pictures are independent.
+        content: says what `read` returns for 0..N-1: equal contents, equal pixels. Usually a hash.
+        read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read.
+
+    Raises:
+        OpenworldError: duplicate or empty class names, labels out of range, lengths that differ.
+
+    >>> white = lambda number: Image.new("L", (2, 2), 255)
+    >>> pair = ImageSet("toy", "", ("cat", "wild_dog"), [1, 0], [0, 1], "white squares", white)
+    >>> len(pair), pair.classnames[pair.labels[0]], pair.image(0).mode
+    (2, 'wild dog', 'RGB')
+    """
+
+    name: str
+    domain: str
+    classnames: tuple[str, ...]
+    labels: np.ndarray
+    groups: np.ndarray
+    content: str
+    read: Callable[[int], Image.Image]
+
+    def __post_init__(self):
+        names = tuple(name.replace("_", " ").strip() for name in self.classnames)
+        labels = as_labels(self.labels, f"the labels of {self.name!r}")
+        groups = as_labels(self.groups, f"the groups of {self.name!r}", len(labels))
+        _require_distinct(names, self.name)
+        if labels.size and labels.max() >= len(names):
+            raise OpenworldError(
+                f"{self.name!r} has {len(names)} class names, but picture {int(labels.argmax())} has label "
+                f"{labels.max()}; labels count from 0, so give {labels.max() + 1} names or mend the labels."
+            )
+        for field, value in (("classnames", names), ("labels", labels), ("groups", groups)):
+            object.__setattr__(self, field, value)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of pictures, class names, labels and groups; the data set's name and domain do not count."""
+        digest = hashlib.sha256()
+        for part in (self.content, *self.classnames):
+            digest.update(part.encode() + b"\0")
+        digest.update(self.labels.tobytes() + self.groups.tobytes())
+        return digest.hexdigest()
+
+    def image(self, index: int) -> Image.Image:
+        """Picture `index`, 0 to N - 1, as a PIL picture in RGB.
+
+        Raises:
+            OpenworldError: no such picture, or one that cannot be read (the message names it).
+        """
+        if not 0 <= index < len(self):
+            raise OpenworldError(f"{self.name!r} has {len(self)} pictures; there is no number {index}.")
+        picture = self.read(int(index))
+        return picture if picture.mode == "RGB" else picture.convert("RGB")
+
+    def subset(self, indices: Sequence[int]) -> "ImageSet":
+        """The pictures at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
+        chosen = as_labels(indices, "indices")
+        if chosen.size and chosen.max() >= len(self):
+            raise OpenworldError(f"{self.name!r} has {len(self)} pictures; there is no number {chosen.max()}.")
+        content = hashlib.sha256(self.content.encode() + b"\0" + chosen.tobytes()).hexdigest()
+        picked = Picked(self.read, chosen)
+        return replace(self, labels=self.labels[chosen], groups=self.groups[chosen], content=content, read=picked)
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """Reads number `numbers[i]` when asked for `i`; a class, not a closure, so that it travels between processes."""
+
+    read: Callable[[int], Image.Image]
+    numbers: np.ndarray
+
+    def __call__(self, index: int) -> Image.Image:
+        return self.read(int(self.numbers[index]))
+
+
+def _require_distinct(names: tuple[str, ...], dataset: str) -> None:
+    if not all(names):
+        raise OpenworldError(f"{dataset!r} has an empty class name, at place {names.index('')}; every class needs one.")
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.casefold() in seen:
+            raise OpenworldError(
+                f"{dataset!r} has two classes named {seen[name.casefold()]!r} and {name!r}; a text tower cannot tell "
+                "them apart: rename one, or merge them."
+            )
+        seen[name.casefold()] = name

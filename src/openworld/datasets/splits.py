@@ -1,0 +1,59 @@
+"""Base and new classes, and few-shot draws, as CoOp and its kin make them (Zhou et al., 2022, KaiyangZhou/CoOp)."""
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from openworld._arrays import as_labels
+from openworld._errors import OpenworldError
+
+
+def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Class indices of the base half, the first ceil(n / 2), and of the new half, the rest.
+
+    Args:
+        classes: number n of classes, at least 2.
+        order: permutation int[n] of the class indices to cut instead of 0, 1, 2, ... (OpenPL draws one per seed).
+
+    Returns:
+        (base int64[ceil(n / 2)], new int64[floor(n / 2)]), each in the order given.
+
+    Raises:
+        OpenworldError: fewer than two classes, or an order that is no permutation.
+
+    >>> base_new_split(5)
+    (array([0, 1, 2]), array([3, 4]))
+    """
+    if classes < 2:
+        raise OpenworldError(f"cannot cut {classes} class(es) into a base and a new half; at least 2 are needed.")
+    order = np.arange(classes) if order is None else as_labels(order, "order", classes)
+    if not np.array_equal(np.sort(order), np.arange(classes)):
+        raise OpenworldError(f"order must hold every class index from 0 to {classes - 1} once.")
+    return order[: (classes + 1) // 2], order[(classes + 1) // 2 :]
+
+
+def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.ndarray:
+    """Indices of `shots` pictures of every class, drawn without repetition; all of a class that has fewer.
+
+    Classes are visited in order of first appearance and drawn with `random.sample`, so a generator seeded as Dassl
+    seeds the global one gives the pictures of the published runs (train first, then validation from the same one).
+
+    Args:
+        labels: int[N] class index of every picture.
+        shots: pictures per class, at least 1.
+        generator: source of randomness; consumed.
+
+    Returns:
+        int64[at most classes * shots], grouped by class.
+
+    >>> few_shot([7, 3, 7, 7], 1, random.Random(0)).tolist()
+    [2, 1]
+    """
+    if shots < 1:
+        raise OpenworldError(f"shots is {shots}; at least 1 picture per class is needed.")
+    pictures: dict[int, list[int]] = {}
+    for index, label in enumerate(as_labels(labels, "labels").tolist()):
+        pictures.setdefault(label, []).append(index)
+    drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in pictures.values()]
+    return np.array([index for own in drawn for index in own], dtype=np.int64)

@@ -1,0 +1,173 @@
+"""Sentences around class names, per data set, as the published code writes them; `{}` stands for the name.
+
+Sources: CoOp (Zhou et al., 2022, KaiyangZhou/CoOp), KgCoOp (Yao et al., 2023), ProGrad (Zhu et al., 2023), CLIP's
+ImageNet templates (Radford et al., 2021) and the 60 of them that PromptSRC uses (Khattak et al., 2023).
+"""
+
+from collections.abc import Sequence
+
+from openworld._errors import OpenworldError
+
+PHOTO = "a photo of a {}."
+"""For every data set without a template of its own."""
+
+TEMPLATES: dict[str, str] = {
+    "emoji-concepts": "an icon of a {}.",
+    "emoji-concepts-b": "an icon of a {}.",
+    "emoji-concepts-200": "an icon of a {}.",
+    "emoji-concepts-400": "an icon of a {}.",
+    "emoji-withheld": "an icon of a {}.",
+    "emoji-subgroups": "an icon of a {}.",
+    "emoji-groups": "an icon of a {}.",
+    "imagenet": PHOTO,
+    "imagenetv2": PHOTO,
+    "imagenet-sketch": PHOTO,
+    "imagenet-a": PHOTO,
+    "imagenet-r": PHOTO,
+    "caltech101": PHOTO,
+    "oxford_pets": "a photo of a {}, a type of pet.",
+    "stanford_cars": PHOTO,
+    "oxford_flowers": "a photo of a {}, a type of flower.",
+    "food101": "a photo of {}, a type of food.",
+    "fgvc_aircraft": "a photo of a {}, a type of aircraft.",
+    "sun397": PHOTO,
+    "dtd": "{} texture.",
+    "eurosat": "a centered satellite photo of {}.",
+    "ucf101": "a photo of a person doing {}.",
+}
+"""Data set -> the sentence of CoOp and zero-shot CLIP."""
+
+KGCOOP: dict[str, str] = TEMPLATES | {"dtd": "a photo of a {}, a type of texture."}
+"""Data set -> the sentence of KgCoOp's frozen teacher."""
+
+PROGRAD: dict[str, str] = TEMPLATES | {
+    "oxford_pets": "a type of pet, a photo of a {}.",
+    "oxford_flowers": "a type of flower, a photo of a {}.",
+    "food101": "a type of food, a photo of {}.",
+    "fgvc_aircraft": "a type of aircraft, a photo of a {}.",
+    "dtd": "a texture of {}.",
+}
+"""Data set -> the sentence of ProGrad's frozen teacher: the class name comes last."""
+
+ENSEMBLE: tuple[str, ...] = (
+    "itap of a {}.",
+    "a bad photo of the {}.",
+    "a origami {}.",
+    "a photo of the large {}.",
+    "a {} in a video game.",
+    "art of the {}.",
+    "a photo of the small {}.",
+)
+"""CLIP's seven best ImageNet sentences; see `ensemble`."""
+
+EMOJI_ENSEMBLE: tuple[str, ...] = (
+    "an icon of a {}.",
+    "a picture of a {}.",
+    "a drawing of {}.",
+    "{}.",
+    "a flat icon of a {}.",
+    "a glossy icon of a {}.",
+    "a grey icon of a {}.",
+    "a black and white icon of a {}.",
+    "an outlined icon of a {}.",
+)
+"""Plain and styled sentences that the embedded CLIP has read the like of."""
+
+PROMPTSRC: tuple[str, ...] = (
+    "a bad photo of a {}.",
+    "a photo of many {}.",
+    "a sculpture of a {}.",
+    "a photo of the hard to see {}.",
+    "a low resolution photo of the {}.",
+    "a rendering of a {}.",
+    "graffiti of a {}.",
+    "a bad photo of the {}.",
+    "a cropped photo of the {}.",
+    "a tattoo of a {}.",
+    "the embroidered {}.",
+    "a photo of a hard to see {}.",
+    "a bright photo of a {}.",
+    "a photo of a clean {}.",
+    "a photo of a dirty {}.",
+    "a dark photo of the {}.",
+    "a drawing of a {}.",
+    "a photo of my {}.",
+    "the plastic {}.",
+    "a photo of the cool {}.",
+    "a close-up photo of a {}.",
+    "a black and white photo of the {}.",
+    "a painting of the {}.",
+    "a painting of a {}.",
+    "a pixelated photo of the {}.",
+    "a sculpture of the {}.",
+    "a bright photo of the {}.",
+    "a cropped photo of a {}.",
+    "a plastic {}.",
+    "a photo of the dirty {}.",
+    "a jpeg corrupted photo of a {}.",
+    "a blurry photo of the {}.",
+    "a photo of the {}.",
+    "a good photo of the {}.",
+    "a rendering of the {}.",
+    "a {} in a video game.",
+    "a photo of one {}.",
+    "a doodle of a {}.",
+    "a close-up photo of the {}.",
+    "a photo of a {}.",
+    "the origami {}.",
+    "the {} in a video game.",
+    "a sketch of a {}.",
+    "a doodle of the {}.",
+    "a origami {}.",
+    "a low resolution photo of a {}.",
+    "the toy {}.",
+    "a rendition of the {}.",
+    "a photo of the clean {}.",
+    "a photo of a large {}.",
+    "a rendition of a {}.",
+    "a photo of a nice {}.",
+    "a photo of a weird {}.",
+    "a blurry photo of a {}.",
+    "a cartoon {}.",
+    "art of a {}.",
+    "a sketch of the {}.",
+    "a embroidered {}.",
+    "a pixelated photo of a {}.",
+    "itap of the {}.",
+)
+"""The first 60 of CLIP's 80 ImageNet sentences, in order."""
+
+
+def fill(template: str, classnames: Sequence[str]) -> list[str]:
+    """The sentence of every class; underscores in names become spaces.
+
+    Args:
+        template: text with `{}` exactly once.
+        classnames: names, any number.
+
+    Raises:
+        OpenworldError: no `{}`, or several.
+
+    >>> fill("a photo of a {}.", ["cat", "wild_dog"])
+    ['a photo of a cat.', 'a photo of a wild dog.']
+    """
+    if template.count("{}") != 1:
+        raise OpenworldError(f"the template {template!r} must hold {{}} once: the place of the class name.")
+    before, after = template.split("{}")
+    return [before + name.replace("_", " ") + after for name in classnames]
+
+
+def ensemble(dataset: str) -> tuple[str, ...]:
+    """The sentences whose normalised features are averaged for `dataset`.
+
+    CLIP's seven; any data set but ImageNet and its variants adds its own (CoOp's `zsclip.py`). The embedded world
+    has sentences of its own.
+
+    >>> ensemble("dtd")[-1], len(ensemble("dtd")), len(ensemble("imagenet-r"))
+    ('{} texture.', 8, 7)
+    """
+    if dataset.startswith("emoji-"):
+        return EMOJI_ENSEMBLE
+    if dataset.startswith("imagenet"):
+        return ENSEMBLE
+    return (*ENSEMBLE, TEMPLATES.get(dataset, PHOTO))

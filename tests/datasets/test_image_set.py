@@ -1,0 +1,92 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld.datasets import ImageSet
+
+
+def grey(number: int) -> Image.Image:
+    return Image.new("L", (2, 2), number)
+
+
+def make(**changes) -> ImageSet:
+    fields = {
+        "name": "toy",
+        "domain": "",
+        "classnames": ("cat", "wild_dog", "owl"),
+        "labels": [0, 1, 1, 0],
+        "groups": [0, 1, 2, 3],
+        "content": "greys",
+        "read": grey,
+    }
+    return ImageSet(**fields | changes)
+
+
+def test_pictures_are_read_by_index_as_rgb():
+    images = make()
+    assert len(images) == 4
+    assert images.image(3).mode == "RGB"
+    assert images.image(3).getpixel((0, 0)) == (3, 3, 3)
+    assert images.classnames == ("cat", "wild dog", "owl")
+    assert images.labels.dtype == images.groups.dtype == np.int64
+
+
+def test_a_subset_keeps_class_names_and_reads_the_chosen_pictures():
+    chosen = make().subset([2, 0, 2]).subset([1, 2])
+    assert chosen.labels.tolist() == [0, 1]
+    assert chosen.groups.tolist() == [0, 2]
+    assert [chosen.image(i).getpixel((0, 0))[0] for i in range(2)] == [0, 2]
+    assert len(chosen.classnames) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"classnames": ("cat", "dog", "Cat")}, "two classes named 'cat' and 'Cat'"),
+        ({"classnames": ("a_b", "a b", "c")}, "two classes named"),
+        ({"classnames": ("cat", " ", "owl")}, "empty class name, at place 1"),
+        ({"classnames": ("cat",)}, "picture 1 has label 1"),
+        ({"labels": [0, -1, 1, 0]}, "negative"),
+        ({"labels": [0.5, 1, 1, 0]}, "integer"),
+        ({"labels": [0, 1]}, "groups"),
+    ],
+)
+def test_wrong_input_is_refused(changes, message):
+    with pytest.raises(OpenworldError, match=message):
+        make(**changes)
+
+
+@pytest.mark.parametrize("index", [-1, 4])
+def test_there_is_no_picture_outside(index):
+    with pytest.raises(OpenworldError, match="4 pictures"):
+        make().image(index)
+    with pytest.raises(OpenworldError):
+        make().subset([index])
+
+
+def test_the_fingerprint_follows_the_content_and_nothing_else():
+    plain = make().fingerprint
+    assert make(name="other", domain="sketch").fingerprint == plain
+    for change in (
+        {"content": "whites"},
+        {"classnames": ("cat", "dog", "owl")},
+        {"labels": [0, 1, 0, 0]},
+        {"groups": [0, 0, 1, 1]},
+    ):
+        assert make(**change).fingerprint != plain
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_subsets_share_a_fingerprint_only_if_they_are_equal(first, second):
+    assert (make().subset(first).fingerprint == make().subset(second).fingerprint) == (first == second)
+
+
+def test_it_travels_between_processes():
+    copy = pickle.loads(pickle.dumps(make().subset([3, 1])))
+    assert copy.fingerprint == make().subset([3, 1]).fingerprint
+    assert copy.image(0).getpixel((0, 0)) == (3, 3, 3)

@@ -1,0 +1,62 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.datasets import base_new_split, few_shot
+
+LABELS = st.lists(st.integers(0, 5), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(("classes", "base"), [(2, 1), (37, 19), (47, 24), (100, 50), (397, 199)])
+def test_the_base_half_is_the_first_and_never_the_smaller(classes, base):
+    halves = base_new_split(classes)
+    assert np.concatenate(halves).tolist() == list(range(classes))
+    assert len(halves[0]) == base
+
+
+@given(st.permutations(range(7)))
+def test_an_order_is_cut_as_it_stands(order):
+    base, new = base_new_split(7, order)
+    assert base.tolist() == order[:4]
+    assert new.tolist() == order[4:]
+
+
+@pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3]])
+def test_an_order_that_is_no_permutation_is_refused(order):
+    with pytest.raises(OpenworldError):
+        base_new_split(3, order)
+
+
+def test_one_class_cannot_be_halved():
+    with pytest.raises(OpenworldError, match="at least 2"):
+        base_new_split(1)
+
+
+@given(LABELS, st.integers(1, 20), st.integers(0, 9))
+def test_each_class_gets_its_shots_once(labels, shots, seed):
+    drawn = few_shot(labels, shots, random.Random(seed))
+    assert len(set(drawn.tolist())) == len(drawn)
+    for label in set(labels):
+        assert sum(labels[index] == label for index in drawn) == min(shots, labels.count(label))
+
+
+@given(LABELS, st.integers(1, 20), st.integers(0, 9))
+def test_the_draw_is_the_published_one(labels, shots, seed):
+    """Dassl's loop over items, written out."""
+    random.seed(seed)
+    tracker: dict[int, list[int]] = {}
+    for item, label in enumerate(labels):
+        tracker.setdefault(label, []).append(item)
+    expected = []
+    for items in tracker.values():
+        expected += random.sample(items, shots) if len(items) >= shots else items
+    assert few_shot(labels, shots, random.Random(seed)).tolist() == expected
+
+
+def test_no_shots_is_refused():
+    with pytest.raises(OpenworldError, match="at least 1"):
+        few_shot([0, 1], 0, random.Random(0))
