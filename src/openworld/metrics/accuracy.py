@@ -1,0 +1,224 @@
+"""Accuracy with an honest interval, accuracy per class, macro F1, and the harmonic mean of two accuracies.
+
+The interval is Wilson's (1927). Samples that belong together (drawings, videos) enter through `groups`: the
+standard error is then clustered and the interval takes the effective number of samples, as Korn and Graubard
+(1998) do for surveys; Wilson's formula with that number: Dean and Pagano (2015).
+"""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_labels, as_scores, require_length
+from openworld._errors import OpenworldError
+
+ROUNDING = 1e-12  # a spread below this is rounding: the samples agree exactly
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Share of correct samples (`value`), its standard error and Wilson interval; None with `reason`.
+
+    `effective_n` is the number of independent samples that would be as informative as the n that were given.
+    """
+
+    value: float | None
+    standard_error: float | None
+    interval: tuple[float, float] | None
+    n: int
+    effective_n: float | None
+    level: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class PerClass:
+    """One number per class, None for a class without a sample, and the plain mean of the rest (`value`)."""
+
+    value: float | None
+    per_class: tuple[float | None, ...]
+    counts: tuple[int, ...]
+    reason: str | None = None
+
+
+def accuracy(correct, weights=None, groups=None, *, level: float = 0.95) -> Accuracy:
+    """Share of correct samples, weighted if asked, with a Wilson interval.
+
+    Args:
+        correct: bool[N].
+        weights: float[N], not negative, any scale; None = all equal. A sample of weight 0 is left out.
+        groups: integer or string[N], which samples belong together; None or all different = independent
+            samples.
+        level: confidence of the interval, in (0, 1).
+    Returns:
+        Accuracy; value and interval in [0, 1]. The standard error is None where it cannot be known (one
+        sample, one group, no spread between them); the interval is None without samples or with one group of
+        several.
+    Raises:
+        OpenworldError: NaN, negative weights, lengths that differ, level outside (0, 1).
+    Source: Wilson (1927); Korn and Graubard (1998) for the effective number of samples.
+
+    >>> result = accuracy([1, 1, 1, 0])
+    >>> result.value, [round(end, 3) for end in result.interval]  # (p + z2/2n +- ...) / (1 + z2/n), z2 = 3.84
+    (0.75, [0.301, 0.954])
+    >>> accuracy([1, 1, 0, 0], groups=["a", "a", "b", "b"]).standard_error  # as two samples, 1 and 0
+    0.5
+    """
+    correct = as_correct(correct, "correct")
+    weights = _weights(weights, correct.size)
+    groups = _groups(groups, correct.size)
+    if not 0 < level < 1:
+        raise OpenworldError(f"level is {level}, expected a confidence inside (0, 1) such as 0.95.")
+    kept = weights > 0
+    correct, weights, groups = correct[kept], weights[kept], np.unique(groups[kept], return_inverse=True)[1]
+    if not correct.size:
+        return Accuracy(None, None, None, 0, None, level, "no samples (of positive weight)")
+    value = float(weights @ correct / weights.sum())
+    error = _standard_error(correct, weights, groups, value)
+    effective = _effective_n(weights, groups, value, error, level)
+    interval = None if effective is None else wilson_interval(value, effective, level)
+    reason = "a standard error needs two or more samples or groups that differ" if error is None else None
+    return Accuracy(value, error, interval, correct.size, effective, level, reason)
+
+
+def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share seen on n independent samples: share, n >= 0 (it may be fractional), level.
+
+    Returns (low, high) within [0, 1]; low is 0 exactly where share is 0, high is 1 exactly where share is 1.
+    Source: Wilson (1927).
+
+    >>> [round(end, 3) for end in wilson_interval(0.5, 4, 0.95)]  # .5 +- 1.96 / 2 / sqrt(4 + 3.84)
+    [0.15, 0.85]
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (n * share + z * z / 2) / (n + z * z)
+    half = z * np.sqrt(n * share * (1 - share) + z * z / 4) / (n + z * z)
+    low = 0.0 if share == 0 else float(max(centre - half, 0.0))  # exact ends, where rounding leaves 1e-17
+    return low, 1.0 if share == 1 else float(min(centre + half, 1.0))
+
+
+def per_class_accuracy(correct, labels, classes: int) -> PerClass:
+    """Accuracy of every class, and their mean: the balanced accuracy over the classes that have samples.
+
+    Args:
+        correct: bool[N].
+        labels: int[N], true class, in [0, classes).
+        classes: how many classes the label space has.
+    Returns:
+        PerClass; shares in [0, 1], None for a class without a sample.
+    Raises:
+        OpenworldError: a label outside the label space, lengths that differ.
+
+    >>> per_class_accuracy([1, 0, 1], [0, 0, 2], classes=3)
+    PerClass(value=0.75, per_class=(0.5, None, 1.0), counts=(2, 0, 1), reason=None)
+    """
+    correct = as_correct(correct, "correct")
+    labels = as_labels(labels, "labels", correct.size)
+    if labels.size and labels.max() >= classes:
+        raise OpenworldError(f"labels holds class {labels.max()}; with {classes} classes the largest is {classes - 1}.")
+    counts = np.bincount(labels, minlength=classes)
+    return _per_class(np.bincount(labels, weights=correct, minlength=classes), counts, counts)
+
+
+def macro_f1(predictions, labels) -> PerClass:
+    """F1 of every class, 2 TP / (2 TP + FP + FN), and their plain mean over the classes present in `labels`.
+
+    Args:
+        predictions: int[N], predicted class.
+        labels: int[N], true class.
+    Returns:
+        PerClass up to the largest class seen; shares in [0, 1], None for a class that `labels` does not hold.
+    Raises:
+        OpenworldError: labels that are not class indices, lengths that differ.
+
+    >>> macro_f1([0, 0, 1], [0, 1, 1]).per_class  # 2 / 3 for both
+    (0.6666666666666666, 0.6666666666666666)
+    """
+    labels = as_labels(labels, "labels")
+    predictions = as_labels(predictions, "predictions", labels.size)
+    classes = int(max(labels.max(), predictions.max())) + 1 if labels.size else 0
+    counts, predicted = np.bincount(labels, minlength=classes), np.bincount(predictions, minlength=classes)
+    hits = np.bincount(labels[labels == predictions], minlength=classes)
+    return _per_class(2 * hits, counts + predicted, counts)
+
+
+def harmonic_mean(first: float, second: float) -> float:
+    """HM = 2ab / (a + b) of two accuracies, 0 where both are 0.
+
+    Args:
+        first, second: not negative, the same unit (BaseAcc and NewAcc).
+    Returns:
+        float between the smaller of the two and their mean.
+    Raises:
+        OpenworldError: NaN, infinite or negative values.
+
+    >>> harmonic_mean(0.5, 1.0), harmonic_mean(0.0, 0.0)
+    (0.6666666666666666, 0.0)
+    """
+    pair = as_scores([first, second], "harmonic_mean's pair")
+    if (pair < 0).any():
+        raise OpenworldError(f"harmonic_mean takes two accuracies from 0 up; it got {first} and {second}.")
+    largest = pair.max()  # scaled by it, so that tiny values do not underflow in the product
+    return float(2 * pair.min() / (1 + pair.min() / largest)) if largest > 0 else 0.0
+
+
+def _per_class(hits, totals, counts) -> PerClass:
+    rows = zip(hits, totals, counts, strict=True)
+    shares = [float(hit / total) if count else None for hit, total, count in rows]
+    present = [share for share in shares if share is not None]
+    value, reason = (float(np.mean(present)), None) if present else (None, "no samples")
+    return PerClass(value, tuple(shares), tuple(counts.tolist()), reason)
+
+
+def _effective_groups(weights, groups) -> float:
+    """Kish's number of equally heavy groups, 1 / sum of squared group shares: G itself for equal ones."""
+    sums = np.bincount(groups, weights=weights)
+    return float(weights.sum() ** 2 / (sums @ sums))
+
+
+def _standard_error(correct, weights, groups, value: float) -> float | None:
+    """Linearised (sandwich) error of the weighted mean, summed within groups, with the factor G / (G - 1)."""
+    residuals = np.bincount(groups, weights=weights * (correct - value)) / weights.sum()
+    count = _effective_groups(weights, groups)
+    if count - 1 <= ROUNDING or np.abs(residuals).max() <= ROUNDING:
+        return None
+    return float(np.sqrt(count / (count - 1) * residuals @ residuals))
+
+
+def _effective_n(weights, groups, value, error, level) -> float | None:
+    count, independent = _effective_groups(weights, groups), np.unique(groups).size == groups.size
+    if independent:
+        return count
+    if count - 1 <= ROUNDING:
+        return None
+    if error is None:  # all right, all wrong, or groups that agree: no more is known than one sample a group
+        return count
+    from scipy.special import stdtrit
+
+    upper = (1 + level) / 2
+    shrink = NormalDist().inv_cdf(upper) / float(stdtrit(count - 1, upper))  # few groups: an uncertain error
+    most = float(weights.sum() ** 2 / (weights @ weights))  # as if every sample were independent
+    return min(most, value * (1 - value) * (shrink / error) ** 2)
+
+
+def _weights(weights, length: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(length)
+    weights = as_scores(weights, "weights")
+    require_length(weights, "weights", length)
+    if (weights < 0).any():
+        raise OpenworldError(f"weights holds {weights.min():g}; a weight is 0 or more.")
+    return weights / weights.max() if weights.any() else weights  # so that no square overflows
+
+
+def _groups(groups, length: int) -> np.ndarray:
+    if groups is None:
+        return np.arange(length)
+    groups = np.asarray(groups)
+    if groups.ndim != 1 or (groups.size and groups.dtype.kind not in "iuUS"):
+        raise OpenworldError(
+            f"groups has shape {groups.shape}, dtype {groups.dtype}; expected one integer or string each."
+        )
+    require_length(groups, "groups", length)
+    return groups

@@ -1,0 +1,99 @@
+"""Expected calibration error: how far confidence stands from accuracy, bin by bin.
+
+Naeini et al. (2015), Guo et al. (2017) "On Calibration of Modern Neural Networks", equation 3. Bins are
+closed on the right, (l, u], as in Guo's released code; a confidence of exactly 0 belongs to the first bin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_scores
+from openworld._errors import OpenworldError
+
+ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """One bar of a reliability diagram: lower < confidence <= upper; both means are None in an empty bin."""
+
+    lower: float
+    upper: float
+    count: int
+    confidence: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """Expected calibration error (`value`), largest gap of a bin, and the bins of a reliability diagram."""
+
+    value: float | None
+    largest_gap: float | None
+    bins: tuple[CalibrationBin, ...]
+    n: int
+    reason: str | None = None
+
+
+def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mass: bool = False) -> CalibrationError:
+    """Mean distance |accuracy - confidence| over bins, weighted by how many samples each holds.
+
+    Args:
+        confidence: float[N], probability of the predicted class, in [0, 1].
+        correct: bool[N], whether the prediction was right.
+        bins: number of bins, at least 1.
+        equal_mass: False: edges at 0, 1/bins, ..., 1. True: edges at the quantiles of the confidences, so
+            that bins hold equally many samples; equal confidences stay together, which may leave fewer or
+            uneven bins.
+    Returns:
+        CalibrationError; value in [0, 1], None without samples.
+    Raises:
+        OpenworldError: NaN, a confidence outside [0, 1], lengths that differ, bins < 1.
+    Source: Guo et al. (2017), equation 3; equal mass: Nixon et al. (2019).
+
+    >>> round(expected_calibration_error([0.9, 0.9, 0.6], [1, 0, 1], bins=2).value, 3)  # |2/3 - .8|
+    0.133
+    """
+    confidence = as_scores(confidence, "confidence")
+    correct = as_correct(correct, "correct", confidence.size)
+    if bins < 1:
+        raise OpenworldError(f"bins is {bins}, expected at least 1.")
+    if confidence.size == 0:
+        return CalibrationError(None, None, (), 0, "no samples")
+    confidence = _within_unit(confidence)
+    edges = _mass_edges(confidence, bins) if equal_mass else np.arange(bins + 1) / bins
+    table = _tabulate(confidence, correct, edges)
+    gaps = [(bar.count, abs(bar.accuracy - bar.confidence)) for bar in table if bar.count]
+    value = sum(count * gap for count, gap in gaps) / confidence.size
+    return CalibrationError(value, max(gap for _, gap in gaps), table, confidence.size)
+
+
+def _tabulate(confidence, correct, edges) -> tuple[CalibrationBin, ...]:
+    index = np.searchsorted(edges[1:-1], confidence, side="left")  # an edge belongs to the bin below
+    size = edges.size - 1
+    counts = np.bincount(index, minlength=size)
+    sums = np.bincount(index, weights=confidence, minlength=size)
+    hits = np.bincount(index, weights=correct, minlength=size)
+    return tuple(
+        CalibrationBin(lower, upper, count, *((total / count, hit / count) if count else (None, None)))
+        for lower, upper, count, total, hit in zip(
+            *(array.tolist() for array in (edges[:-1], edges[1:], counts, sums, hits)), strict=True
+        )
+    )
+
+
+def _mass_edges(confidence, bins: int) -> np.ndarray:
+    """Edges that are themselves confidences: no tie is split, the order of the samples does not matter."""
+    last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
+    inner = np.sort(confidence)[last]
+    return np.unique(np.concatenate([[0.0], inner, [1.0]]))
+
+
+def _within_unit(confidence) -> np.ndarray:
+    outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]
+    if outside.size:
+        raise OpenworldError(
+            f"confidence holds {outside[0]:g}, outside [0, 1]; pass probabilities, not logits or percent."
+        )
+    return np.minimum(confidence, 1.0)

@@ -1,0 +1,161 @@
+"""The Dynamic Robustness Curve, accuracy against the level of change t, and the metrics drawn from it.
+
+"OpenPL: Realistic Evaluation of Prompt Learning for VLM in Open Environments", section 4, Table 1. The curve
+is averaged over the seeds first, then runs in straight lines from level to level, so that every integral is
+exact, the crossings with the zero-shot curve included. It does not build the levels: a protocol does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_fractions
+from openworld._errors import OpenworldError, unknown_name
+
+CURVE_METRICS = (
+    "auc", "worst_accuracy", "variation", "slope_variance",
+    "positive_area", "negative_area", "delta_auc", "delta_pn",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """Mean and sample standard deviation (n - 1) of one metric over the seeds; None with `reason`."""
+
+    mean: float | None
+    std: float | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """Metrics of one Dynamic Robustness Curve; the symbol of the paper stands behind each.
+
+    The last four compare with zero-shot and are None, with `reason`, where no zero-shot curve was given.
+    """
+
+    levels: tuple[float, ...]
+    accuracy: tuple[float, ...]
+    zero_shot: tuple[float, ...] | None
+    auc: float  # AUC, area under the curve
+    worst_accuracy: float  # WA, worst-case accuracy
+    variation: float  # EVM, expected variation magnitude: the total variation
+    slope_variance: float  # VS, variation stability: the variance of the slope
+    positive_area: float | None  # PA, area where the curve lies above zero-shot
+    negative_area: float | None  # NA, area where it lies below
+    delta_auc: float | None  # AUC - AUC(zero-shot), performance-gain robustness
+    delta_pn: float | None  # PA - NA, decay-gain-ratio robustness
+    reason: str | None = None
+    per_seed: tuple["Robustness", ...] = ()
+
+    def spread(self, metric: str) -> SeedSpread:
+        """Mean and standard deviation of `metric` over the curves of the seeds.
+
+        This mean is not the metric of the mean curve, but for the linear `auc`, `delta_auc` and `delta_pn`.
+
+        >>> round(robustness([0, 1], [[0.9, 0.5], [0.7, 0.5]]).spread("auc").mean, 3)  # of .7 and .6
+        0.65
+        """
+        if metric not in CURVE_METRICS:
+            raise unknown_name("robustness metric", metric, CURVE_METRICS)
+        values = [getattr(seed, metric) for seed in self.per_seed]
+        if not values:
+            return SeedSpread(None, None, 0, "a spread needs two or more seeds")
+        if None in values:
+            return SeedSpread(None, None, len(values), self.reason)
+        return SeedSpread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
+
+
+def robustness(levels, accuracy, zero_shot=None) -> Robustness:
+    """Metrics of the Dynamic Robustness Curve Acc(t), straight lines between the levels.
+
+    On knots t_i with widths h_i and slopes g_i: AUC is the trapezoid sum, WA = min Acc, EVM = sum |g_i| h_i,
+    VS = sum h_i (g_i - mean slope)^2, PA and NA split every segment where the two lines cross.
+    As PA - NA is the integral of Acc - Acc_zs, `delta_pn` equals `delta_auc` identically. OpenPL's tables
+    break this by up to .015 in 28 of 220 rows, where curves cross zero-shot; no crossing is clipped here.
+
+    Args:
+        levels: float[T], T >= 2, strictly increasing within [0, 1]. Areas run from the first level to the
+            last and are not divided by the distance, so they compare only between curves of the same grid.
+        accuracy: float[T], or float[S, T] with one row per seed, fractions in [0, 1]. Rows are averaged
+            first; of two or more rows, each one's own metrics are in `per_seed`.
+        zero_shot: like `accuracy`, on the very same views (one row serves all seeds); None leaves the
+            comparison out.
+    Returns:
+        Robustness; areas and accuracies in [0, 1], the two deltas in [-1, 1], EVM and VS from 0 up.
+    Raises:
+        OpenworldError: NaN, values outside [0, 1], levels not increasing, shapes that do not agree.
+    Source: OpenPL, section 4, Table 1 (there "EVM" is the integral of |Acc'|; "VS" uses the mean slope).
+
+    >>> curve = robustness([0, 1], accuracy=[0.9, 0.5], zero_shot=[0.7, 0.7])  # a cross in the middle
+    >>> round(curve.auc, 3), round(curve.positive_area, 3), round(curve.negative_area, 3)
+    (0.7, 0.05, 0.05)
+    >>> round(robustness([0, 0.5, 1], [0.8, 0.6, 0.7]).variation, 3)  # .2 down, .1 up
+    0.3
+    """
+    levels = _levels(levels)
+    accuracy = _curves(accuracy, "accuracy", levels.size)
+    zero_shot = None if zero_shot is None else _curves(zero_shot, "zero_shot", levels.size)
+    seeds = len(accuracy)
+    if zero_shot is not None and len(zero_shot) not in (1, seeds):
+        raise OpenworldError(
+            f"zero_shot has {len(zero_shot)} rows, accuracy {seeds}; pass one row per seed, or one for all."
+        )
+    references = [None] * seeds if zero_shot is None else np.broadcast_to(zero_shot, accuracy.shape)
+    singles = tuple(_one_curve(levels, *pair) for pair in zip(accuracy, references, strict=True))
+    mean_reference = None if zero_shot is None else zero_shot.mean(axis=0)
+    return _one_curve(levels, accuracy.mean(axis=0), mean_reference, singles if seeds > 1 else ())
+
+
+def _one_curve(levels, accuracy, zero_shot, per_seed=()) -> Robustness:
+    widths, changes = np.diff(levels), np.diff(accuracy)
+    mean_slope = (accuracy[-1] - accuracy[0]) / (levels[-1] - levels[0])
+    above = below = gain = balance = None
+    if zero_shot is not None:
+        above, below = _area_above(widths, accuracy - zero_shot), _area_above(widths, zero_shot - accuracy)
+        gain, balance = _area(widths, accuracy) - _area(widths, zero_shot), above - below
+    return Robustness(
+        levels=tuple(levels.tolist()),
+        accuracy=tuple(accuracy.tolist()),
+        zero_shot=None if zero_shot is None else tuple(zero_shot.tolist()),
+        auc=_area(widths, accuracy),
+        worst_accuracy=float(accuracy.min()),
+        variation=float(np.abs(changes).sum()),
+        slope_variance=float(widths @ (changes / widths - mean_slope) ** 2),
+        positive_area=above,
+        negative_area=below,
+        delta_auc=gain,
+        delta_pn=balance,
+        reason="no zero-shot curve to compare with" if zero_shot is None else None,
+        per_seed=per_seed,
+    )
+
+
+def _area(widths, heights) -> float:
+    return float(widths @ (heights[:-1] + heights[1:]) / 2)
+
+
+def _area_above(widths, difference) -> float:
+    # A segment from a to b is positive on the share (a+ + b+) / (|a| + |b|) of its width, there at the mean
+    # height (a+ + b+) / 2: true where it crosses (one of the two is 0) and where not (the share is 1 or 0).
+    positive = np.maximum(difference, 0)
+    sums, sizes = positive[:-1] + positive[1:], np.abs(difference[:-1]) + np.abs(difference[1:])
+    share = np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0)
+    return float(widths @ (share * sums) / 2)
+
+
+def _levels(levels) -> np.ndarray:
+    levels = as_fractions(levels, "levels")
+    if levels.size < 2:
+        raise OpenworldError(f"levels has {levels.size} entries; a curve needs at least two levels.")
+    if not (np.diff(levels) > 0).all():
+        raise OpenworldError(f"levels must strictly increase, each one once; they are {levels.tolist()}.")
+    return levels
+
+
+def _curves(values, name: str, length: int) -> np.ndarray:
+    curves = np.atleast_2d(as_fractions(values, name, (1, 2)))
+    if curves.shape[1] != length or not len(curves):
+        raise OpenworldError(f"{name} has shape {curves.shape}, expected ({length},) or (seeds, {length}).")
+    return curves

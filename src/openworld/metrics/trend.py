@@ -1,0 +1,101 @@
+"""Correlation and signed sensitivity of a metric along shift levels, for one curve or a two-way shift table.
+
+"Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (IS-OOD, reference commit
+e771abb): correlation is Pearson's, sensitivity the size of the least-squares slope per level. Here the slope
+keeps its sign, and a missing cell is named by a mask: zero is a value (the reference drops cells that hold 0).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_table, require_length
+
+ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Pearson `correlation` of a curve with its levels and its least-squares `slope` per level.
+
+    `sensitivity` is |slope|, as IS-OOD prints it; what is undefined is None, with `reason`.
+    """
+
+    correlation: float | None
+    slope: float | None
+    sensitivity: float | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class ShiftTrend:
+    """Trends of a shift table along both axes; a level without any present cell is None in its curve."""
+
+    semantic: Trend
+    covariate: Trend
+    semantic_curve: tuple[float | None, ...]
+    covariate_curve: tuple[float | None, ...]
+
+
+def trend(levels, values) -> Trend:
+    """Pearson correlation of `values` with `levels`, and the signed slope of the line fitted to them.
+
+    Args:
+        levels: float[T], any order, any unit.
+        values: float[T], the metric at each level; the slope is in its unit per unit of level.
+    Returns:
+        Trend; correlation in [-1, 1]. Both are None for fewer than two distinct levels; the correlation alone
+        is None where the values are constant.
+    Raises:
+        OpenworldError: NaN or lengths that differ.
+    Source: IS-OOD, "correlation" and "sensitivity" (Pearson; least-squares slope).
+
+    >>> trend([1, 2, 3], [50, 70, 60])  # sum of products 10, of squared levels 2, of squared values 200
+    Trend(correlation=0.5, slope=5.0, sensitivity=5.0, n=3, reason=None)
+    """
+    levels, values = as_table(levels, "levels", (1,)), as_table(values, "values", (1,))
+    require_length(values, "values", levels.size)
+    if np.unique(levels).size < 2:
+        return Trend(None, None, None, levels.size, "fewer than two distinct levels have a value")
+    x, y = levels - levels.mean(), values - values.mean()
+    slope = float(x @ y / (x @ x))
+    if np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return Trend(None, 0.0, 0.0, levels.size, "the values are constant, so they correlate with nothing")
+    correlation = float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
+    return Trend(correlation, slope, abs(slope), levels.size)
+
+
+def shift_trend(table, present=None) -> ShiftTrend:
+    """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels 1, 2, ...
+
+    Each axis gives a curve: the plain mean over the present cells of the other axis. Levels without a present
+    cell are left out of its trend. With cells missing in a corner the two axes are no longer independent: a
+    missing hard cell lifts the mean of its row, and moves the trend.
+
+    Args:
+        table: float[R, C], the metric per cell; cells that are not present may hold anything, NaN included.
+        present: bool[R, C], True where a cell was measured; None = everywhere.
+    Returns:
+        ShiftTrend; slopes in the unit of the table per level.
+    Raises:
+        OpenworldError: NaN in a present cell, a table that is not two-dimensional, a mask of another shape.
+    Source: IS-OOD, Tables 1 and 2, and its released analysis (there a cell <= 1e-16 counts as missing).
+
+    >>> result = shift_trend([[1.0, 3.0], [0.0, 99.0]], present=[[True, True], [True, False]])
+    >>> result.semantic_curve, result.covariate_curve, result.semantic.slope
+    ((0.5, 3.0), (2.0, 0.0), 2.5)
+    """
+    table = as_table(table, "table", (2,), present)
+    present = np.ones(table.shape, dtype=bool) if present is None else np.asarray(present)
+    semantic, covariate = _curve(table.T, present.T), _curve(table, present)
+    return ShiftTrend(_trend_of(semantic), _trend_of(covariate), semantic, covariate)
+
+
+def _curve(table, present) -> tuple[float | None, ...]:
+    return tuple(float(row[here].mean()) if here.any() else None for row, here in zip(table, present, strict=True))
+
+
+def _trend_of(curve) -> Trend:
+    points = [(level, value) for level, value in enumerate(curve, start=1) if value is not None]
+    return trend([level for level, _ in points], [value for _, value in points])

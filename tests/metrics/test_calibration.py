@@ -1,0 +1,114 @@
+"""Expected calibration error: by hand, against a loop over bins, torchmetrics, and its rule at the edges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.metrics.calibration import expected_calibration_error
+
+samples = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=40)
+bin_counts = st.integers(1, 12)
+
+
+def split(pairs):
+    return np.array([value / 30 for value, _ in pairs]), np.array([right for _, right in pairs])
+
+
+def by_loop(confidence, correct, edges) -> float:
+    total = 0.0
+    for number, (lower, upper) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        inside = (confidence > lower) & (confidence <= upper) | ((confidence == 0) & (number == 0))
+        if inside.any():
+            total += inside.mean() * abs(correct[inside].mean() - confidence[inside].mean())
+    return total
+
+
+@given(samples, bin_counts, st.booleans())
+def test_equals_a_loop_over_its_bins(pairs, bins, equal_mass):
+    confidence, correct = split(pairs)
+    result = expected_calibration_error(confidence, correct, bins=bins, equal_mass=equal_mass)
+    edges = [result.bins[0].lower, *(bar.upper for bar in result.bins)]
+    assert result.value == pytest.approx(by_loop(confidence, correct, edges), abs=1e-12)
+    assert sum(bar.count for bar in result.bins) == result.n == len(pairs)
+    assert edges[0] == 0 and edges[-1] == 1 and (np.diff(edges) > 0).all()
+    if not equal_mass:
+        assert len(result.bins) == bins
+
+
+@given(samples, bin_counts, st.booleans(), st.randoms())
+def test_ignores_the_order_and_lies_between_overall_gap_and_largest_gap(pairs, bins, equal_mass, random):
+    confidence, correct = split(pairs)
+    result = expected_calibration_error(confidence, correct, bins=bins, equal_mass=equal_mass)
+    random.shuffle(pairs)
+    shuffled = expected_calibration_error(*split(pairs), bins=bins, equal_mass=equal_mass)
+    assert shuffled.value == pytest.approx(result.value, abs=1e-12)
+    overall = abs(correct.mean() - confidence.mean())
+    assert overall - 1e-12 <= result.value <= result.largest_gap + 1e-12 <= 1 + 2e-12
+    one = expected_calibration_error(confidence, correct, bins=1)
+    assert one.value == pytest.approx(overall, abs=1e-12)
+
+
+@pytest.mark.parametrize("bins", [10, 15])
+def test_equals_torchmetrics(bins):
+    torch = pytest.importorskip("torch")
+    functional = pytest.importorskip("torchmetrics.functional.classification")
+    generator = np.random.default_rng(bins)
+    logits = generator.normal(size=(500, 7)) * 2
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    labels = generator.integers(0, 7, size=500)
+    expected = functional.multiclass_calibration_error(
+        torch.tensor(probabilities), torch.tensor(labels), num_classes=7, n_bins=bins
+    )
+    correct = probabilities.argmax(axis=1) == labels
+    result = expected_calibration_error(probabilities.max(axis=1), correct, bins=bins)
+    assert result.value == pytest.approx(float(expected), abs=1e-6)  # torchmetrics computes in float32
+
+
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
+    # Guo's code too; torchmetrics puts it into the bin above, which gives another number.
+    result = expected_calibration_error([0.5, 0.6], [0, 1], bins=2)
+    assert [bar.count for bar in result.bins] == [1, 1]
+    assert result.value == pytest.approx(0.45)  # (|0 - .5| + |1 - .6|) / 2
+    tenths = expected_calibration_error(np.arange(11) / 10, np.ones(11), bins=10)
+    assert [bar.count for bar in tenths.bins] == [2] + [1] * 9  # 0 has no bin below: the first one takes it
+
+
+def test_equal_mass_bins_hold_equally_many_and_never_split_a_tie():
+    confidence = np.linspace(0.05, 0.95, 12)
+    even = expected_calibration_error(confidence, np.ones(12), bins=4, equal_mass=True)
+    assert [bar.count for bar in even.bins] == [3, 3, 3, 3]
+    tied = expected_calibration_error([0.9] * 10 + [0.2, 1.0], [1, 0] * 6, bins=4, equal_mass=True)
+    assert [(bar.upper, bar.count) for bar in tied.bins] == [(0.9, 11), (1.0, 1)]
+
+
+def test_empty_bins_have_no_mean():
+    result = expected_calibration_error([0.9], [1], bins=2)
+    assert result.bins[0].confidence is result.bins[0].accuracy is None
+    assert result.bins[1].count == 1
+
+
+def test_no_samples_give_none_with_a_reason():
+    result = expected_calibration_error([], [])
+    assert result.value is None and result.reason == "no samples" and result.bins == ()
+
+
+def test_the_rounding_of_a_float32_softmax_is_let_through():
+    assert expected_calibration_error(np.array([1.0000001], dtype=np.float32), [1]).value == 0
+
+
+@pytest.mark.parametrize(
+    ("confidence", "correct", "bins", "message"),
+    [
+        ([0.5, float("nan")], [0, 1], 15, "first at index 1"),
+        ([90.0], [1], 15, "outside .0, 1.; pass probabilities"),
+        ([-0.1], [1], 15, "outside"),
+        ([0.5], [1, 0], 15, "2 entries, expected 1"),
+        ([0.5], [2], 15, "True/False or 0/1"),
+        ([0.5], [1], 0, "bins is 0"),
+    ],
+)
+def test_refusals(confidence, correct, bins, message):
+    with pytest.raises(OpenworldError, match=message):
+        expected_calibration_error(confidence, correct, bins=bins)

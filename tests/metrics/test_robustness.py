@@ -1,0 +1,194 @@
+"""The Dynamic Robustness Curve: by hand, against exact fractions, its identities, and OpenPL's printed numbers."""
+
+import csv
+import dataclasses
+import json
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.metrics.robustness import CURVE_METRICS, Robustness, robustness
+
+PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"
+SIX = [0, 0.2, 0.4, 0.6, 0.8, 1]
+# Curves found by hand whose metrics are those OpenPL prints for emerging new classes on DTD (its Table 2).
+CLIP_ON_DTD = [0.568, 0.5274, 0.4944, 0.469, 0.4512, 0.441]
+COOP_ON_DTD = [0.767, 0.466, 0.432, 0.430, 0.428, 0.410]
+
+grids = st.lists(st.integers(0, 1000), min_size=2, max_size=8, unique=True).map(sorted)
+thousandths = st.integers(0, 1000)
+
+
+@st.composite
+def curves(draw):
+    levels = draw(grids)
+    two = [draw(st.lists(thousandths, min_size=len(levels), max_size=len(levels))) for _ in range(2)]
+    return tuple([value / 1000 for value in row] for row in (levels, *two))
+
+
+def exact(levels, accuracy, zero_shot) -> dict[str, Fraction]:
+    """A twin in rational numbers: every segment is cut where the two lines cross, then summed piece by piece."""
+    levels, accuracy, zero_shot = ([Fraction(value) for value in row] for row in (levels, accuracy, zero_shot))
+    out = defaultdict(Fraction, worst_accuracy=min(accuracy))
+    mean = (accuracy[-1] - accuracy[0]) / (levels[-1] - levels[0])
+    for i in range(len(levels) - 1):
+        width, change = levels[i + 1] - levels[i], accuracy[i + 1] - accuracy[i]
+        out["auc"] += width * (accuracy[i] + accuracy[i + 1]) / 2
+        out["variation"] += abs(change)
+        out["slope_variance"] += width * (change / width - mean) ** 2
+        first, last = accuracy[i] - zero_shot[i], accuracy[i + 1] - zero_shot[i + 1]
+        cut = first / (first - last) if first * last < 0 else Fraction(1)
+        for share, start, end in (
+            (cut, first, Fraction(0) if cut != 1 else last),
+            (1 - cut, Fraction(0), last),
+        ):
+            area = share * width * (start + end) / 2
+            out["positive_area" if area > 0 else "negative_area"] += abs(area)
+    out["delta_auc"] = out["delta_pn"] = out["positive_area"] - out["negative_area"]
+    return out
+
+
+@given(curves())
+def test_equals_the_exact_twin(case):
+    result, twin = robustness(*case), exact(*case)
+    for metric in CURVE_METRICS:
+        scale = max(1.0, abs(float(twin[metric])))
+        assert abs(getattr(result, metric) - float(twin[metric])) < 1e-12 * scale, metric
+
+
+@given(curves())
+def test_gain_in_area_is_area_above_minus_area_below(case):
+    result = robustness(*case)
+    assert result.delta_pn == pytest.approx(result.delta_auc, abs=1e-14)
+    assert result.positive_area >= 0 and result.negative_area >= 0
+
+
+@given(curves())
+def test_bounds(case):
+    result, (levels, accuracy, _) = robustness(*case), case
+    width = levels[-1] - levels[0]
+    assert result.variation >= accuracy[0] - result.worst_accuracy - 1e-12
+    assert width * result.worst_accuracy - 1e-12 <= result.auc <= width * max(accuracy) + 1e-12
+    assert result.slope_variance <= result.variation**2 / np.diff(levels).min() * (1 + 1e-9) + 1e-12
+    assert result.slope_variance >= (result.variation**2 - (accuracy[-1] - accuracy[0]) ** 2) / width - 1e-12
+
+
+@given(curves(), st.integers(1, 9))
+def test_a_further_level_on_the_straight_line_changes_nothing(case, tenths):
+    levels, accuracy, zero_shot = case
+    middle = levels[0] + (levels[1] - levels[0]) * tenths / 10
+    more = [levels[0], middle, *levels[1:]]
+    refined = robustness(more, np.interp(more, levels, accuracy), np.interp(more, levels, zero_shot))
+    plain = robustness(*case)
+    for metric in CURVE_METRICS:
+        assert getattr(refined, metric) == pytest.approx(getattr(plain, metric), abs=1e-9, rel=1e-9), metric
+
+
+@given(curves())
+def test_swapping_the_two_curves_swaps_the_areas(case):
+    levels, accuracy, zero_shot = case
+    there, back = robustness(*case), robustness(levels, zero_shot, accuracy)
+    assert (there.positive_area, there.negative_area) == (back.negative_area, back.positive_area)
+
+
+def test_seeds_are_averaged_before_anything_else():
+    seeds = np.array([[0.9, 0.5, 0.7], [0.7, 0.7, 0.3]])
+    zero_shot = np.array([[0.6, 0.6, 0.6], [0.8, 0.4, 0.6]])
+    result = robustness([0, 0.5, 1], seeds, zero_shot)
+    assert result.variation == pytest.approx(0.3)  # of .8, .6, .5; the seeds alone have .6 and .4
+    spread = result.spread("variation")
+    assert (spread.mean, spread.std, spread.n) == (pytest.approx(0.5), pytest.approx(0.02**0.5), 2)
+    for metric in ("auc", "delta_auc", "delta_pn"):
+        assert result.spread(metric).mean == pytest.approx(getattr(result, metric))
+    for seed, own in enumerate(result.per_seed):
+        assert own == robustness([0, 0.5, 1], seeds[seed], zero_shot[seed])
+
+
+def test_one_zero_shot_curve_serves_all_seeds():
+    seeds = [[0.9, 0.5], [0.7, 0.3]]
+    assert robustness([0, 1], seeds, [0.6, 0.6]) == robustness([0, 1], seeds, [[0.6, 0.6]] * 2)
+
+
+def test_without_zero_shot_the_comparison_is_none_with_a_reason():
+    result = robustness(SIX, CLIP_ON_DTD)
+    assert result.positive_area is result.negative_area is result.delta_auc is result.delta_pn is None
+    assert "zero-shot" in result.reason
+    assert result.spread("auc").mean is None and "two or more seeds" in result.spread("auc").reason
+    assert "zero-shot" in robustness([0, 1], [[0.5, 0.5]] * 2).spread("delta_pn").reason
+
+
+def test_json_out_and_in_again():
+    result = robustness(SIX, [COOP_ON_DTD, CLIP_ON_DTD], CLIP_ON_DTD)
+    fields = json.loads(json.dumps(dataclasses.asdict(result)))
+    assert fields["auc"] == result.auc and len(fields["per_seed"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("levels", "accuracy", "zero_shot", "message"),
+    [
+        ([0, 1], [0.5, float("nan")], None, "first at index 1"),
+        ([0, 1], [[0.5, 0.5], [float("nan"), 0.5]], None, r"first at index \(1, 0\)"),
+        ([0, 1], [0.5, 0.5], [0.5, float("inf")], "zero_shot holds 1 value"),
+        ([0, 1], [56.8, 44.1], None, "fractions, not percent"),
+        ([0, 0.5, 0.5], [0.1, 0.2, 0.3], None, "strictly increase"),
+        ([1, 0], [0.1, 0.2], None, "strictly increase"),
+        ([0, 2], [0.1, 0.2], None, "levels holds 2"),
+        ([0], [0.1], None, "at least two levels"),
+        ([0, 1], [0.1, 0.2, 0.3], None, r"expected \(2,\)"),
+        ([0, 1], np.empty((0, 2)), None, r"expected \(2,\)"),
+        ([0, 1], [[0.1, 0.2]] * 3, [[0.1, 0.2]] * 2, "2 rows, accuracy 3"),
+        ([0, 1], [[[0.1, 0.2]]], None, "1 or 2 dimension"),
+    ],
+)
+def test_refusals(levels, accuracy, zero_shot, message):
+    with pytest.raises(OpenworldError, match=message):
+        robustness(levels, accuracy, zero_shot)
+
+
+def test_an_unknown_metric_name_gets_the_nearest_spelling():
+    with pytest.raises(OpenworldError, match="did you mean 'delta_auc'"):
+        robustness([0, 1], [[0.5, 0.5]] * 2).spread("delta_acu")
+
+
+def published(table: str) -> dict[str, dict[str, float]]:
+    rows = defaultdict(dict)
+    with PUBLISHED.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["table"] == table:
+                rows[row["method"]][row["metric"]] = float(row["value"])
+    return rows
+
+
+def as_printed(result: Robustness) -> dict[str, float]:
+    names = {"AUC": "auc", "WA": "worst_accuracy", "EVM": "variation", "VS": "slope_variance"}
+    return {name: round(getattr(result, field), 3) for name, field in names.items()}
+
+
+def test_curves_with_the_numbers_printed_for_dtd():
+    rows = published("2")
+    for method, curve in (("CLIP", CLIP_ON_DTD), ("CoOp", COOP_ON_DTD)):
+        printed = {name: rows[method][name] for name in ("AUC", "WA", "EVM", "VS")}
+        assert as_printed(robustness(SIX, curve)) == printed, method
+    coop = robustness(SIX, COOP_ON_DTD, CLIP_ON_DTD)
+    assert round(coop.positive_area, 3) == rows["CoOp"]["PosArea"] == 0.015
+    # Printed: AUC .469 - .489 = -.020, but PA - NA = .015 - .032 = -.017. The areas must differ by the former.
+    assert round(coop.delta_pn, 3) == round(coop.delta_auc, 3) == -0.020
+    assert rows["CoOp"]["NegArea"] == 0.032 and round(coop.negative_area, 3) == 0.036
+
+
+@pytest.mark.parametrize("table", ["2", "5"])
+def test_printed_rows_keep_our_bounds(table):
+    rounding = 0.0015
+    for method, row in published(table).items():
+        assert row["EVM"] >= row["Acc(0)"] - row["WA"] - rounding, method
+        assert row["WA"] <= row["AUC"] + rounding, method
+        assert row["VS"] <= (row["EVM"] + rounding) ** 2 / 0.2 + rounding, method
+        if method != "CLIP" and row["NegArea"] == 0:  # never below zero-shot: no crossing to get wrong
+            gain = row["AUC"] - published(table)["CLIP"]["AUC"]
+            assert row["PosArea"] == pytest.approx(gain, abs=rounding), method

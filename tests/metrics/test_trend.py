@@ -1,0 +1,98 @@
+"""Correlation and slope along levels: by hand, against SciPy, and IS-OOD's analysis of shift tables."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from openworld._errors import OpenworldError
+from openworld.metrics.trend import shift_trend, trend
+
+TABLES = json.loads((Path(__file__).parents[1] / "reference" / "shift_tables.json").read_text())["tables"]
+
+numbers = st.integers(-1000, 1000)
+points = st.lists(st.tuples(st.integers(0, 20), numbers), min_size=2, max_size=12)
+
+
+@given(points)
+def test_equals_scipy(pairs):
+    levels, values = np.array(pairs, dtype=float).T
+    assume(np.unique(levels).size > 1 and np.unique(values).size > 1)
+    ours, theirs = trend(levels, values), stats.linregress(levels, values)
+    assert ours.slope == pytest.approx(theirs.slope, abs=1e-9)
+    assert ours.correlation == pytest.approx(theirs.rvalue, abs=1e-9)
+    assert ours.sensitivity == abs(ours.slope)
+
+
+@given(points, st.integers(1, 9), numbers)
+def test_follows_a_change_of_unit_and_of_sign(pairs, factor, shift):
+    levels, values = np.array(pairs, dtype=float).T
+    assume(np.unique(levels).size > 1 and np.unique(values).size > 1)
+    plain, moved = trend(levels, values), trend(levels, -factor * values + shift)
+    assert moved.slope == pytest.approx(-factor * plain.slope, abs=1e-8)
+    assert moved.correlation == pytest.approx(-plain.correlation, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", TABLES, ids=[case["name"] for case in TABLES])
+def test_equals_the_reference_when_the_mask_says_what_its_zeros_say(case):
+    table = np.array(case["table"])
+    result = shift_trend(table, present=table > 0)
+    for axis in ("semantic", "covariate"):
+        assert getattr(result, f"{axis}_curve") == pytest.approx(case[f"{axis}_curve"], abs=1e-9)
+        assert getattr(result, axis).slope == pytest.approx(case[axis]["slope"], abs=1e-9)
+        assert getattr(result, axis).correlation == pytest.approx(case[axis]["correlation"], abs=1e-9)
+
+
+def test_a_true_zero_counts_where_the_reference_drops_it():
+    table = np.array([[0.0, 0.2], [0.4, 0.6]])  # an error rate of 0 that was measured
+    ours, reference = shift_trend(table), shift_trend(table, present=table > 0)
+    assert ours.semantic_curve == pytest.approx((0.2, 0.4))
+    assert reference.semantic_curve == pytest.approx((0.4, 0.4))
+    assert ours.semantic.slope == pytest.approx(0.2)
+    assert reference.semantic.slope == 0 and reference.semantic.correlation is None
+
+
+def test_missing_cells_may_hold_anything():
+    table = np.arange(12.0).reshape(3, 4)
+    present = np.ones((3, 4), dtype=bool)
+    present[2, :2] = False
+    spoiled = np.where(present, table, np.nan)
+    assert shift_trend(spoiled, present) == shift_trend(table, present)
+
+
+def test_a_level_without_cells_is_left_out_of_its_trend():
+    table = np.array([[1.0, 9.0, 3.0], [1.0, 9.0, 3.0]])
+    result = shift_trend(table, present=[[True, False, True]] * 2)
+    assert result.semantic_curve == (1.0, None, 3.0)
+    assert (result.semantic.slope, result.semantic.n) == (1.0, 2)  # from level 1 to level 3
+
+
+def test_undefined_is_none_with_a_reason():
+    assert trend([], []).slope is None and "two distinct levels" in trend([], []).reason
+    assert trend([2, 2], [0.1, 0.5]).correlation is None
+    flat = trend([1, 2, 3], [0.1 + 0.2, 0.3, 0.3])  # equal but for the last bit
+    assert flat.slope == 0 and flat.correlation is None and "constant" in flat.reason
+    assert trend([1, 2], [0, 0]).slope == 0
+    nothing = shift_trend([[1.0, 2.0]], present=[[False, False]])
+    assert nothing.semantic_curve == (None, None) and nothing.semantic.n == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: trend([1, 2], [0.5, float("nan")]), "values holds 1 .* first at index 1"),
+        (lambda: trend([1, 2, 3], [0.5, 0.6]), "2 entries, expected 3"),
+        (lambda: shift_trend([[1.0, float("nan")]]), r"first at index \(0, 1\).*masked"),
+        (lambda: shift_trend([1.0, 2.0]), "expected 2 dimension"),
+        (lambda: shift_trend([[1.0], [2.0, 3.0]]), "cannot be read"),
+        (lambda: shift_trend([[1.0, 2.0]], present=[[1, 0]]), "dtype int64, expected bool"),
+        (lambda: shift_trend([[1.0, 2.0]], present=[True, False]), r"shape \(2,\)"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(OpenworldError, match=message):
+        call()
