@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from openworld import backbones, datasets
 from openworld._errors import OpenworldError
 from openworld.features import Encoding, Features, encode
@@ -29,13 +31,18 @@ class Machine:
 
 @dataclass(frozen=True)
 class Source:
-    """An image set by name: one part of a data set in one domain; a training part is drawn by `seed` and `shots`."""
+    """An image set by name: one part of a data set in one domain.
+
+    A training part is drawn by `seed` and `shots`, over all classes; `base_only` then keeps the base half, so that runs
+    on base classes and on all of them share their pictures.
+    """
 
     dataset: str
     domain: str | None
     part: str
     seed: int = 0
     shots: int | None = None
+    base_only: bool = False
 
     def load(self):
         """The image set itself."""
@@ -45,7 +52,11 @@ class Source:
 @lru_cache(maxsize=64)
 def _load(source: Source):
     drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
-    return datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
+    images = datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
+    if not source.base_only:
+        return images
+    base, _ = datasets.base_new_split(len(images.classnames))
+    return images.subset(np.flatnonzero(np.isin(images.labels, base)))
 
 
 @lru_cache(maxsize=2)

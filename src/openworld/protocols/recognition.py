@@ -111,11 +111,11 @@ class Task:
     def sources(self) -> dict[str, Source]:
         """The image sets that the unit reads: shots, test pictures, and validation pictures where they choose."""
         sources = {
-            "train": Source(self.dataset, self.train_domain, "train", self.seed, self.shots),
+            "train": Source(self.dataset, self.train_domain, "train", self.seed, self.shots, base_only=True),
             "test": Source(self.dataset, self.test_domain, "test"),
         }
         if self.learner.choose:
-            sources["validation"] = Source(self.dataset, self.train_domain, "validation")
+            sources["validation"] = Source(self.dataset, self.train_domain, "validation", base_only=True)
         return sources
 
     def encoding(self, part: str) -> Encoding:

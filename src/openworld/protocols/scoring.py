@@ -7,6 +7,7 @@ not independent, `id` pairs the images of several `model`s, `seed` tells repeate
 """
 
 import hashlib
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -96,24 +97,34 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
-    import pyarrow
-    from pyarrow import csv, parquet
-
-    readers = {".parquet": parquet.read_table, ".csv": csv.read_csv}
+    readers = {".parquet": _read_parquet, ".csv": _read_csv, ".npz": _read_npz}
+    if path.suffix not in readers:
+        raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected .parquet, .csv or .npz.")
     try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
-        if path.suffix not in readers:
-            raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected .parquet, .csv or .npz.")
-        table = readers[path.suffix](path)
+        return readers[path.suffix](path)
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read: {error}.") from error
-    except (pyarrow.ArrowInvalid, ValueError) as error:
-        if isinstance(error, OpenworldError):
-            raise
-        raise OpenworldError(f"{path} is not a readable {path.suffix} file: {error}.") from error
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise OpenworldError(f"{path} is not what its name says, a {path.suffix} file: {error}.") from error
+
+
+def _read_parquet(path: Path) -> dict[str, np.ndarray]:
+    from pyarrow import parquet
+
+    table = parquet.read_table(path)
     return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    from pyarrow import csv
+
+    table = csv.read_csv(path)
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def _require_columns(table: dict[str, np.ndarray], path: Path) -> None:

@@ -1,0 +1,154 @@
+"""The command line as a person meets it: help that teaches, tables, two-line errors, exit codes that mean something."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+COMMANDS = ("demo", "run", "score", "report", "list")
+
+
+def openworld(*arguments, cwd=None, cache=None):
+    environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1"}
+    if cache:
+        environment["OPENWORLD_CACHE"] = str(cache)
+    return subprocess.run(
+        [sys.executable, "-m", "openworld", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory):
+    path = tmp_path_factory.mktemp("score") / "mine.npz"
+    generator = np.random.default_rng(0)
+    side = np.tile(np.repeat(["base", "new"], 50), 2)
+    np.savez(
+        path,
+        side=side,
+        score=generator.standard_normal(200) + (side == "base"),
+        correct=generator.random(200) < 0.7,
+        model=np.repeat(["first", "<script>alert(1)</script>"], 100),
+        id=np.tile(np.arange(100), 2),
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    path = tmp_path_factory.mktemp("spec") / "small.toml"
+    path.write_text(
+        'dataset = "emoji-groups"\nseeds = [1, 2]\nshots = 2\nviews = 1\n'
+        '[[learners]]\nlearner = "zero-shot"\n'
+        '[[learners]]\nlearner = "CoOp"\nsettings = { context_length = 2, schedule = { epochs = 1 } }\n'
+    )
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches(command):
+    done = openworld(command, "--help")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) > 8
+
+
+def test_help_and_version_need_no_heavy_package():
+    code = (
+        "import sys; sys.argv = ['openworld', '--help']\n"
+        "from openworld.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'matplotlib', 'pyarrow', 'scipy', 'PIL'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"openworld \d+\.\d+\.\d+\n", openworld("--version").stdout)
+
+
+@pytest.mark.parametrize("kind", ["learners", "datasets", "backbones", "metrics", "protocols"])
+def test_list_shows_every_entry(kind):
+    from openworld import backbones, datasets, learners, metrics, protocols
+
+    entries = {
+        "learners": learners.LEARNERS,
+        "datasets": datasets.DATASETS,
+        "backbones": backbones.BACKBONES,
+        "metrics": metrics.METRICS,
+        "protocols": protocols.PROTOCOLS,
+    }[kind]
+    shown = openworld("list", kind).stdout
+    assert all(name in shown for name in entries)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("list", "learner"), "unknown kind 'learner'; did you mean 'learners'"),
+        (("run", "none.toml"), "none.toml does not exist"),
+        (("score", "none.csv"), "none.csv cannot be read"),
+        (("report", "nowhere"), "nowhere holds no run"),
+        (("demo", "--preset", "quik"), "did you mean 'quick'"),
+        (("demo", "--style", "twemojis"), "twemoji"),
+    ],
+)
+def test_wrong_use_is_two_lines_and_exit_code_2(tmp_path, arguments, sentence):
+    done = openworld(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    assert "Traceback" in openworld("--debug", "score", "none.csv", cwd=tmp_path).stderr
+
+
+def test_an_unknown_option_is_wrong_use():
+    assert openworld("demo", "--fast").returncode == 2
+
+
+def test_score_compares_models_on_the_same_images(predictions, tmp_path):
+    done = openworld("score", predictions, "--out", tmp_path / "scored")
+    assert done.returncode == 0, done.stderr
+    assert "first" in done.stdout
+    assert "mixed up" in done.stdout
+    page = (tmp_path / "scored" / "report.html").read_text()
+    assert "<script>alert" not in page
+
+
+def test_score_as_json(predictions):
+    (table,) = json.loads(openworld("score", predictions, "--json").stdout)["tables"]
+    assert [row["learner"] for row in table["learners"]] == ["first", "<script>alert(1)</script>"]
+    assert 0 < table["learners"][0]["openworld_auc"] < 1
+
+
+def test_run_then_report_then_run_again(spec, tmp_path):
+    first = openworld("run", spec, "--out", tmp_path / "run", cache=tmp_path / "cache")
+    assert first.returncode == 0, first.stderr
+    assert "zero-shot" in first.stdout
+    assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
+    table = openworld("report", tmp_path / "run", "--table", "csv").stdout
+    assert table.splitlines()[0].startswith("setting,learner")
+    records = {path: path.read_bytes() for path in (tmp_path / "run" / "units").rglob("*.*")}
+    again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=tmp_path / "cache")
+    assert (again.returncode, again.stdout) == (0, "")
+    assert {path: path.read_bytes() for path in (tmp_path / "run" / "units").rglob("*.*")} == records
+
+
+def test_another_spec_in_the_same_folder_is_refused(spec, tmp_path):
+    folder = tmp_path / "run"
+    openworld("run", spec, "--out", folder, cache=tmp_path / "cache")
+    other = tmp_path / "other.toml"
+    other.write_text(spec.read_text().replace("shots = 2", "shots = 4"))
+    done = openworld("run", other, "--out", folder, cache=tmp_path / "cache")
+    assert done.returncode == 2
+    assert "shots" in done.stderr

@@ -1,0 +1,142 @@
+"""The recognition protocol on a folder of shapes with the embedded backbone."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.protocols import RecognitionSpec
+from openworld.protocols._workbench import Machine
+from openworld.protocols.recognition import LearnerSpec, encode_all, tasks, units
+from openworld.runs import RunStore, execute, read_spec
+
+FEW = {"schedule": {"epochs": 2}}
+LEARNERS = (
+    {"learner": "zero-shot"},
+    {"learner": "CoOp", "settings": {"context_length": 4, **FEW}},
+    {
+        "learner": "GMoP",
+        "settings": {"detectors": 2, **FEW},
+        "choose": {"alpha": (0.1, 1.0), "schedule.epochs": (1, 2)},
+    },
+)
+
+
+@pytest.fixture
+def spec(shapes):
+    given = {
+        "dataset": str(shapes),
+        "train_domain": None,
+        "test_domain": None,
+        "learners": LEARNERS,
+        "seeds": (1, 2),
+        "shots": 4,
+        "views": 1,
+    }
+    return read_spec(given, RecognitionSpec)
+
+
+@pytest.fixture
+def records(spec, tmp_path):
+    machine = Machine(cache=str(tmp_path / "cache"))
+    return execute(units(spec, machine), RunStore(tmp_path / "run"))
+
+
+def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
+    planned = tasks(spec)
+    assert [(task.learner.label, task.seed) for task in planned] == [
+        (label, seed) for label in ("zero-shot", "CoOp", "GMoP") for seed in (1, 2)
+    ]
+    schedule = planned[-1].learner.settings["schedule"]
+    # GMoP's own schedule with two epochs, not the general one with two epochs.
+    assert (schedule["epochs"], schedule["momentum"], schedule["cosine_epochs"]) == (2, 0, 100)
+
+
+def test_records_hold_every_number_and_every_image(records):
+    for record in records:
+        images = record.table("images")
+        assert len(images["id"]) == 40
+        assert sorted(np.asarray(images["id"])) == list(range(40))
+        right = np.asarray(images["correct"])
+        is_base = np.asarray(images["side"]) == "base"
+        assert record.metrics["base_accuracy"] == pytest.approx(right[is_base].mean())
+        assert record.metrics["n_base_classes"] == record.metrics["n_new_classes"] == 4
+        assert record.metrics["split"] == "same-drawing"
+        assert len(record.metrics["ratio_sweep"]) == 10
+        assert record.attachments
+
+
+def test_zero_shot_does_not_depend_on_the_seed(records):
+    one, two = (record.table("images") for record in records[:2])
+    np.testing.assert_array_equal(one["score"], two["score"])
+
+
+def test_choices_are_made_on_base_classes_and_recorded(records):
+    detail = records[-1].metrics["detail"]
+    assert [entry["candidate"] for entry in detail["choices"]] == [
+        {"alpha": alpha, "schedule.epochs": epochs} for alpha in (0.1, 1.0) for epochs in (1, 2)
+    ]
+    best = max(detail["choices"], key=lambda entry: entry["openworld_auc"])["candidate"]
+    assert detail["chosen"]["alpha"] == best["alpha"]
+    assert detail["chosen"]["schedule"]["epochs"] == best["schedule.epochs"]
+
+
+def test_features_are_encoded_before_and_only_once(spec, tmp_path):
+    machine, calls = Machine(cache=str(tmp_path / "cache")), []
+    encode_all(spec, machine, lambda number, sets, done, total: calls.append((number, sets)))
+    assert {sets for _, sets in calls} == {4}
+    folders = sorted((tmp_path / "cache").iterdir())
+    execute(units(spec, machine), RunStore(tmp_path / "run"))
+    assert sorted((tmp_path / "cache").iterdir()) == folders
+
+
+def test_training_pictures_are_of_base_classes(spec):
+    for task in tasks(spec):
+        assert set(task.sources["train"].load().labels) == set(range(4))
+
+
+def test_keys_change_with_what_decides_the_result(spec, tmp_path):
+    from dataclasses import replace
+
+    machine = Machine(cache=str(tmp_path))
+    keys = {unit.key for unit in units(spec, machine)}
+    assert keys == {unit.key for unit in units(spec, Machine(cache="elsewhere", allow_corrupt=3))}
+    assert not keys & {unit.key for unit in units(replace(spec, shots=2), machine)}
+    more_seeds = {unit.key for unit in units(replace(spec, seeds=(1, 2, 3)), machine)}
+    assert keys < more_seeds
+
+
+def test_changed_pictures_are_noticed(spec, tmp_path):
+    unit = units(spec, Machine(cache=str(tmp_path)))[0]
+    with pytest.raises(OpenworldError, match="test changed since"):
+        from openworld.protocols.recognition import run_unit
+
+        run_unit(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"learner": "coop2"}, "unknown learner 'coop2'; did you mean 'CoOp'"),
+        ({"learner": "CoOp", "settings": {"context_lenght": 4}}, "did you mean 'context_length'"),
+        ({"learner": "GMoP", "settings": {"schedule": {"epoch": 4}}}, "schedule.*did you mean 'epochs'"),
+        ({"learner": "GMoP", "settings": {"gate": "soft"}}, "gate"),
+    ],
+)
+def test_wrong_learners_are_refused_when_the_spec_is_read(given, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        read_spec({"learners": [given]}, RecognitionSpec)
+
+
+def test_wrong_specs_are_refused():
+    for given, sentence in (
+        ({"learners": []}, "at least one learner"),
+        ({"learners": [{"learner": "CoOp"}] * 2}, "distinct"),
+        ({"learners": [{"learner": "CoOp"}], "seed": [1]}, "did you mean 'seeds'"),
+        ({"learners": [{"learner": "CoOp"}], "shots": "16"}, "shots"),
+    ):
+        with pytest.raises(OpenworldError, match=sentence):
+            read_spec(given, RecognitionSpec)
+
+
+def test_a_learner_spec_takes_its_label_from_the_learner():
+    assert LearnerSpec("CoOp").label == "CoOp"

@@ -1,0 +1,70 @@
+"""The house: imports go down only, rooms on the ground floor do not know one another, `import openworld` is light."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+FLOORS = (
+    {"_errors", "_arrays"},
+    {"metrics", "backbones", "datasets", "runs"},
+    {"features", "report"},
+    {"learners"},
+    {"protocols"},
+    {"cli"},
+)
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def imported_rooms(path):
+    """The rooms of ours that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "openworld":
+            parts = node.module.split(".")
+            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from [name.name.split(".")[1] for name in node.names if name.name.startswith("openworld.")]
+
+
+def rooms(repository):
+    return sorted(path for path in (repository / "src" / "openworld").iterdir() if path.is_dir() and path.name[0] != "_")
+
+
+def test_every_room_has_its_floor(repository):
+    assert {path.name for path in rooms(repository)} == set(FLOOR_OF) - FLOORS[0]
+
+
+def test_imports_go_down_only(repository):
+    for room in rooms(repository):
+        for path in room.rglob("*.py"):
+            for other in imported_rooms(path):
+                if other in FLOOR_OF and other != room.name:
+                    assert FLOOR_OF[other] < FLOOR_OF[room.name], f"{path.relative_to(repository)} imports {other}"
+
+
+@pytest.mark.parametrize("package", ["torch", "PIL", "pyarrow", "scipy", "matplotlib"])
+def test_metrics_need_numpy_alone(package):
+    code = f"import sys, openworld.metrics; assert {package!r} not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, openworld; assert not {'numpy', 'torch', 'typer', 'rich'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("package", ["transformers", "open_clip", "timm", "torchvision"])
+def test_run_time_needs_no_other_model_library(repository, package):
+    for path in (repository / "src").rglob("*.py"):
+        names = {
+            name.name.split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Import)
+            for name in node.names
+        } | {
+            (node.module or "").split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+        }
+        assert package not in names, path

@@ -1,0 +1,78 @@
+"""The wheel holds the data, the metadata says what it should, and the README's promises are kept."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+
+import pytest
+
+TEST_COMMAND = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[test]' && .venv/bin/python -m pytest"
+DATA = (
+    "openworld/py.typed",
+    "openworld/datasets/emoji/pictures.parquet",
+    "openworld/datasets/emoji/concepts.json",
+    "openworld/datasets/emoji/NOTICE.md",
+    "openworld/backbones/embedded/model.safetensors",
+    "openworld/backbones/embedded/tokenizer.json",
+    "openworld/backbones/embedded/config.json",
+    "openworld/report/page.html.j2",
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(repository, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=repository,
+        check=True,
+        capture_output=True,
+    )
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_data_and_is_small(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    assert not set(DATA) - set(sizes)
+    assert sum(size for name, size in sizes.items() if "/emoji/" in name or "/embedded/" in name) < 30_000_000
+
+
+def test_metadata(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    assert "torch>=2.6" in project["dependencies"]
+    assert project["requires-python"] == ">=3.11"
+    assert project["license"] == "Apache-2.0"
+    assert "torch==2.13.0" in (repository / "constraints.txt").read_text()
+
+
+def test_every_dependency_is_pinned_for_repeatable_installs(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    names = {re.split(r"[<>=]", requirement)[0] for requirement in wanted}
+    pinned = {line.split("==")[0] for line in (repository / "constraints.txt").read_text().splitlines() if "==" in line}
+    assert names <= pinned
+
+
+def test_continuous_integration_runs_the_readmes_test_command(repository):
+    assert TEST_COMMAND in (repository / "README.md").read_text()
+    assert TEST_COMMAND in (repository / "CONTRIBUTING.md").read_text()
+    assert TEST_COMMAND in (repository / ".ci" / "run").read_text()
+
+
+def test_contributing_is_short(repository):
+    assert len((repository / "CONTRIBUTING.md").read_text().splitlines()) <= 50
+
+
+def test_no_path_of_a_machine_slipped_in(repository):
+    tracked = subprocess.run(["git", "ls-files"], cwd=repository, capture_output=True, text=True)
+    if tracked.returncode:
+        pytest.skip("not a git checkout: nothing to look through.")
+    pattern = re.compile(r"(?<![\w.])/(root|home/\w+|work)/|localhost:\d+")
+    for name in tracked.stdout.splitlines():
+        if name.endswith((".py", ".md", ".toml", ".txt", ".json", ".j2", ".css", ".js", "run")):
+            found = pattern.search((repository / name).read_text(encoding="utf-8"))
+            assert not found or name == "tests/test_package.py", f"{name}: {found}"
