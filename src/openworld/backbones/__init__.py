@@ -1,0 +1,26 @@
+"""Two-tower vision-language models (CLIP, SigLIP): loading, encoding, and text passes behind learned contexts.
+
+The cards are light; everything that needs torch is imported when first asked for.
+"""
+
+from importlib import import_module
+
+from openworld.backbones.cards import BACKBONES, BackboneCard
+
+_HOMES = {
+    "ImageConfig": "config",
+    "Preprocess": "preprocess",
+    "PromptedNames": "prompts",
+    "TextConfig": "config",
+    "TwoTower": "two_tower",
+    "TwoTowerConfig": "config",
+    "load": "loading",
+}
+
+__all__ = ["BACKBONES", "BackboneCard", *_HOMES]
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

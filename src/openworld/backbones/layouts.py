@@ -1,0 +1,157 @@
+"""Which tensors of a checkpoint make up which of ours, for the three layouts in which weights are published.
+
+`hugging_face` (CLIPModel and SiglipModel), and `openai` (OpenAI's state dict, which open_clip shares). Each table maps
+our name, with "#" for the block number and "@" for weight or bias, to the names there. Several names mean tensors
+stacked along the first axis (query, key, value).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+
+
+def _hugging_face_tower(own: str, theirs: str) -> dict[str, tuple[str, ...]]:
+    own, theirs = f"{own}.blocks.#.", f"{theirs}.encoder.layers.#."
+    attention = tuple(f"{theirs}self_attn.{part}_proj.@" for part in "qkv")
+    return {
+        f"{own}norm_1.@": (f"{theirs}layer_norm1.@",),
+        f"{own}qkv.@": attention,
+        f"{own}out.@": (f"{theirs}self_attn.out_proj.@",),
+        f"{own}norm_2.@": (f"{theirs}layer_norm2.@",),
+        f"{own}up.@": (f"{theirs}mlp.fc1.@",),
+        f"{own}down.@": (f"{theirs}mlp.fc2.@",),
+    }
+
+
+def _openai_tower(own: str, theirs: str) -> dict[str, tuple[str, ...]]:
+    own, theirs = f"{own}.blocks.#.", f"{theirs}transformer.resblocks.#."
+    return {
+        f"{own}norm_1.@": (f"{theirs}ln_1.@",),
+        f"{own}qkv.@": (f"{theirs}attn.in_proj_@",),
+        f"{own}out.@": (f"{theirs}attn.out_proj.@",),
+        f"{own}norm_2.@": (f"{theirs}ln_2.@",),
+        f"{own}up.@": (f"{theirs}mlp.c_fc.@",),
+        f"{own}down.@": (f"{theirs}mlp.c_proj.@",),
+    }
+
+
+_HEAD = "vision_model.head."
+HUGGING_FACE = {
+    **_hugging_face_tower("image", "vision_model"),
+    **_hugging_face_tower("text", "text_model"),
+    "image.class_row": ("vision_model.embeddings.class_embedding",),
+    "image.patches.@": ("vision_model.embeddings.patch_embedding.@",),
+    "image.positions": ("vision_model.embeddings.position_embedding.weight",),
+    "image.norm_in.@": ("vision_model.pre_layrnorm.@",),
+    "image.norm_out.@": ("vision_model.post_layernorm.@",),
+    "image.projection.@": ("visual_projection.@",),
+    "image.pool.query": (f"{_HEAD}probe",),
+    "image.pool.block.qkv.@": (f"{_HEAD}attention.in_proj_@",),
+    "image.pool.block.out.@": (f"{_HEAD}attention.out_proj.@",),
+    "image.pool.block.norm_2.@": (f"{_HEAD}layernorm.@",),
+    "image.pool.block.up.@": (f"{_HEAD}mlp.fc1.@",),
+    "image.pool.block.down.@": (f"{_HEAD}mlp.fc2.@",),
+    "text.tokens.@": ("text_model.embeddings.token_embedding.@",),
+    "text.positions": ("text_model.embeddings.position_embedding.weight",),
+    "text.norm_out.@": ("text_model.final_layer_norm.@",),
+    "text.projection.@": ("text_projection.@",),
+    "log_scale": ("logit_scale",),
+}
+HUGGING_FACE_SIGLIP = {
+    **HUGGING_FACE,
+    "text.projection.@": ("text_model.head.@",),
+    "logit_bias": ("logit_bias",),
+}
+OPENAI = {
+    **_openai_tower("image", "visual."),
+    **_openai_tower("text", ""),
+    "image.class_row": ("visual.class_embedding",),
+    "image.patches.@": ("visual.conv1.@",),
+    "image.positions": ("visual.positional_embedding",),
+    "image.norm_in.@": ("visual.ln_pre.@",),
+    "image.norm_out.@": ("visual.ln_post.@",),
+    "image.projection.@": ("visual.proj",),
+    "text.tokens.@": ("token_embedding.@",),
+    "text.positions": ("positional_embedding",),
+    "text.norm_out.@": ("ln_final.@",),
+    "text.projection.@": ("text_projection",),
+    "log_scale": ("logit_scale",),
+}
+LAYOUTS = {"hugging_face": HUGGING_FACE, "hugging_face_siglip": HUGGING_FACE_SIGLIP, "openai": OPENAI}
+
+# Stored as x @ W where a Linear keeps W transposed.
+TRANSPOSED = ("visual.proj", "text_projection")
+# Constants that older checkpoints carry along, no weights.
+IGNORED = re.compile(r".*position_ids|attn_mask|input_resolution|context_length|vocab_size")
+
+
+def source_names(own: str, layout: str) -> tuple[str, ...]:
+    """The names in `layout` of the tensor we call `own`; empty when that layout has no such tensor.
+
+    >>> source_names("text.blocks.3.up.bias", "openai")
+    ('transformer.resblocks.3.mlp.c_fc.bias',)
+    """
+    number = re.search(r"\.blocks\.(\d+)\.", own)
+    pattern = re.sub(r"\.blocks\.\d+\.", ".blocks.#.", own)
+    leaf = pattern.rpartition(".")[2]
+    if leaf in ("weight", "bias"):
+        pattern = pattern.removesuffix(leaf) + "@"
+    found = LAYOUTS[layout].get(pattern, ())
+    return tuple(name.replace("#", number[1] if number else "").replace("@", leaf) for name in found)
+
+
+@torch.no_grad()
+def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, where: str) -> None:
+    """Copy a checkpoint's tensors into a `TwoTower`.
+
+    tensors: by their names in `layout`. where: how to call the checkpoint in errors.
+    Raises OpenworldError unless every tensor of the model is there, fits, and none is left over.
+    """
+    expected = {own: source_names(own, layout) for own in model.state_dict()}
+    used = {name for names in expected.values() for name in names}
+    _refuse(where, "lacks", [name for names in expected.values() for name in names if name not in tensors])
+    left_over = [name for name in tensors if name not in used and not IGNORED.fullmatch(name)]
+    _refuse(where, "has, beyond what its configuration describes,", left_over)
+    for own, target in model.state_dict().items():
+        if expected[own]:
+            target.copy_(_assemble([tensors[name] for name in expected[own]], target, expected[own], where))
+
+
+@torch.no_grad()
+def export_state(model: nn.Module, layout: str) -> dict[str, Tensor]:
+    """A `TwoTower`'s tensors under the names of `layout`: the inverse of `load_state`, for saving checkpoints."""
+    state = {}
+    for own, tensor in model.state_dict().items():
+        names = source_names(own, layout)
+        parts = tensor.chunk(len(names)) if len(names) > 1 else [tensor] * len(names)
+        for name, part in zip(names, parts, strict=True):
+            shaped = part.t() if layout == "openai" and name in TRANSPOSED else part
+            shaped = shaped.view(1, 1, -1) if name == f"{_HEAD}probe" else shaped
+            state[name] = shaped.contiguous().clone()
+    return state
+
+
+def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where: str) -> Tensor:
+    whole = torch.cat(parts) if len(parts) > 1 else parts[0]
+    whole = whole.t() if names[0] in TRANSPOSED else whole
+    # SigLIP stores its scale, bias and pooling query with leading axes of length one.
+    fits = whole.shape == target.shape or (whole.numel() == target.numel() and whole.squeeze().shape == target.shape)
+    if not fits:
+        raise OpenworldError(
+            f"{where}: {' + '.join(names)} has shape {list(whole.shape)} where its configuration asks for "
+            f"{list(target.shape)}; the weights and the configuration are not of one model."
+        )
+    return whole.reshape(target.shape)
+
+
+def _refuse(where: str, fault: str, names: Iterable[str]) -> None:
+    names = sorted(names)
+    if names:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        raise OpenworldError(
+            f"{where} {fault} the weights {', '.join(names[:3])}{more}; it is not the model its configuration says."
+        )

@@ -1,0 +1,154 @@
+"""`load`: a model by name, folder or hub id, ready to use.
+
+Weights are read from safetensors in Hugging Face layout (CLIPModel, SiglipModel) or open_clip layout; pickled weights
+only when the user allows it, and then with `torch.load(weights_only=True)`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones.cards import BACKBONES
+from openworld.backbones.checkpoint_config import from_hugging_face, from_open_clip
+from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.layouts import load_state
+from openworld.backbones.preprocess import read_preprocess
+from openworld.backbones.tokenizer import read_tokenizer
+from openworld.backbones.two_tower import TwoTower
+
+EMBEDDED = Path(__file__).parent / "embedded"
+SMALL_FILES = (
+    "config.json",
+    "open_clip_config.json",
+    "preprocessor_config.json",
+    "tokenizer.json",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+)
+
+
+@dataclass(frozen=True)
+class WeightFile:
+    """One form in which a checkpoint folder may hold its weights, with the configuration that describes them."""
+
+    name: str
+    configuration: str
+    read_configuration: Callable[[dict], TwoTowerConfig]
+    pickled: bool = False
+
+
+WEIGHT_FILES = (
+    WeightFile("model.safetensors", "config.json", from_hugging_face),
+    WeightFile("open_clip_model.safetensors", "open_clip_config.json", from_open_clip),
+    WeightFile("pytorch_model.bin", "config.json", from_hugging_face, pickled=True),
+    WeightFile("open_clip_pytorch_model.bin", "open_clip_config.json", from_open_clip, pickled=True),
+)
+
+
+def load(
+    name: str | Path,
+    *,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float32,
+    allow_pickle: bool = False,
+) -> TwoTower:
+    """A frozen two-tower model in evaluation mode, with its tokenizer and preprocessing.
+
+    name: "embedded", a folder that holds a checkpoint, or a hub id such as "openai/clip-vit-base-patch16", if wanted
+    with a revision ("openai/clip-vit-base-patch16@main"). allow_pickle: also read .bin weights, with `weights_only`.
+    Raises OpenworldError for an unknown name (with the nearest known one), a checkpoint that is incomplete, damaged or
+    not what its configuration says, and for pickled weights that were not allowed.
+    """
+    folder = _folder(str(name), allow_pickle)
+    form = _weight_form(folder, allow_pickle)
+    config = form.read_configuration(_read_json(folder / form.configuration))
+    tokenizer, preprocess = read_tokenizer(folder, config), read_preprocess(folder)
+    if preprocess.crop != config.image.image_size:
+        raise OpenworldError(
+            f"{folder} prepares pictures of {preprocess.crop} pixels for a model of {config.image.image_size}."
+        )
+    model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=str(name))
+    layout = _layout(form, config)
+    load_state(model, _read_weights(folder / form.name, form.pickled), layout, str(folder / form.name))
+    return model.to(device=device, dtype=dtype).requires_grad_(False).eval()
+
+
+def _folder(name: str, allow_pickle: bool) -> Path:
+    if name == "embedded":
+        return EMBEDDED
+    if Path(name).is_dir():
+        return Path(name)
+    source, _, revision = name.partition("@")
+    if source in BACKBONES:
+        source = BACKBONES[source].source
+    elif source.count("/") != 1 or source.startswith((".", "/", "~")):
+        raise unknown_name("backbone (no folder of that name either)", name, BACKBONES)
+    return _download(source, revision or None, allow_pickle)
+
+
+def _download(source: str, revision: str | None, allow_pickle: bool) -> Path:
+    """Fetch the small files, then the first form of weights the repository has; nothing else."""
+    from huggingface_hub import snapshot_download
+
+    # One form at a time, because repositories often hold the same weights in several.
+    wanted = [form.name for form in WEIGHT_FILES if allow_pickle or not form.pickled]
+    for file in wanted:
+        try:
+            folder = Path(snapshot_download(source, revision=revision, allow_patterns=[*SMALL_FILES, file]))
+        except (OSError, ValueError) as error:  # what huggingface_hub raises without network or repository
+            hint = "" if source in BACKBONES else f" Otherwise: {unknown_name('backbone', source, BACKBONES)}"
+            raise OpenworldError(
+                f"cannot fetch {source!r} from the hub ({type(error).__name__}: {str(error).splitlines()[0]}); "
+                f"check the network, or pass a local folder.{hint}"
+            ) from error
+        if (folder / file).is_file():
+            return folder
+    return folder
+
+
+def _weight_form(folder: Path, allow_pickle: bool) -> WeightFile:
+    present = [form for form in WEIGHT_FILES if (folder / form.name).is_file()]
+    readable = [form for form in present if allow_pickle or not form.pickled]
+    if readable:
+        return readable[0]
+    safe = " or ".join(form.name for form in WEIGHT_FILES if not form.pickled)
+    raise OpenworldError(
+        f"{folder} holds no {safe}. If its weights exist only as .bin, which is pickled Python, name a revision that "
+        'has safetensors ("owner/name@refs/pr/1"), convert them, or pass allow_pickle=True to read them with '
+        "weights_only."
+    )
+
+
+def _layout(form: WeightFile, config: TwoTowerConfig) -> str:
+    if form.configuration == "open_clip_config.json":
+        return "openai"
+    return "hugging_face" if config.family == "clip" else "hugging_face_siglip"
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        raise OpenworldError(f"{path.parent} holds weights but no {path.name} to describe them.") from None
+    except ValueError as error:
+        raise OpenworldError(f"{path} is not JSON ({error}).") from error
+
+
+def _read_weights(path: Path, pickled: bool) -> dict[str, Tensor]:
+    import pickle
+
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True) if pickled else load_file(path)
+    except (SafetensorError, pickle.UnpicklingError, EOFError, RuntimeError) as error:
+        kind = "a weights-only PyTorch file" if pickled else "a complete safetensors file"
+        reason = str(error).splitlines()[0]
+        raise OpenworldError(f"{path} is not {kind} ({reason}); fetch it again.") from error

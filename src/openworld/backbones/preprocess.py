@@ -1,0 +1,104 @@
+"""From a picture to the pixels a model expects, with the sizes, filter and statistics its checkpoint states.
+
+CLIP: shorter side to size with the bicubic filter, then centre crop. SigLIP: squash to a square. Rounding is that of
+torchvision's Resize and CenterCrop, which CLIP's authors used: the longer side is truncated, the crop's corner is
+rounded half to even.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+
+RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
+
+
+@dataclass(frozen=True)
+class Preprocess:
+    """Resize, crop, scale to [0, 1], subtract `mean` and divide by `std` (per channel, RGB).
+
+    resize: side in pixels the picture is brought to. crop: side of the square kept from its centre.
+    mode: "shortest" resizes the shorter side and keeps the aspect, "squash" resizes both sides.
+
+    >>> half = Preprocess(2, 2, "squash", (0.5,) * 3, (0.5,) * 3)
+    >>> half(Image.new("RGB", (5, 9), (255, 0, 255)))[:, 0, 0]
+    tensor([ 1., -1.,  1.])
+    """
+
+    resize: int
+    crop: int
+    mode: str
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    resample: int = RESAMPLING["bicubic"]
+
+    def __call__(self, image: Image.Image) -> Tensor:
+        """A picture of any size to float32[3, crop, crop]."""
+        return self.normalise(self.resize_and_crop(image))
+
+    def resize_and_crop(self, image: Image.Image) -> Image.Image:
+        """A picture of any size to an RGB picture of crop x crop pixels."""
+        image = image.convert("RGB")
+        image = image.resize(self._resized(*image.size), self.resample)
+        left, top = (round((side - self.crop) / 2) for side in image.size)
+        return image.crop((left, top, left + self.crop, top + self.crop))
+
+    def normalise(self, image: Image.Image) -> Tensor:
+        """An RGB picture of H x W pixels to normalised float32[3, H, W]."""
+        pixels = torch.from_numpy(np.array(image, dtype=np.float32)).permute(2, 0, 1) / 255
+        return (pixels - torch.tensor(self.mean).view(3, 1, 1)) / torch.tensor(self.std).view(3, 1, 1)
+
+    def _resized(self, width: int, height: int) -> tuple[int, int]:
+        if self.mode == "squash":
+            return self.resize, self.resize
+        if width <= height:
+            return self.resize, int(self.resize * height / width)
+        return int(self.resize * width / height), self.resize
+
+
+def read_preprocess(folder: Path) -> Preprocess:
+    """The preprocessing stated by a checkpoint folder: preprocessor_config.json, or open_clip_config.json.
+
+    Raises OpenworldError when neither states it or a value is one this package does not know.
+    """
+    path = folder / "preprocessor_config.json"
+    if path.is_file():
+        return _from_hugging_face(json.loads(path.read_text()))
+    path = folder / "open_clip_config.json"
+    if path.is_file() and "preprocess_cfg" in (settings := json.loads(path.read_text())):
+        return _from_open_clip(settings["preprocess_cfg"], settings["model_cfg"]["vision_cfg"].get("image_size", 224))
+    raise OpenworldError(
+        f"{folder} does not say how pictures are to be prepared; add the model's preprocessor_config.json."
+    )
+
+
+def _from_hugging_face(settings: dict) -> Preprocess:
+    size = settings["size"]
+    size = {"shortest_edge": size} if isinstance(size, int) else size
+    statistics = tuple(settings["image_mean"]), tuple(settings["image_std"])
+    resample = settings.get("resample", RESAMPLING["bicubic"])
+    if "shortest_edge" in size:
+        crop = settings.get("crop_size", size["shortest_edge"])
+        crop = crop if isinstance(crop, int) else crop["height"]
+        return Preprocess(size["shortest_edge"], crop, "shortest", *statistics, resample)
+    if size.get("height") != size.get("width") or not size.get("height"):
+        raise OpenworldError(f"expected a square image size in preprocessor_config.json, got {size}.")
+    return Preprocess(size["height"], size["height"], "squash", *statistics, resample)
+
+
+def _from_open_clip(settings: dict, image_size: int) -> Preprocess:
+    mode = settings.get("resize_mode", "shortest")
+    interpolation = settings.get("interpolation", "bicubic")
+    if mode not in ("shortest", "squash") or interpolation not in RESAMPLING:
+        raise OpenworldError(
+            f"open_clip_config.json asks for resize mode {mode!r} and interpolation {interpolation!r}; "
+            "known modes: shortest, squash."
+        )
+    mean, std = tuple(settings["mean"]), tuple(settings["std"])
+    return Preprocess(image_size, image_size, mode, mean, std, RESAMPLING[interpolation])

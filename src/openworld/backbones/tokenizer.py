@@ -1,0 +1,113 @@
+"""From sentences to token ids, with the vocabulary a checkpoint ships.
+
+CLIP uses lower-cased byte-pair encoding between a start and an end token (Radford et al., 2021); SigLIP a unigram
+vocabulary on text stripped of punctuation, with an end token only (Zhai et al., 2023).
+"""
+
+import re
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.backbones.config import TwoTowerConfig
+
+CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+class Tokenizer:
+    """A sentence list to lists of token ids, start and end tokens included; refuses what does not fit.
+
+    engine: a `tokenizers.Tokenizer`. positions: longest sentence in tokens. clean: applied to the text first, or None.
+    end_token: id to append where the engine does not, or None.
+    """
+
+    def __init__(self, engine, positions: int, *, clean=None, end_token: int | None = None):
+        engine.no_truncation()
+        engine.no_padding()
+        self.engine, self.positions, self.clean, self.end_token = engine, positions, clean, end_token
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text. Raises OpenworldError naming the first text that is too long."""
+        cleaned = [self.clean(text) for text in texts] if self.clean else list(texts)
+        ids = [self._ended(encoding.ids) for encoding in self.engine.encode_batch(cleaned)]
+        for text, tokens in zip(texts, ids, strict=True):
+            if len(tokens) > self.positions:
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {self.positions}; shorten it."
+                )
+        return ids
+
+    def _ended(self, tokens: list[int]) -> list[int]:
+        if self.end_token is None or tokens[-1:] == [self.end_token]:
+            return tokens
+        return [*tokens, self.end_token]
+
+
+def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
+    """The tokenizer of a checkpoint folder: tokenizer.json, else CLIP's vocab.json and merges.txt.
+
+    Raises OpenworldError when neither is there, a file cannot be read, or sentences do not end as the model expects.
+    """
+    engine = _read_engine(folder)
+    if config.family == "siglip":
+        return Tokenizer(engine, config.text.positions, clean=canonical, end_token=engine.token_to_id("</s>"))
+    tokenizer = Tokenizer(engine, config.text.positions)
+    tokens = tokenizer(["a"])[0]
+    expected = max(tokens) if config.text.end_token is None else config.text.end_token
+    if len(tokens) < 3 or tokens[-1] != expected or max(tokens) >= config.text.vocabulary:
+        raise OpenworldError(
+            f"the tokenizer in {folder} reads 'a' as {tokens}, which is not start, token and end ({expected}) of the "
+            f"model's vocabulary of {config.text.vocabulary}; the files are not of one model."
+        )
+    return tokenizer
+
+
+def canonical(text: str) -> str:
+    """SigLIP's text form: lower case, no ASCII punctuation, single spaces.
+
+    >>> canonical(" A  photo of a Cat-fish. ")
+    'a photo of a catfish'
+    """
+    text = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def clip_engine(vocabulary: Path, merges: Path):
+    """CLIP's byte-pair encoder from its vocab.json and merges.txt, as a `tokenizers.Tokenizer`."""
+    from tokenizers import Regex, normalizers, pre_tokenizers, processors
+    from tokenizers import Tokenizer as Engine
+    from tokenizers.models import BPE
+
+    end, start = "<|endoftext|>", "<|startoftext|>"
+    model = BPE.from_file(str(vocabulary), str(merges), end_of_word_suffix="</w>", unk_token=end)
+    engine = Engine(model)
+    engine.add_special_tokens([start, end])
+    engine.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
+    )
+    words = pre_tokenizers.Split(Regex(CLIP_WORDS), behavior="removed", invert=True)
+    engine.pre_tokenizer = pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    ends = [(token, engine.token_to_id(token)) for token in (end, start)]
+    engine.post_processor = processors.RobertaProcessing(*ends, trim_offsets=False, add_prefix_space=False)
+    return engine
+
+
+def _read_engine(folder: Path):
+    from tokenizers import Tokenizer as Engine
+
+    file, vocabulary, merges = (folder / name for name in ("tokenizer.json", "vocab.json", "merges.txt"))
+    try:
+        if file.is_file():
+            return Engine.from_file(str(file))
+        if vocabulary.is_file() and merges.is_file():
+            return clip_engine(vocabulary, merges)
+    except Exception as error:  # `tokenizers` raises bare Exception for any unreadable file
+        raise OpenworldError(f"the tokenizer files in {folder} cannot be read ({error}).") from error
+    if (folder / "spiece.model").is_file():
+        raise OpenworldError(
+            f"{folder} has its vocabulary only as spiece.model; convert it to tokenizer.json (transformers' "
+            "`AutoTokenizer.from_pretrained(folder).save_pretrained(folder)` writes one)."
+        )
+    raise OpenworldError(f"{folder} has no tokenizer.json, and no vocab.json with merges.txt.")

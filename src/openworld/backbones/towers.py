@@ -1,0 +1,183 @@
+"""The image tower and the text tower, with the pooling and projection of CLIP and of SigLIP.
+
+Both are embedding + `run_blocks` + pooling. Their state is named by role (`blocks.3.qkv.weight`), not after any one
+checkpoint; `layouts` translates. Freshly built towers carry CLIP's random initialisation and can be trained.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from openworld.backbones.blocks import (
+    Attend,
+    Block,
+    Edit,
+    attend_all,
+    attend_earlier,
+    attend_own_value,
+    run_blocks,
+    select_rows,
+)
+from openworld.backbones.config import ImageConfig, TextConfig
+
+
+class ImageTower(nn.Module):
+    """Vision transformer (Dosovitskiy et al., 2021) as CLIP and SigLIP use it: pixels to joint embeddings.
+
+    >>> tower = ImageTower(ImageConfig(image_size=8, patch_size=4, width=8, layers=1, heads=1, mlp_width=8), 5)
+    >>> tower(torch.zeros(2, 3, 8, 8)).shape
+    torch.Size([2, 5])
+    """
+
+    def __init__(self, config: ImageConfig, joint_dimension: int):
+        super().__init__()
+        width, size = config.width, config.patch_size
+        self.config = config
+        self.patches = nn.Conv2d(3, width, kernel_size=size, stride=size, bias=config.patch_bias)
+        self.class_row = nn.Parameter(torch.empty(width)) if config.class_token else None
+        self.positions = nn.Parameter(torch.empty(config.grid**2 + config.class_token, width))
+        self.norm_in = nn.LayerNorm(width, eps=config.norm_epsilon) if config.pre_norm else nn.Identity()
+        self.blocks = nn.ModuleList(_block(config) for _ in range(config.layers))
+        self.norm_out = nn.LayerNorm(width, eps=config.norm_epsilon)
+        pools_by_attention = config.pool == "attention"
+        self.pool = AttentionPool(config) if pools_by_attention else None
+        self.projection = nn.Identity() if pools_by_attention else nn.Linear(width, joint_dimension, bias=False)
+        self.initialise()
+
+    def forward(self, pixels: Tensor, keep: Tensor | None = None, edit: Edit | None = None) -> Tensor:
+        """Pixels float[B,3,H,W] to unnormalised joint embeddings float[B,D].
+
+        keep: int64[B,K] indices of the patches to use (patch dropout in training), None for all.
+        edit: see `run_blocks`; rows are class token, patches, then whatever the edit has added.
+        """
+        rows = self.embed(pixels, keep)
+        if self.pool is None:
+            first = torch.zeros(1, dtype=torch.int64, device=rows.device)
+            return self.finish(run_blocks(self.blocks, rows, attend_all, edit=edit, keep=first)[:, 0])
+        return self.finish(run_blocks(self.blocks, rows, attend_all, edit=edit))
+
+    def embed(self, pixels: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Pixels float[B,3,H,W] to the rows [B, 1 + P, W] that enter the first block (no class row in SigLIP)."""
+        rows = self.patches(pixels).flatten(2).transpose(1, 2)
+        first = int(self.config.class_token)
+        rows = rows + self.positions[first:]
+        if keep is not None:
+            rows = select_rows(rows, keep)
+        if self.class_row is not None:
+            row = (self.class_row + self.positions[0]).expand(len(rows), 1, -1)
+            rows = torch.cat([row, rows], dim=1)
+        return self.norm_in(rows)
+
+    def finish(self, rows: Tensor) -> Tensor:
+        """What follows the blocks: class rows [B,W] (or, in SigLIP, all rows [B,P,W]) to joint embeddings [B,D]."""
+        rows = self.norm_out(rows)
+        return self.projection(rows) if self.pool is None else self.pool(rows)
+
+    def forward_patches(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """The joint embeddings float[B,D] and those of the patches float[B,P,D], both unnormalised.
+
+        Patch features take the last block's value path: value projection, output projection, residual and MLP,
+        without mixing across rows (LoCoOp, Miyai et al., 2023; GalLoP, Lafon et al., 2024). Needs a class token.
+        """
+        rows = run_blocks(self.blocks[:-1], self.embed(pixels), attend_all)
+        first = torch.zeros(1, dtype=torch.int64, device=rows.device)
+        pooled = run_blocks(self.blocks[-1:], rows, attend_all, keep=first)[:, 0]
+        patches = run_blocks(self.blocks[-1:], rows[:, 1:], attend_own_value)
+        return self.finish(pooled), self.finish(patches)
+
+    @torch.no_grad()
+    def initialise(self) -> None:
+        """CLIP's random initialisation: everything scaled by the width, residual outputs also by the depth."""
+        scale = self.config.width**-0.5
+        nn.init.normal_(self.positions, std=scale)
+        if self.class_row is not None:
+            nn.init.normal_(self.class_row, std=scale)
+        _initialise_blocks(self.blocks, self.config.width)
+        if self.pool is None:
+            nn.init.normal_(self.projection.weight, std=scale)
+
+
+class TextTower(nn.Module):
+    """Transformer over token ids as CLIP (causal, pooled at the end token) and SigLIP (bidirectional) use it.
+
+    >>> tower = TextTower(TextConfig(width=8, layers=1, heads=1, mlp_width=8, vocabulary=9, positions=4), 5)
+    >>> tower(torch.tensor([[7, 1, 8, 0], [7, 8, 0, 0]])).shape
+    torch.Size([2, 5])
+    """
+
+    def __init__(self, config: TextConfig, joint_dimension: int):
+        super().__init__()
+        self.config = config
+        self.tokens = nn.Embedding(config.vocabulary, config.width)
+        self.positions = nn.Parameter(torch.empty(config.positions, config.width))
+        self.blocks = nn.ModuleList(_block(config) for _ in range(config.layers))
+        self.norm_out = nn.LayerNorm(config.width, eps=config.norm_epsilon)
+        self.projection = nn.Linear(config.width, joint_dimension, bias=config.projection_bias)
+        self.initialise()
+
+    def forward(self, tokens: Tensor, edit: Edit | None = None) -> Tensor:
+        """Token ids int64[C,T], T <= positions and padded after the end token, to unnormalised embeddings [C,D].
+
+        Causal towers may be given fewer columns than `positions`: rows after the end token are never seen.
+        """
+        rows = self.tokens(tokens) + self.positions[: tokens.shape[1]]
+        rows = run_blocks(self.blocks, rows, self.attend, edit=edit)
+        return self.finish(rows[torch.arange(len(rows), device=rows.device), self.pooled_position(tokens)])
+
+    @property
+    def attend(self) -> Attend:
+        """Who sees whom in this tower when rows are whole sentences [C,T,W]."""
+        return attend_earlier if self.config.causal else attend_all
+
+    def pooled_position(self, tokens: Tensor) -> Tensor:
+        """The pooled position int64[C] of each sentence in int64[C,T]: its (first) end token, or the last one."""
+        if self.config.pool == "last":
+            return torch.full((len(tokens),), tokens.shape[1] - 1, device=tokens.device)
+        if self.config.end_token is None:
+            return tokens.argmax(dim=1)
+        return (tokens == self.config.end_token).int().argmax(dim=1)
+
+    def finish(self, rows: Tensor) -> Tensor:
+        """What follows the blocks: pooled rows [...,W] to joint embeddings [...,D]."""
+        return self.projection(self.norm_out(rows))
+
+    @torch.no_grad()
+    def initialise(self) -> None:
+        """CLIP's random initialisation."""
+        nn.init.normal_(self.tokens.weight, std=0.02)
+        nn.init.normal_(self.positions, std=0.01)
+        _initialise_blocks(self.blocks, self.config.width)
+        nn.init.normal_(self.projection.weight, std=self.config.width**-0.5)
+
+
+class AttentionPool(nn.Module):
+    """SigLIP's map head: one learned query attends over all rows, then a residual MLP (Zhai et al., 2022)."""
+
+    def __init__(self, config: ImageConfig):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(config.width) * config.width**-0.5)
+        self.block = _block(config)
+        # The block's first norm has no counterpart in the map head: the rows arrive normed already.
+        self.block.norm_1 = nn.Identity()
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Rows float[B,P,W] to pooled rows float[B,W]."""
+        block, width = self.block, rows.shape[-1]
+        query = nn.functional.linear(self.query, block.qkv.weight[:width], block.qkv.bias[:width])
+        _, key, value = block.project(rows)
+        pooled = block.out(attend_all(0, block, query.expand(len(rows), 1, -1), key, value))
+        return (pooled + block.mlp(block.norm_2(pooled)))[:, 0]
+
+
+def _block(config: ImageConfig | TextConfig) -> Block:
+    return Block(config.width, config.heads, config.mlp_width, config.activation, config.norm_epsilon)
+
+
+def _initialise_blocks(blocks: nn.ModuleList, width: int) -> None:
+    residual = width**-0.5 * (2 * len(blocks)) ** -0.5
+    for block in blocks:
+        nn.init.normal_(block.qkv.weight, std=width**-0.5)
+        nn.init.normal_(block.out.weight, std=residual)
+        nn.init.normal_(block.up.weight, std=(2 * width) ** -0.5)
+        nn.init.normal_(block.down.weight, std=residual)
+        for layer in (block.qkv, block.out, block.up, block.down):
+            nn.init.zeros_(layer.bias)

@@ -1,0 +1,84 @@
+"""Small random checkpoints as transformers and open_clip would publish them, and the models that wrote them."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
+
+import tiny_clip as tiny  # noqa: E402
+
+VOCABULARY = Path(__file__).parents[1] / "reference" / "tiny_clip_tokenizer.json"
+CLIP_PREPROCESSING = {
+    "crop_size": {"height": 16, "width": 16},
+    "image_mean": [0.48145466, 0.4578275, 0.40821073],
+    "image_std": [0.26862954, 0.26130258, 0.27577711],
+    "resample": 3,
+    "size": {"shortest_edge": 16},
+}
+SIGLIP_PREPROCESSING = {
+    "image_mean": [0.5] * 3,
+    "image_std": [0.5] * 3,
+    "resample": 3,
+    "size": {"height": 16, "width": 16},
+}
+TEXT = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
+IMAGE = {"intermediate_size": 80, "num_hidden_layers": 2, "num_attention_heads": 3, "image_size": 16, "patch_size": 4}
+
+
+def randomise(model):
+    """Every weight far from its initial value, so that no bias, norm or scale can be forgotten unnoticed."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            parameter.copy_(0.3 * noise if parameter.dim() > 1 else parameter + 0.2 * noise)
+    return model.double().eval()
+
+
+def save(model, folder, preprocessing):
+    model.float().save_pretrained(folder)
+    model.double()
+    (folder / "preprocessor_config.json").write_text(json.dumps(preprocessing))
+    shutil.copy(VOCABULARY, folder / "tokenizer.json")
+    return model
+
+
+@pytest.fixture(scope="session")
+def tiny_clip():
+    """The seeded tiny CLIP of the reference numbers, in float64."""
+    return tiny.tiny_clip(torch.float64)
+
+
+@pytest.fixture(scope="session")
+def clip_checkpoint(tmp_path_factory):
+    """(folder, CLIPModel in float64): 4 text heads of 8, 3 image heads of 16, joint dimension 24."""
+    folder = tmp_path_factory.mktemp("clip")
+    config = transformers.CLIPConfig(
+        text_config={**TEXT, "eos_token_id": 49407}, vision_config={**IMAGE, "hidden_size": 48}, projection_dim=24
+    )
+    torch.manual_seed(0)
+    return folder, save(randomise(transformers.CLIPModel(config)), folder, CLIP_PREPROCESSING)
+
+
+@pytest.fixture(scope="session")
+def siglip_checkpoint(tmp_path_factory):
+    """(folder, SiglipModel in float64): 16 text positions, joint dimension 48."""
+    folder = tmp_path_factory.mktemp("siglip")
+    config = transformers.SiglipConfig(
+        text_config={**TEXT, "vocab_size": 49408, "max_position_embeddings": 16, "projection_size": 48},
+        vision_config={**IMAGE, "hidden_size": 48},
+    )
+    torch.manual_seed(0)
+    return folder, save(randomise(transformers.SiglipModel(config)), folder, SIGLIP_PREPROCESSING)
+
+
+@pytest.fixture
+def copy_of_clip(clip_checkpoint, tmp_path):
+    """A folder of the small CLIP that a test may damage."""
+    return Path(shutil.copytree(clip_checkpoint[0], tmp_path / "clip"))

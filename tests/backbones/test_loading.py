@@ -1,0 +1,261 @@
+"""Checkpoints in every layout, from a folder and from the hub; and refusal of those that are not what they seem."""
+
+import fnmatch
+import json
+import shutil
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from openworld import backbones
+from openworld._errors import OpenworldError
+from openworld.backbones.layouts import export_state, load_state
+
+PIXELS = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+
+
+def same(a, b):
+    images = torch.equal(a.encode_image(PIXELS), b.encode_image(PIXELS))
+    return images and torch.equal(a.encode_text(["a photo of a owl."]), b.encode_text(["a photo of a owl."]))
+
+
+def edit_json(path, **changes):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def edit_weights(folder, change):
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+
+
+@pytest.fixture
+def open_clip_folder(clip_checkpoint, tmp_path):
+    """The small CLIP as open_clip would save it."""
+    folder = tmp_path / "open_clip"
+    folder.mkdir()
+    save_file(export_state(backbones.load(clip_checkpoint[0]), "openai"), folder / "open_clip_model.safetensors")
+    shutil.copy(clip_checkpoint[0] / "tokenizer.json", folder)
+    vision = {"image_size": 16, "layers": 2, "width": 48, "head_width": 16, "patch_size": 4, "mlp_ratio": 80 / 48}
+    text = {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 4, "layers": 3, "mlp_ratio": 1.5}
+    settings = {
+        "model_cfg": {"embed_dim": 24, "quick_gelu": True, "vision_cfg": vision, "text_cfg": text},
+        "preprocess_cfg": {
+            "mean": [0.48145466, 0.4578275, 0.40821073],
+            "std": [0.26862954, 0.26130258, 0.27577711],
+            "interpolation": "bicubic",
+            "resize_mode": "shortest",
+        },
+    }
+    (folder / "open_clip_config.json").write_text(json.dumps(settings))
+    return folder
+
+
+def test_open_clip_layout_equals_hugging_face_layout(clip_checkpoint, open_clip_folder):
+    ours, theirs = backbones.load(open_clip_folder), backbones.load(clip_checkpoint[0])
+    assert same(ours, theirs) and ours.preprocess == theirs.preprocess
+
+
+def test_open_clip_means_gelu_unless_told(open_clip_folder):
+    settings = json.loads((open_clip_folder / "open_clip_config.json").read_text())
+    del settings["model_cfg"]["quick_gelu"]
+    (open_clip_folder / "open_clip_config.json").write_text(json.dumps(settings))
+    assert backbones.load(open_clip_folder).config.text.activation == "gelu"
+
+
+def test_open_clip_towers_of_another_make_are_refused(open_clip_folder):
+    settings = json.loads((open_clip_folder / "open_clip_config.json").read_text())
+    settings["model_cfg"]["vision_cfg"]["timm_model_name"] = "convnext_base"
+    (open_clip_folder / "open_clip_config.json").write_text(json.dumps(settings))
+    with pytest.raises(OpenworldError, match="timm_model_name"):
+        backbones.load(open_clip_folder)
+
+
+@pytest.mark.parametrize("fixture", ["clip_checkpoint", "siglip_checkpoint"])
+def test_export_is_the_inverse_of_loading(fixture, request):
+    folder, oracle = request.getfixturevalue(fixture)
+    model = backbones.load(folder)
+    layout = "hugging_face" if model.config.family == "clip" else "hugging_face_siglip"
+    exported = export_state(model, layout)
+    published = load_file(folder / "model.safetensors")
+    assert set(exported) == set(published)
+    assert all(torch.equal(exported[name].flatten(), published[name].flatten()) for name in exported)
+
+
+def test_a_loaded_model_is_frozen_in_evaluation_mode_and_named(clip_checkpoint):
+    model = backbones.load(clip_checkpoint[0])
+    assert not model.training and not any(parameter.requires_grad for parameter in model.parameters())
+    assert model.name == str(clip_checkpoint[0]) and model.dtype == torch.float32 and model.device.type == "cpu"
+
+
+def test_legacy_end_token_means_the_highest_id(copy_of_clip, clip_checkpoint):
+    settings = json.loads((copy_of_clip / "config.json").read_text())
+    settings["text_config"]["eos_token_id"] = 2
+    (copy_of_clip / "config.json").write_text(json.dumps(settings))
+    model = backbones.load(copy_of_clip)
+    assert model.config.text.end_token is None and same(model, backbones.load(clip_checkpoint[0]))
+
+
+class Hub:
+    """Stands in for the hub: one repository, the folder given; remembers what was fetched."""
+
+    def __init__(self, repository: Path, cache: Path):
+        self.repository, self.cache, self.fetched, self.revision = repository, cache, set(), None
+
+    def snapshot_download(self, source, *, revision, allow_patterns):
+        self.revision = revision
+        self.cache.mkdir(exist_ok=True)
+        for file in self.repository.iterdir():
+            if any(fnmatch.fnmatch(file.name, pattern) for pattern in allow_patterns):
+                shutil.copy(file, self.cache)
+                self.fetched.add(file.name)
+        return str(self.cache)
+
+
+@pytest.fixture
+def hub(copy_of_clip, tmp_path, monkeypatch):
+    hub = Hub(copy_of_clip, tmp_path / "cache")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", hub.snapshot_download)
+    return hub
+
+
+def test_the_hub_is_asked_for_the_needed_files_only(hub, clip_checkpoint):
+    for useless in ("tf_model.h5", "open_clip_model.safetensors", "pytorch_model.bin"):
+        (hub.repository / useless).write_bytes(b"large")
+    model = backbones.load("someone/small-clip@refs/pr/3")
+    assert hub.fetched == {"config.json", "preprocessor_config.json", "tokenizer.json", "model.safetensors"}
+    assert hub.revision == "refs/pr/3" and same(model, backbones.load(clip_checkpoint[0]))
+
+
+def test_pickled_weights_are_refused_then_read_when_allowed(hub, clip_checkpoint):
+    torch.save(load_file(hub.repository / "model.safetensors"), hub.repository / "pytorch_model.bin")
+    (hub.repository / "model.safetensors").unlink()
+    with pytest.raises(OpenworldError, match="holds no model.safetensors.*allow_pickle=True"):
+        backbones.load("someone/small-clip")
+    assert "pytorch_model.bin" not in hub.fetched
+    assert same(backbones.load("someone/small-clip", allow_pickle=True), backbones.load(clip_checkpoint[0]))
+
+
+def test_pickled_code_is_refused_even_when_pickles_are_allowed(copy_of_clip):
+    torch.save({"weights": Path("anything")}, copy_of_clip / "pytorch_model.bin")
+    (copy_of_clip / "model.safetensors").unlink()
+    with pytest.raises(OpenworldError, match="pytorch_model.bin is not a weights-only PyTorch file"):
+        backbones.load(copy_of_clip, allow_pickle=True)
+
+
+def test_no_network_is_one_sentence(monkeypatch):
+    def offline(*args, **kwargs):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
+    with pytest.raises(OpenworldError, match="cannot fetch 'a/b' from the hub.*no route to host.*local folder"):
+        backbones.load("a/b")
+
+
+def test_an_unknown_name_gets_the_nearest_spelling():
+    with pytest.raises(OpenworldError, match="'embeded'; did you mean 'embedded'"):
+        backbones.load("embeded")
+    with pytest.raises(OpenworldError, match="unknown backbone"):
+        backbones.load("/no/such/folder")
+
+
+def test_truncated_weights(copy_of_clip):
+    file = copy_of_clip / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(OpenworldError, match="model.safetensors is not a complete safetensors file"):
+        backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 a zip in disguise", b"version https://git-lfs.github.com/spec/v1"]
+)
+def test_weights_that_are_not_what_their_name_says(copy_of_clip, content):
+    (copy_of_clip / "model.safetensors").write_bytes(content)
+    with pytest.raises(OpenworldError, match="not a complete safetensors file"):
+        backbones.load(copy_of_clip)
+
+
+def test_missing_weight(copy_of_clip):
+    edit_weights(copy_of_clip, lambda tensors: tensors.pop("text_model.final_layer_norm.bias"))
+    with pytest.raises(OpenworldError, match="lacks the weights text_model.final_layer_norm.bias"):
+        backbones.load(copy_of_clip)
+
+
+def test_left_over_weight(copy_of_clip):
+    edit_weights(copy_of_clip, lambda tensors: tensors.update(extra=torch.zeros(1)))
+    with pytest.raises(OpenworldError, match="beyond what its configuration describes, the weights extra"):
+        backbones.load(copy_of_clip)
+
+
+def test_weight_of_another_shape(copy_of_clip):
+    edit_weights(copy_of_clip, lambda tensors: tensors.update({"visual_projection.weight": torch.zeros(7, 48)}))
+    with pytest.raises(OpenworldError, match=r"visual_projection.weight has shape \[7, 48\].*\[24, 48\]"):
+        backbones.load(copy_of_clip)
+
+
+def test_position_ids_of_old_checkpoints_are_no_weights(copy_of_clip):
+    ids = {"text_model.embeddings.position_ids": torch.arange(77)[None]}
+    edit_weights(copy_of_clip, lambda tensors: tensors.update(ids))
+    backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_type": "blip"}, "model of type 'blip'"),
+        ({"vision_config": {"hidden_act": "relu"}}, "activation 'relu'"),
+        ({"vision_config": {"num_channels": 1}}, "without RGB"),
+        ({"text_config": {"num_attention_heads": 5}}, "not a multiple of its 5 heads"),
+        ({"vision_config": {"image_size": 17}}, "17 pixels does not divide"),
+    ],
+)
+def test_configurations_that_cannot_be_represented(copy_of_clip, change, message):
+    edit_json(copy_of_clip / "config.json", **change)
+    with pytest.raises(OpenworldError, match=message):
+        backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "preprocessor_config.json"])
+def test_missing_companion_files_are_named(copy_of_clip, file):
+    (copy_of_clip / file).unlink()
+    with pytest.raises(OpenworldError, match=file):
+        backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])
+def test_damaged_companion_files_are_named(copy_of_clip, file):
+    (copy_of_clip / file).write_text('{"cut off')
+    with pytest.raises(OpenworldError, match=file.split(".")[0]):
+        backbones.load(copy_of_clip)
+
+
+def test_pictures_of_another_size_than_the_model(copy_of_clip):
+    edit_json(copy_of_clip / "preprocessor_config.json", crop_size=24)
+    with pytest.raises(OpenworldError, match="pictures of 24 pixels for a model of 16"):
+        backbones.load(copy_of_clip)
+
+
+def test_a_tokenizer_of_another_model(copy_of_clip):
+    settings = json.loads((copy_of_clip / "config.json").read_text())
+    settings["text_config"]["eos_token_id"] = 5
+    (copy_of_clip / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(OpenworldError, match="the files are not of one model"):
+        backbones.load(copy_of_clip)
+
+
+def test_siglip_vocabulary_as_spiece_only(siglip_checkpoint, tmp_path):
+    folder = Path(shutil.copytree(siglip_checkpoint[0], tmp_path / "siglip"))
+    (folder / "tokenizer.json").rename(folder / "spiece.model")
+    with pytest.raises(OpenworldError, match="only as spiece.model; convert"):
+        backbones.load(folder)
+
+
+def test_openai_names_with_transposed_projections(tiny_clip):
+    state = export_state(tiny_clip, "openai")
+    assert torch.equal(state["text_projection"], tiny_clip.text.projection.weight.T)
+    twin = backbones.TwoTower(tiny_clip.config).double()
+    load_state(twin, {**state, "attn_mask": torch.zeros(77, 77)}, "openai", "twin")
+    assert twin.fingerprint == tiny_clip.fingerprint

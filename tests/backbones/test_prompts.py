@@ -1,0 +1,166 @@
+"""Prompted text passes: equal to the plain pass over all positions, in value and gradient, and to published code."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tiny_clip import as_tensor, reference
+from tiny_clip import tiny_clip as build_tiny_clip
+
+from openworld import backbones
+from openworld._errors import OpenworldError
+from openworld.backbones.blocks import run_blocks
+
+NAMES = ["owl", "golden retriever", "traffic light", "owl", "mountain bike", "ice_cream", "lamp (dog)"]
+
+
+def plain_pass(model, context, prompts):
+    """Every sentence at full length in its own row: the definition."""
+    tower = model.text
+    tokens = F.pad(prompts.tokens, (0, tower.config.positions - prompts.tokens.shape[1]))
+    rows = tower.tokens(tokens)
+    first, last = rows[:, :1], rows[:, 1 + prompts.context_length :]
+    rows = torch.cat([first, context.expand(len(tokens), -1, -1), last], dim=1) + tower.positions
+    rows = run_blocks(tower.blocks, rows, tower.attend)
+    return tower.finish(rows[torch.arange(len(rows)), tower.pooled_position(tokens)])
+
+
+def random_context(model, *shape):
+    noise = torch.randn(*shape, model.config.text.width, generator=torch.Generator().manual_seed(3))
+    return (0.02 * noise).to(model.dtype).requires_grad_()
+
+
+def value_and_gradient(encode, context):
+    features = encode(context)
+    weights = torch.randn(features.shape, generator=torch.Generator().manual_seed(4)).to(features.dtype)
+    return features.detach(), torch.autograd.grad((features * weights).sum(), context)[0]
+
+
+@pytest.mark.parametrize("length", [1, 4, 16])
+@pytest.mark.parametrize("names", [NAMES, NAMES[:1], NAMES[:1] * 3, NAMES[3:5]], ids=["mixed", "one", "same", "two"])
+def test_equals_the_plain_pass(tiny_clip, clip_checkpoint, names, length):
+    for model in (tiny_clip, backbones.load(clip_checkpoint[0], dtype=torch.float64)):
+        prompts, context = model.prompt_names(names, length), random_context(model, length)
+        fast = value_and_gradient(lambda c: model.encode_prompts(c, prompts), context)  # noqa: B023
+        plain = value_and_gradient(lambda c: plain_pass(model, c, prompts), context)  # noqa: B023
+        for ours, theirs in zip(fast, plain, strict=True):
+            assert (ours - theirs).abs().max() <= 1e-10 * theirs.abs().max()
+
+
+def test_float32_stays_within_rounding():
+    model = build_tiny_clip(torch.float32)
+    prompts, context = model.prompt_names(NAMES, 4), random_context(model, 4)
+    fast = value_and_gradient(lambda c: model.encode_prompts(c, prompts), context)
+    plain = value_and_gradient(lambda c: plain_pass(model, c, prompts), context)
+    for ours, theirs in zip(fast, plain, strict=True):
+        assert (ours - theirs).abs().max() <= 5e-5 * theirs.abs().max()
+
+
+def test_several_contexts_equal_one_at_a_time(tiny_clip):
+    prompts, contexts = tiny_clip.prompt_names(NAMES, 4), random_context(tiny_clip, 3, 4)
+    together = tiny_clip.encode_prompts(contexts, prompts)
+    alone = torch.stack([tiny_clip.encode_prompts(context, prompts) for context in contexts])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-12)
+
+
+def test_words_as_context_give_the_plain_sentence(tiny_clip):
+    prompts = tiny_clip.prompt_names(NAMES, 4)
+    features = tiny_clip.encode_prompts(tiny_clip.embed_words("a photo of a"), prompts)
+    sentences = [f"a photo of a {name.replace('_', ' ')}." for name in NAMES]
+    torch.testing.assert_close(features, tiny_clip.encode_text(sentences), rtol=0, atol=1e-12)
+
+
+def test_no_context_is_the_bare_sentence(tiny_clip):
+    features = tiny_clip.encode_prompts(torch.zeros(0, 64, dtype=torch.float64), tiny_clip.prompt_names(["owl"], 0))
+    torch.testing.assert_close(features, tiny_clip.encode_text(["owl."]), rtol=0, atol=1e-12)
+
+
+def test_a_name_that_ends_in_punctuation_merges_with_the_full_stop(tiny_clip):
+    whole = tiny_clip.prompt_names(["golden retriever (dog)"], 2).tokens[0].tolist()
+    apart = tiny_clip.tokenizer(["golden retriever (dog)", "."])
+    assert whole[-2:] == tiny_clip.tokenizer([")."])[0][1:] and len(whole) == 2 + len(apart[0])
+
+
+def test_tokens_are_those_of_coop(tiny_clip):
+    prompts = tiny_clip.prompt_names(reference("coop")["class_names"].tolist(), 4)
+    expected = as_tensor(reference("coop")["tokens/prompts"])
+    assert torch.equal(F.pad(prompts.tokens, (0, 77 - prompts.tokens.shape[1])), expected.long())
+
+
+@pytest.mark.parametrize(("precision", "bar"), [("f64", 1e-9), ("f32", 5e-5)])
+def test_zero_shot_and_coop_reproduce_the_published_code(precision, bar):
+    model = build_tiny_clip(torch.float64 if precision == "f64" else torch.float32)
+    inputs, zero_shot, coop = reference("inputs"), reference("zeroshot"), reference("coop")
+    names, images = zero_shot["class_names"].tolist(), as_tensor(inputs["images"], model.dtype)
+
+    def check(ours, theirs):
+        assert (ours - as_tensor(theirs)).abs().max() <= bar * abs(theirs).max()
+
+    image = model.encode_image(images)
+    check(image, zero_shot[f"{precision}/image_features"])
+    text = model.encode_text([f"a photo of a {name.replace('_', ' ')}." for name in names])
+    check(text, zero_shot[f"{precision}/text_features"])
+    check(logits(model, image, text), zero_shot[f"{precision}/logits_eval"])
+    context = as_tensor(coop["param/prompt_learner.ctx"], model.dtype).requires_grad_()
+    prompted = logits(model, image, model.encode_prompts(context, model.prompt_names(names, 4)))
+    check(prompted.detach(), coop[f"{precision}/logits_train"])
+    F.cross_entropy(prompted, as_tensor(inputs["labels"]).long()).backward()
+    check(context.grad, coop[f"{precision}/grad/prompt_learner.ctx"])
+
+
+def logits(model, image, text):
+    return model.logit_scale * F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).T
+
+
+def test_patch_features_reproduce_locoop_and_gallop(tiny_clip):
+    expected = reference("local_features")
+    pooled, patches = tiny_clip.encode_patches(as_tensor(reference("inputs")["images"], torch.float64))
+    torch.testing.assert_close(pooled, as_tensor(expected["f64/locoop/global"]), rtol=0, atol=1e-12)
+    torch.testing.assert_close(patches, as_tensor(expected["f64/locoop/local"]), rtol=0, atol=1e-12)
+    torch.testing.assert_close(patches, as_tensor(expected["f64/gallop/local_after_proj"]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("file", ["ivlp", "ivlp_d2"])
+def test_rows_replaced_at_a_block_are_deep_prompts(tiny_clip, file):
+    expected = reference(file)
+    rows = {
+        block: as_tensor(expected[key], torch.float64)
+        for block in (1, 2)
+        if (key := f"param/text_encoder.transformer.resblocks.{block}.VPT_shallow") in expected
+    }
+    context = as_tensor(expected["param/prompt_learner.ctx"], torch.float64)
+    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
+    features = tiny_clip.encode_prompts(context, prompts, replace=rows)
+    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-12)
+
+
+def test_rows_replaced_per_class_are_class_aware_prompts(tiny_clip):
+    expected = reference("tcp_wide")
+    context = as_tensor(expected["param/prompt_learner.ctx"], torch.float64)
+    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
+    rows = {1: as_tensor(expected["f64/class_prompts"])}
+    features = tiny_clip.encode_prompts(context, prompts, replace_per_class=rows)
+    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-12)
+
+
+def test_a_context_per_image_is_a_group(tiny_clip):
+    expected = reference("cocoop_wide")
+    tensor = {key: as_tensor(value, torch.float64) for key, value in expected.items() if key.startswith("param/")}
+    images = F.normalize(as_tensor(expected["f64/image_features"]), dim=-1)
+    names, layer = "param/prompt_learner.", "param/prompt_learner.meta_net.linear"
+    hidden = F.relu(F.linear(images, tensor[f"{layer}1.weight"], tensor[f"{layer}1.bias"]))
+    shift = F.linear(hidden, tensor[f"{layer}2.weight"], tensor[f"{layer}2.bias"])
+    contexts = tensor[f"{names}ctx"] + shift[:, None]
+    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
+    features = tiny_clip.encode_prompts(contexts, prompts)
+    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-10)
+
+
+def test_refusals(tiny_clip, siglip_checkpoint):
+    with pytest.raises(OpenworldError, match="'X X .* golden .*' is 81 tokens long.* at most 77"):
+        tiny_clip.prompt_names(["owl", "golden " * 59 + "retriever"], 18)
+    with pytest.raises(OpenworldError, match=r"expected a context of shape \[4, 64\].*got \[3, 64\]"):
+        tiny_clip.encode_prompts(torch.zeros(3, 64), tiny_clip.prompt_names(["owl"], 4))
+    with pytest.raises(OpenworldError, match="at least one class name, got 'owl'"):
+        tiny_clip.prompt_names("owl", 4)
+    with pytest.raises(OpenworldError, match="causal text tower"):
+        backbones.load(siglip_checkpoint[0]).prompt_names(["owl"], 4)
