@@ -1,0 +1,140 @@
+"""How the base and the new sample were drawn: sizes, weights and groups, validated once for every metric."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._arrays import as_scores, require_length
+from openworld._errors import OpenworldError
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two samples.
+
+    weights: float64[n], any scale, or None where all count 1. groups: int64[n], codes below `n_codes` that both sides
+    share, or None where every sample is a group of its own.
+    """
+
+    name: str
+    n: int
+    weights: np.ndarray | None
+    groups: np.ndarray | None
+    n_codes: int
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return self.n if self.weights is None else float(self.weights.sum())
+
+    @property
+    def empty(self) -> str | None:
+        """Why nothing can be computed from this side, or None."""
+        if self.n == 0:
+            return f"there is no {self.name} sample"
+        return f"all {self.name} weights are 0" if self.total == 0 else None
+
+    def mean(self, values) -> float:
+        """Weighted mean of number[n] or bool[n]; exact counts where there are no weights."""
+        return float(values.sum() / self.n if self.weights is None else (self.weights * values).sum() / self.total)
+
+    def group_sums(self, values) -> np.ndarray:
+        """Sum of share x value within each group: float64[n_codes], or float64[n] without groups."""
+        shared = values / self.n if self.weights is None else values * (self.weights / self.total)
+        return shared if self.groups is None else np.bincount(self.groups, shared, self.n_codes)
+
+    @cached_property
+    def n_groups(self) -> int:
+        """How many independent groups have any weight."""
+        if self.weights is None and self.groups is None:
+            return self.n
+        return 0 if self.empty else int(np.count_nonzero(self.group_sums(np.ones(self.n))))
+
+    @property
+    def too_few(self) -> str | None:
+        """Why this side shows no variation between samples, or None."""
+        return f"there are fewer than 2 independent {self.name} samples" if self.n_groups < 2 else None
+
+    @cached_property
+    def effective_groups(self) -> float:
+        """Kish's number of equally heavy groups, 1 / sum of squared group shares; n where all is plain."""
+        if self.weights is None and self.groups is None:
+            return float(self.n)
+        shares = self.group_sums(np.ones(self.n))
+        return float(1 / np.square(shares).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Both sides; `n_groups` counts distinct groups over the two, or samples where there are no groups."""
+
+    base: Side
+    new: Side
+    n_groups: int
+
+    @property
+    def empty(self) -> str | None:
+        """Why a two-sided number is undefined, or None."""
+        return self.base.empty or self.new.empty
+
+    @property
+    def grouped(self) -> bool:
+        return self.base.groups is not None
+
+    def same_as(self, other: "Design") -> bool:
+        """Whether both describe the same samples, as far as sizes, weights and groups can tell."""
+        pairs = ((self.base, other.base), (self.new, other.new))
+        return all(a.n == b.n and _equal(a.weights, b.weights) and _equal(a.groups, b.groups) for a, b in pairs)
+
+
+def design(sizes, weights=(None, None), groups=(None, None), names=("base", "new")) -> Design:
+    """Validate weights and groups of two samples and put them together.
+
+    Args:
+        sizes: (n_base, n_new).
+        weights: two float[n], not negative, any scale, each or both None.
+        groups: two arrays of labels (integers or strings) from one name space, or None for both.
+        names: what error messages call the two sides.
+    """
+    checked = [_weights(weight, n, name) for weight, n, name in zip(weights, sizes, names, strict=True)]
+    codes, n_groups = _codes(groups, sizes, names)
+    sides = [Side(*parts, n_groups) for parts in zip(names, sizes, checked, codes, strict=True)]
+    return Design(*sides, n_groups)
+
+
+def _weights(weights, n: int, name: str) -> np.ndarray | None:
+    if weights is None:
+        return None
+    weights = as_scores(weights, f"{name}_weights")
+    require_length(weights, f"{name}_weights", n)
+    if weights.size and weights.min() < 0:
+        raise OpenworldError(f"{name}_weights holds {weights.min():g}; a weight is 0 or more.")
+    return weights
+
+
+def _codes(groups, sizes, names):
+    if groups[0] is None and groups[1] is None:
+        return (None, None), sum(sizes)
+    if groups[0] is None or groups[1] is None:
+        missing = names[0] if groups[0] is None else names[1]
+        raise OpenworldError(f"{missing}_groups is missing: give groups for both sides, from one name space, or none.")
+    labels = [_labels(group, n, f"{name}_groups") for group, n, name in zip(groups, sizes, names, strict=True)]
+    if all(label.size for label in labels) and (labels[0].dtype.kind in "US") != (labels[1].dtype.kind in "US"):
+        raise OpenworldError(f"{names[0]}_groups and {names[1]}_groups mix numbers and strings; use one kind for both.")
+    known, codes = np.unique(np.concatenate([label for label in labels if label.size] or labels), return_inverse=True)
+    return (codes[: sizes[0]], codes[sizes[0] :]), known.size
+
+
+def _labels(groups, n: int, name: str) -> np.ndarray:
+    labels = np.asarray(groups)
+    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iuUS"):
+        raise OpenworldError(
+            f"{name} has shape {labels.shape} and dtype {labels.dtype}, expected one integer or string per sample."
+        )
+    require_length(labels, name, n)
+    return labels
+
+
+def _equal(first, second) -> bool:
+    return first is second or (first is not None and second is not None and np.array_equal(first, second))

@@ -1,0 +1,114 @@
+"""Sorted sweeps over two sets of scores: the integer counts behind every ranking metric.
+
+Everything is exact under ties, because nothing is compared but the scores themselves and nothing is added but
+integers (or the caller's weights). Two sorted runs are merged by NumPy's stable sort, which finds them by itself and
+takes one pass; in blocks that fit the cache this takes about as long as the two sorts, half as long as `searchsorted`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+BLOCK = 2**15
+MUCH = 16  # times as many ranked as queries: looking each up is cheaper than a pass over both
+
+
+def count_wins(high, low) -> int:
+    """Twice the number of pairs with high[i] > low[j], ties counted once: 2 wins + 1 tie, an exact integer.
+
+    >>> count_wins(np.array([1.0, 2.0]), np.array([1.0, 0.0]))  # three wins and one tie
+    7
+    """
+    lost = sum(int(below.sum()) + int(upto.sum()) for below, upto in _places(np.sort(high), np.sort(low)))
+    return 2 * high.size * low.size - lost
+
+
+def place(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
+    """For each query how many of `ranked` are below it, and how many are not above it; both inputs sorted.
+
+    >>> place(np.array([1.0, 2.0, 2.0]), np.array([2.0, 3.0]))
+    (array([1, 3]), array([3, 3]))
+    """
+    empty = np.zeros(0, np.int64)
+    below, upto = zip((empty, empty), *_places(ranked, queries), strict=True)
+    return np.concatenate(below), np.concatenate(upto)
+
+
+def _places(ranked, queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """`place`, block by block of the queries."""
+    for start in range(0, queries.size, BLOCK):
+        block = queries[start : start + BLOCK]
+        first, last = np.searchsorted(ranked, block[0], "left"), np.searchsorted(ranked, block[-1], "right")
+        below, upto = _place_block(ranked[first:last], block)
+        yield first + below, first + upto
+
+
+def _place_block(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
+    if not 0 < ranked.size < MUCH * queries.size:
+        return tuple(np.searchsorted(ranked, queries, side) for side in ("left", "right"))
+    order = np.argsort(np.concatenate([ranked, queries]), kind="stable")  # equal values: `ranked` stands first
+    upto = np.flatnonzero(order >= ranked.size) - np.arange(queries.size)
+    tied = np.flatnonzero(ranked.take(upto - 1) == queries)  # where upto is 0, ranked[-1] is larger, not equal
+    below = upto.copy()
+    below[tied] = np.searchsorted(ranked, queries[tied], "left")
+    return below, upto
+
+
+def win_shares(scores, others, weights=None, total=None) -> np.ndarray:
+    """For each score what the `others` below it weigh, ties one half, divided by `total`: float64[N].
+
+    Args:
+        scores: float[N].
+        others: float[M].
+        weights: float64[M], what each of the others counts; None: 1.
+        total: what to divide by; None: the weight of all others.
+
+    >>> win_shares(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([0.75, 1.  ])
+    """
+    order, places = np.argsort(others), np.argsort(scores)
+    below, upto = place(others[order], scores[places])
+    mass = None if weights is None else np.concatenate([[0.0], np.cumsum(weights[order])])
+    twice = below + upto if mass is None else mass[below] + mass[upto]
+    if total is None:
+        total = others.size if mass is None else mass[-1]
+    shares = np.empty(scores.size)
+    shares[places] = twice / (2 * total)  # one rounding, after all the adding
+    return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """How many in- and out-samples score at or above each distinct score, from the largest score down.
+
+    thresholds: float64[K] strictly decreasing; in_kept, out_kept: int64[K], rising to n_in and n_out.
+    """
+
+    thresholds: np.ndarray
+    in_kept: np.ndarray
+    out_kept: np.ndarray
+
+    @classmethod
+    def of(cls, in_scores, out_scores) -> "Sweep":
+        """Sort both sides once and merge them."""
+        values = np.concatenate([np.sort(in_scores), np.sort(out_scores)])
+        order = np.argsort(values, kind="stable")[::-1]
+        values = values[order]
+        last = np.flatnonzero(np.append(values[1:] != values[:-1], True)) if values.size else np.arange(0)
+        in_kept = np.cumsum(order < in_scores.size)[last]
+        return cls(values[last], in_kept, last + 1 - in_kept)
+
+    @property
+    def n_in(self) -> int:
+        return int(self.in_kept[-1]) if self.in_kept.size else 0
+
+    @property
+    def n_out(self) -> int:
+        return int(self.out_kept[-1]) if self.out_kept.size else 0
+
+    def double_wins(self) -> int:
+        """Twice the wins of in over out plus the ties: `count_wins` of the two sides."""
+        out_here = np.diff(self.out_kept, prepend=0)
+        in_above = np.concatenate([[0], self.in_kept[:-1]])
+        return int((out_here * (in_above + self.in_kept)).sum())

@@ -1,0 +1,132 @@
+"""One model, several seeds, the same test images: the mean, its interval over images and its interval over seeds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import sqrt
+from statistics import fmean, stdev
+
+from openworld._errors import OpenworldError
+from openworld.metrics.accuracy import harmonic_mean
+from openworld.metrics.estimate import NO_VARIANCE, Estimate, combine, student_quantile
+from openworld.metrics.openworld_auc import OpenworldAUC
+
+
+@dataclass(frozen=True)
+class SeedInterval:
+    """Student's t interval of a mean over seeds, clipped to [0, 1]; low and high are None with `reason`."""
+
+    low: float | None
+    high: float | None
+    standard_deviation: float | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class SeedAverage:
+    """Mean of OpenworldAUC (`value`) over seeds; every other quantity by `estimate`.
+
+    Standard error and interval are over images, given these seeds: each image contributes its mean over the seeds.
+    """
+
+    results: tuple[OpenworldAUC, ...] = field(repr=False)
+
+    @property
+    def value(self) -> float | None:
+        return self.estimate().value
+
+    @property
+    def reason(self) -> str | None:
+        """Why the value is None."""
+        return self.estimate().reason
+
+    @property
+    def standard_error(self) -> float | None:
+        return self.estimate().standard_error
+
+    @property
+    def error_reason(self) -> str | None:
+        """Why there is no standard error, or None."""
+        return self.estimate().error_reason
+
+    @property
+    def n_seeds(self) -> int:
+        return len(self.results)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Confidence interval over images, given these seeds."""
+        return self.estimate().interval(level)
+
+    def estimate(self, of: str = "openworld_auc") -> Estimate:
+        """Mean of one of QUANTITIES over the seeds, with standard error and interval over images."""
+        if of not in self._estimates:
+            self._estimates[of] = self._make(of)
+        return self._estimates[of]
+
+    @cached_property
+    def _estimates(self) -> dict[str, Estimate]:
+        return {}
+
+    def _make(self, of: str) -> Estimate:
+        each = [result.estimate(of) for result in self.results]
+        undefined = [f"result {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.reason]
+        if undefined:
+            return Estimate(None, undefined[0])
+        share = 1 / len(each)
+        return Estimate(
+            fmean(one.value for one in each),
+            None,
+            lambda: combine([one.influence for one in each], [share] * len(each)),
+        )
+
+    def seed_values(self, of: str = "openworld_auc") -> tuple[float | None, ...]:
+        """The quantity for each seed, in the order given."""
+        return tuple(result.estimate(of).value for result in self.results)
+
+    def seed_interval(self, level: float = 0.95, of: str = "openworld_auc") -> SeedInterval:
+        """Interval of the mean over other seeds, on these images: mean -+ t(n - 1) x deviation / sqrt(n)."""
+        values = self.seed_values(of)
+        if self.estimate(of).value is None:
+            return SeedInterval(None, None, None, len(values), self.estimate(of).reason)
+        if len(values) < 2:
+            return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
+        deviation = stdev(values)
+        if deviation == 0:
+            return SeedInterval(None, None, deviation, len(values), NO_VARIANCE)
+        half = student_quantile(level, len(values) - 1) * deviation / sqrt(len(values))
+        return SeedInterval(max(0.0, fmean(values) - half), min(1.0, fmean(values) + half), deviation, len(values))
+
+    @property
+    def harmonic_mean_of_accuracies(self) -> float | None:
+        """HM of the two mean accuracies, as Hua et al. (2025) print it; `estimate("harmonic_mean")` is per seed."""
+        base, new = self.estimate("base_accuracy").value, self.estimate("new_accuracy").value
+        return None if base is None or new is None else harmonic_mean(base, new)
+
+
+def average(results: Sequence[OpenworldAUC]) -> SeedAverage:
+    """Average results of several seeds on the same test images.
+
+    Args:
+        results: one OpenworldAUC per seed; same images in the same order, same weights and groups.
+    Returns:
+        SeedAverage; value in [0, 1], None if that of any seed is.
+    Raises:
+        OpenworldError: no result, or results that differ in sizes, weights or groups.
+
+    >>> from openworld.metrics.openworld_auc import openworld_auc
+    >>> seeds = [openworld_auc([2, 3], right, [1, 0], [1, 1]) for right in ([1, 1], [1, 0], [0, 0])]
+    >>> average(seeds).value  # mean of 1, .5 and 0
+    0.5
+    """
+    results = tuple(results)
+    if not results:
+        raise OpenworldError("average needs at least one result, one per seed.")
+    for place, result in enumerate(results[1:], 2):
+        if not result.samples.design.same_as(results[0].samples.design):
+            raise OpenworldError(
+                f"result {place} has other samples, weights or groups than the first "
+                f"({result.n_base} base and {result.n_new} new against {results[0].n_base} and {results[0].n_new}); "
+                "average only over seeds on the same test images."
+            )
+    return SeedAverage(results)

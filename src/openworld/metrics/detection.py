@@ -1,0 +1,203 @@
+"""Threshold metrics of an out-of-distribution detector, every one from the same sorted sweep.
+
+"in" is in-distribution and scores larger. Two things are called FPR@95 and two are called AUPR; each has its own name
+here. `fpr_in_positive` is that of MCM and most papers, `fpr_out_positive` that of OpenOOD v1.5. `aupr_*` joins the
+points of the precision-recall curve by straight lines, as the field does (optimistic under ties);
+`average_precision_*` sums steps. Every distinct score is a threshold: none is dropped as collinear, which moves the
+FPR of code that calls scikit-learn's `roc_curve` with its defaults.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_scores
+from openworld._errors import OpenworldError
+from openworld.metrics._sweep import Sweep
+from openworld.metrics.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class DetectionReport:
+    """All detection metrics of two sets of scores; None with `reason` where a side is empty."""
+
+    auroc: float | None
+    aupr_in: float | None
+    aupr_out: float | None
+    average_precision_in: float | None
+    average_precision_out: float | None
+    fpr_in_positive: float | None
+    fpr_out_positive: float | None
+    recall: float
+    n_in: int
+    n_out: int
+    reason: str | None = None
+
+
+def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> DetectionReport:
+    """AUROC, both AUPRs, both average precisions and both false-positive rates, from one sort.
+
+    Args:
+        in_scores: float[n_in], larger = more in-distribution.
+        out_scores: float[n_out].
+        recall: share of positives that the two false-positive rates must keep, in (0, 1].
+    Returns:
+        DetectionReport, fractions in [0, 1].
+    Raises:
+        OpenworldError: NaN or infinite scores (with their indices), recall outside (0, 1].
+
+    >>> report = detection_report([3, 2, 1], [2, 0])
+    >>> report.fpr_in_positive, report.fpr_out_positive  # keeping in >= 1 lets one of two out; out <= 2 flags 2 of 3
+    (0.5, 0.6666666666666666)
+    """
+    _require_recall(recall)
+    sweep, reason = _sweep(in_scores, out_scores)
+    if reason:
+        return DetectionReport(*[None] * 7, recall, sweep.n_in, sweep.n_out, reason)
+    inwards, outwards = _inwards(sweep), _outwards(sweep)
+    return DetectionReport(
+        sweep.double_wins() / (2 * sweep.n_in * sweep.n_out),
+        *(_trapezoid(*counts) for counts in (inwards, outwards)),
+        *(_steps(*counts) for counts in (inwards, outwards)),
+        *(_false_positives(*counts, recall) for counts in (inwards, outwards)),
+        recall,
+        sweep.n_in,
+        sweep.n_out,
+    )
+
+
+def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+    """Area under the precision-recall curve, in-distribution positive, by trapezoids as the field computes it.
+
+    Args:
+        in_scores: float[n_in], larger = more in-distribution.
+        out_scores: float[n_out].
+        prevalence: share of positives to assume, in (0, 1); None = as in the data. AUPRs compare only at one
+            prevalence.
+    Returns:
+        Estimate, value in [0, 1] or None if a side is empty; no standard error.
+    Raises:
+        OpenworldError: NaN or infinite scores (with their indices), prevalence outside (0, 1).
+    Source: OpenOOD v1.5 (Zhang et al., 2023), `compute_all_metrics` at 3c35632.
+
+    >>> aupr_in([1, 1, 1], [1, 1]).value  # all tied: the line from precision 1 to .6
+    0.8
+    """
+    return _area(_trapezoid, _inwards, (in_scores, out_scores), prevalence)
+
+
+def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+    """As `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
+
+    >>> aupr_out([1, 1, 1], [1, 1]).value
+    0.7
+    """
+    return _area(_trapezoid, _outwards, (in_scores, out_scores), prevalence)
+
+
+def average_precision_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+    """Average precision, in-distribution positive: precision x gain in recall, summed over thresholds.
+
+    As `aupr_in` in arguments, returns and errors.
+    Source: as scikit-learn's `average_precision_score`; used by MCM (Ming et al., 2022).
+
+    >>> average_precision_in([1, 1, 1], [1, 1]).value  # all tied: the prevalence
+    0.6
+    """
+    return _area(_steps, _inwards, (in_scores, out_scores), prevalence)
+
+
+def average_precision_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+    """As `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
+
+    >>> average_precision_out([1, 1, 1], [1, 1]).value
+    0.4
+    """
+    return _area(_steps, _outwards, (in_scores, out_scores), prevalence)
+
+
+def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
+    """FPR@95, in-distribution positive: the share of out accepted when at least 95 % of in are accepted.
+
+    Args:
+        in_scores: float[n_in], larger = more in-distribution.
+        out_scores: float[n_out].
+        recall: share of in to accept, in (0, 1]; the threshold is the largest score that reaches it.
+    Returns:
+        Estimate, value in [0, 1] or None if a side is empty; no standard error.
+    Raises:
+        OpenworldError: NaN or infinite scores (with their indices), recall outside (0, 1].
+    Source: MCM (Ming et al., 2022) and most papers.
+
+    >>> fpr_in_positive([3, 2, 1], [2, 0]).value  # accepting 1 and above lets the 2 in
+    0.5
+    """
+    return _rate(_inwards, (in_scores, out_scores), recall)
+
+
+def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
+    """FPR@95, out-of-distribution positive: the share of in flagged when at least 95 % of out are caught.
+
+    As `fpr_in_positive` in arguments, returns and errors, with `recall` that of out.
+    Source: OpenOOD v1.5 (Zhang et al., 2023), `compute_all_metrics` at 3c35632.
+
+    >>> fpr_out_positive([3, 2, 1], [2, 0]).value  # catching the 2 flags 2 and 1
+    0.6666666666666666
+    """
+    return _rate(_outwards, (in_scores, out_scores), recall)
+
+
+def _area(rule, direction, scores, prevalence) -> Estimate:
+    if prevalence is not None and not 0 < prevalence < 1:
+        raise OpenworldError(f"prevalence is {prevalence}, expected the share of positives, between 0 and 1.")
+    sweep, reason = _sweep(*scores)
+    return Estimate(None, reason) if reason else Estimate(rule(*direction(sweep), prevalence))
+
+
+def _rate(direction, scores, recall) -> Estimate:
+    _require_recall(recall)
+    sweep, reason = _sweep(*scores)
+    return Estimate(None, reason) if reason else Estimate(_false_positives(*direction(sweep), recall))
+
+
+def _sweep(in_scores, out_scores) -> tuple[Sweep, str | None]:
+    sweep = Sweep.of(as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores"))
+    empty = "in" if not sweep.n_in else "out" if not sweep.n_out else None
+    return sweep, empty and f"there is no {empty} sample"
+
+
+def _require_recall(recall: float) -> None:
+    if not 0 < recall <= 1:
+        raise OpenworldError(f"recall is {recall}, expected a share of positives in (0, 1] such as 0.95.")
+
+
+def _inwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
+    """True and false positives when in is positive and the threshold falls."""
+    return sweep.in_kept, sweep.out_kept
+
+
+def _outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
+    """True and false positives when out is positive and the threshold rises: what scores at or below it."""
+    return tuple(total[-1] - np.append(total[-2::-1], 0) for total in (sweep.out_kept, sweep.in_kept))
+
+
+def _precision(true, false, prevalence) -> np.ndarray:
+    if prevalence is None:
+        return true / (true + false)
+    found, mistaken = prevalence * true / true[-1], (1 - prevalence) * false / false[-1]
+    return found / (found + mistaken)
+
+
+def _trapezoid(true, false, prevalence=None) -> float:
+    recall = np.append(0.0, true / true[-1])
+    precision = np.append(1.0, _precision(true, false, prevalence))  # the curve starts at recall 0, precision 1
+    return float((np.diff(recall) * (precision[1:] + precision[:-1])).sum() / 2)
+
+
+def _steps(true, false, prevalence=None) -> float:
+    return float((np.diff(true / true[-1], prepend=0.0) * _precision(true, false, prevalence)).sum())
+
+
+def _false_positives(true, false, recall: float) -> float:
+    reached = np.searchsorted(true / true[-1], recall)  # the quotient of two integers, rounded once, as `recall` is
+    return float(false[reached] / false[-1])

@@ -1,0 +1,168 @@
+"""Numbers estimated from a base and a new sample, their standard errors and intervals.
+
+All of them are smooth functions of two-sample U-statistics, so to first order a sample changes the number by its
+influence, and the variance of the number is the sum of squared influences (DeLong et al., 1988, for AUROC). Samples
+that belong together (variations of one drawing, frames of one video) are summed first (Obuchowski, 1997); a group may
+hold base and new samples. Weights re-mix the samples: they change the number, and never count as more observations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import exp, log, sqrt
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.metrics._design import Design
+
+ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly
+NO_VARIANCE = "no two samples (or groups) differ, and a zero variance is no evidence"
+NO_CLOSED_FORM = "no closed form is given for this number"
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """First-order effect of each sample on a number, times n; None for a side that the number does not depend on."""
+
+    design: Design
+    base: np.ndarray | None
+    new: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard error and its degrees of freedom, or None and the reason."""
+
+    standard_error: float | None
+    degrees_of_freedom: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number in [0, 1] with, on demand, its standard error.
+
+    value: the number, or None with `reason`. standard_error: computed when first asked for; None with `error_reason`
+    where it cannot be known, which includes every error of zero.
+
+    >>> undefined = Estimate(None, "there is no new sample")
+    >>> undefined.value, undefined.standard_error, undefined.error_reason
+    (None, None, 'there is no new sample')
+    """
+
+    value: float | None
+    reason: str | None = None
+    _make: Callable[[], Influence] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def influence(self) -> Influence | None:
+        """What each sample contributes, or None where no closed form is given."""
+        return None if self._make is None or self.value is None else self._make()
+
+    @cached_property
+    def _spread(self) -> Spread:
+        if self.influence is None:
+            return Spread(None, None, self.reason or NO_CLOSED_FORM)
+        return spread(self.influence)
+
+    @property
+    def standard_error(self) -> float | None:
+        """Clustered by the groups; see `spread`."""
+        return self._spread.standard_error
+
+    @property
+    def degrees_of_freedom(self) -> float | None:
+        """Effective number of groups - 1, of the two sides together (Welch-Satterthwaite)."""
+        return self._spread.degrees_of_freedom
+
+    @property
+    def error_reason(self) -> str | None:
+        """Why there is no standard error, or None."""
+        return self._spread.reason
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Confidence interval (Student t) on the logit scale, so that it stays inside (0, 1).
+
+        Args:
+            level: confidence, in (0, 1).
+        Returns:
+            (low, high), or None where there is no standard error.
+        """
+        quantile = student_quantile(level, self.degrees_of_freedom)
+        if quantile is None or not 0 < self.value < 1:
+            return None
+        centre = log(self.value / (1 - self.value))
+        half = quantile * self.standard_error / (self.value * (1 - self.value))
+        return _logistic(centre - half), _logistic(centre + half)
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise OpenworldError(f"this number is undefined: {self.reason}.")
+        return self.value
+
+
+def proportion(plan: Design, correct, side: str = "base") -> Estimate:
+    """Share of True in bool[n] of one side, with a lazy standard error."""
+    chosen = getattr(plan, side)
+    if chosen.empty:
+        return Estimate(None, chosen.empty)
+    value = chosen.mean(correct)
+    return Estimate(value, None, lambda: Influence(plan, **{"base": None, "new": None, side: correct - value}))
+
+
+def spread(influence: Influence) -> Spread:
+    """Clustered standard error of the number that has this influence.
+
+    Each side's sums are scaled by sqrt(G / (G - 1)), G its effective number of groups, before the two sums of a group
+    are added: without groups that is S10 / n_base + S01 / n_new with sample variances (DeLong et al., 1988).
+    """
+    plan, sums, degrees = influence.design, [], []
+    for side, values in ((plan.base, influence.base), (plan.new, influence.new)):
+        if values is None:
+            continue
+        if side.too_few:
+            return Spread(None, None, side.too_few)
+        sums.append(side.group_sums(values) * sqrt(side.effective_groups / (side.effective_groups - 1)))
+        degrees.append(side.effective_groups - 1)
+    parts = np.array([float(np.square(one).sum()) for one in sums])
+    error = sqrt(np.square(sum(sums)).sum() if plan.grouped else parts.sum())
+    if error <= ROUNDING:
+        return Spread(None, None, NO_VARIANCE)
+    welch = float(parts.sum() ** 2 / (parts**2 / degrees).sum())
+    return Spread(error, min(welch, plan.n_groups - 1))
+
+
+def student_quantile(level: float, degrees: float | None) -> float | None:
+    """Two-sided quantile of Student's t (1.96 for level .95 and many degrees); None without degrees."""
+    require_level(level)
+    if degrees is None:
+        return None
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + level) / 2))
+
+
+def require_level(level: float) -> None:
+    """Raise unless `level` is a confidence in (0, 1)."""
+    if not 0 < level < 1:
+        raise OpenworldError(f"level is {level}, expected a confidence between 0 and 1 such as 0.95.")
+
+
+def combine(influences, factors) -> Influence:
+    """The influence of sum(factor x number), all numbers from the same samples."""
+    influences = list(influences)
+    sides = [
+        _sum([(factor, getattr(one, side)) for factor, one in zip(factors, influences, strict=True)])
+        for side in ("base", "new")
+    ]
+    return Influence(influences[0].design, *sides)
+
+
+def _sum(terms) -> np.ndarray | None:
+    present = [factor * values for factor, values in terms if values is not None and factor]
+    return sum(present) if present else None
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0

@@ -1,0 +1,256 @@
+"""OpenworldAUC: one number for naming base and new classes right and telling the two apart (Hua et al., 2025).
+
+Proposition 4.2 of "OpenworldAUC: Towards Unified Evaluation and Optimization for Open-world Prompt Tuning":
+
+    OpenworldAUC = mean over all pairs (base i, new j) of  c_i d_j (1[s_i > t_j] + 1/2 1[s_i = t_j])
+
+with detection scores s, t (larger = more base-like) and c, d whether the sample was named right within its own half.
+Ties count one half, as in the authors' code (github.com/huacong/OpenworldAUC at 8bb934a); the paper writes a strict
+inequality. That code replaces the scores of misnamed samples by sentinels, which cross when every new score exceeds
+every base score; here pairs are counted and no score is changed.
+"""
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_scores
+from openworld._errors import unknown_name
+from openworld.metrics._design import Design, design
+from openworld.metrics._sweep import count_wins, win_shares
+from openworld.metrics.accuracy import harmonic_mean
+from openworld.metrics.auroc import auroc_of
+from openworld.metrics.estimate import Estimate, Influence, proportion
+
+
+@dataclass(frozen=True)
+class PointsLost:
+    """Where the points between OpenworldAUC and 1 go; the three add up to 1 - OpenworldAUC.
+
+    With a, b the two accuracies: wrong_base = (1 - a)(1 + b) / 2 and wrong_new = (1 - b)(1 + a) / 2 are the pairs with
+    a misnamed side, those wrong on both sides split evenly; mixed_up = a b - OpenworldAUC are the pairs named right on
+    both sides and ranked wrongly.
+    """
+
+    wrong_base: float
+    wrong_new: float
+    mixed_up: float
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The validated input: scores float64[n], correct bool[n], and the design that they belong to."""
+
+    base_scores: np.ndarray
+    base_correct: np.ndarray
+    new_scores: np.ndarray
+    new_correct: np.ndarray
+    design: Design
+
+
+@dataclass(frozen=True)
+class OpenworldAUC:
+    """OpenworldAUC (`value`) and what follows from the same samples; None with `reason` if a side is empty.
+
+    Everything but the value and the two accuracies is computed when first asked for.
+    """
+
+    value: float | None
+    reason: str | None
+    base_accuracy: float | None
+    new_accuracy: float | None
+    n_base: int
+    n_new: int
+    n_groups: int
+    samples: Samples = field(repr=False, compare=False)
+
+    @property
+    def harmonic_mean(self) -> float | None:
+        """HM = 2ab / (a + b) of the two accuracies."""
+        return self.estimate("harmonic_mean").value
+
+    @property
+    def auroc(self) -> float | None:
+        """Base against new, however they were named."""
+        return self.estimate("auroc").value
+
+    @property
+    def correct_auroc(self) -> float | None:
+        """Rightly named base against rightly named new: value = base_accuracy x new_accuracy x correct_auroc."""
+        return self.estimate("correct_auroc").value
+
+    @property
+    def points_lost(self) -> PointsLost | None:
+        """1 - value, split into three."""
+        if self.value is None:
+            return None
+        return PointsLost(*(self.estimate(name).value for name in ("wrong_base", "wrong_new", "mixed_up")))
+
+    @cached_property
+    def base_components(self) -> np.ndarray:
+        """float64[n_base] in [0, 1]: share of new samples that base sample i wins against; the mean is the value."""
+        return _base_components(self.samples)
+
+    @cached_property
+    def new_components(self) -> np.ndarray:
+        """float64[n_new] in [0, 1]: share of base samples that win against new sample j; the mean is the value."""
+        return _new_components(self.samples)
+
+    @property
+    def standard_error(self) -> float | None:
+        """Closed form, clustered by the groups; None with `error_reason`."""
+        return self.estimate().standard_error
+
+    @property
+    def error_reason(self) -> str | None:
+        """Why there is no standard error, or None."""
+        return self.estimate().error_reason
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Confidence interval over images (or groups), as `Estimate.interval`."""
+        return self.estimate().interval(level)
+
+    def estimate(self, of: str = "openworld_auc") -> Estimate:
+        """One of QUANTITIES with its standard error (delta method) and interval.
+
+        >>> openworld_auc([2, 3], [1, 0], [1, 0], [1, 1]).estimate("base_accuracy").standard_error  # sqrt(.5 / 2)
+        0.5
+        """
+        if of not in QUANTITIES:
+            raise unknown_name("quantity", of, QUANTITIES)
+        if of not in self._estimates:
+            self._estimates[of] = self._make(of)
+        return self._estimates[of]
+
+    @cached_property
+    def _estimates(self) -> dict[str, Estimate]:
+        return {}
+
+    def _make(self, of: str) -> Estimate:
+        samples = self.samples
+        if of == "auroc":
+            return auroc_of(samples.design, samples.base_scores, samples.new_scores)
+        if of == "base_accuracy":
+            return proportion(samples.design, samples.base_correct, "base")
+        if of == "new_accuracy":
+            return proportion(samples.design, samples.new_correct, "new")
+        if self.value is None:
+            return Estimate(None, self.reason)
+        value, slopes = LINEARISED[of](self.base_accuracy, self.new_accuracy, self.value)
+        if value is None:
+            return Estimate(None, "no pair is named right on both sides")
+        return Estimate(value, None, lambda: self._influence(*slopes))
+
+    def _influence(self, by_base: float, by_new: float, by_value: float) -> Influence:
+        base = by_base * (self.samples.base_correct - self.base_accuracy)
+        new = by_new * (self.samples.new_correct - self.new_accuracy)
+        if by_value:
+            base += by_value * (self.base_components - self.value)
+            new += by_value * (self.new_components - self.value)
+        return Influence(self.samples.design, base, new)
+
+    def to_dict(self, level: float = 0.95) -> dict:
+        """Plain numbers for JSON: the value, its error and interval, the companions, and where the points go."""
+        interval, lost = self.interval(level), self.points_lost
+        companions = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")
+        return {
+            "openworld_auc": self.value,
+            "standard_error": self.standard_error,
+            "interval": None if interval is None else list(interval),
+            "reason": self.error_reason,
+            **{name: self.estimate(name).value for name in companions},
+            "points_lost": None if lost is None else asdict(lost),
+            "n_base": self.n_base,
+            "n_new": self.n_new,
+            "n_groups": self.n_groups,
+        }
+
+
+def openworld_auc(
+    base_scores,
+    base_correct,
+    new_scores,
+    new_correct,
+    *,
+    base_weights=None,
+    new_weights=None,
+    base_groups=None,
+    new_groups=None,
+) -> OpenworldAUC:
+    """OpenworldAUC with its companions, standard error and interval.
+
+    Args:
+        base_scores, new_scores: float[n_base], float[n_new], larger = more base-like, any monotone scale.
+        base_correct, new_correct: bool, whether the sample was named right among its own half's class names.
+        base_weights, new_weights: float, not negative, any scale; None = all equal.
+        base_groups, new_groups: integers or strings from one name space, which samples are not independent; a group
+            may hold base and new samples. None for both = all independent.
+    Returns:
+        OpenworldAUC; value in [0, 1], at most base_accuracy x new_accuracy and at most auroc.
+    Raises:
+        OpenworldError: NaN or infinite scores (with their indices), lengths that differ, negative weights.
+    Source: Hua et al. (2025), Proposition 4.2; ties and routing as in the authors' code at 8bb934a.
+
+    >>> result = openworld_auc([3, 2, 1], [1, 1, 0], [0, 2], [1, 1])
+    >>> result.value  # of 6 pairs: 3 > 0, 3 > 2, 2 > 0 and half of 2 = 2
+    0.5833333333333334
+    """
+    base_scores, new_scores = as_scores(base_scores, "base_scores"), as_scores(new_scores, "new_scores")
+    base_correct = as_correct(base_correct, "base_correct", base_scores.size)
+    new_correct = as_correct(new_correct, "new_correct", new_scores.size)
+    sizes = base_scores.size, new_scores.size
+    plan = design(sizes, (base_weights, new_weights), (base_groups, new_groups))
+    samples = Samples(base_scores, base_correct, new_scores, new_correct, plan)
+    accuracies = proportion(plan, base_correct, "base").value, proportion(plan, new_correct, "new").value
+    value = None if plan.empty else _value(samples)
+    return OpenworldAUC(value, plan.empty, *accuracies, *sizes, plan.n_groups, samples)
+
+
+def _value(samples: Samples) -> float:
+    base, new = samples.design.base, samples.design.new
+    if base.weights is not None or new.weights is not None:
+        return base.mean(_base_components(samples))
+    rightly = samples.base_scores[samples.base_correct], samples.new_scores[samples.new_correct]
+    return count_wins(*rightly) / (2 * base.n * new.n)
+
+
+def _base_components(samples: Samples) -> np.ndarray:
+    named, other, side = samples.base_correct, samples.new_correct, samples.design.new
+    weights = None if side.weights is None else side.weights[other]
+    components = np.zeros(named.size)
+    components[named] = win_shares(samples.base_scores[named], samples.new_scores[other], weights, side.total)
+    return components
+
+
+def _new_components(samples: Samples) -> np.ndarray:
+    named, other, side = samples.new_correct, samples.base_correct, samples.design.base
+    weights = None if side.weights is None else side.weights[other]
+    components = np.zeros(named.size)
+    components[named] = win_shares(-samples.new_scores[named], -samples.base_scores[other], weights, side.total)
+    return components
+
+
+def _harmonic_mean(a: float, b: float, u: float):
+    if a + b == 0:
+        return 0.0, (0.0, 0.0, 0.0)
+    return harmonic_mean(a, b), (2 * (b / (a + b)) ** 2, 2 * (a / (a + b)) ** 2, 0.0)
+
+
+def _correct_auroc(a: float, b: float, u: float):
+    if a * b == 0:
+        return None, None
+    value = min(u / (a * b), 1.0)
+    return value, (-value / a, -value / b, 1 / (a * b))
+
+
+# Each as a function of BaseAcc a, NewAcc b and OpenworldAUC u: its value and its slopes in a, b, u.
+LINEARISED = {
+    "openworld_auc": lambda a, b, u: (u, (0.0, 0.0, 1.0)),
+    "harmonic_mean": _harmonic_mean,
+    "correct_auroc": _correct_auroc,
+    "wrong_base": lambda a, b, u: ((1 - a) * (1 + b) / 2, (-(1 + b) / 2, (1 - a) / 2, 0.0)),
+    "wrong_new": lambda a, b, u: ((1 - b) * (1 + a) / 2, ((1 - b) / 2, -(1 + a) / 2, 0.0)),
+    "mixed_up": lambda a, b, u: (max(a * b - u, 0.0), (b, a, -1.0)),
+}
+QUANTITIES = (*LINEARISED, "auroc", "base_accuracy", "new_accuracy")

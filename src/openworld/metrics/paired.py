@@ -1,0 +1,101 @@
+"""Is the difference between two models real? Paired tests on the same images, and Holm's correction for a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from openworld._errors import OpenworldError
+from openworld.metrics.estimate import NO_CLOSED_FORM, Estimate, combine, spread, student_quantile
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The difference first - second, its standard error and two-sided p-value.
+
+    standard_error, degrees_of_freedom and p_value are None, with `reason`, where the error cannot be known; an error
+    of zero (identical models) is no error and gives no p-value.
+    """
+
+    difference: float | None
+    standard_error: float | None
+    degrees_of_freedom: float | None
+    p_value: float | None
+    reason: str | None = None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Confidence interval of the difference, difference -+ t x standard error; None without an error."""
+        quantile = student_quantile(level, self.degrees_of_freedom)
+        if quantile is None:
+            return None
+        return (
+            self.difference - quantile * self.standard_error,
+            self.difference + quantile * self.standard_error,
+        )
+
+
+def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
+    """Test whether two models differ on the same samples, from the differences of what each sample contributes.
+
+    The statistic is difference / standard error against Student's t with (effective groups - 1) degrees of freedom,
+    two-sided. For averages over seeds the test speaks of other images, with these seeds.
+
+    Args:
+        first, second: two OpenworldAUC results, two averages over seeds, or two Estimates (such as `auroc` returns)
+            of the same samples in the same order with the same weights and groups.
+        of: which of QUANTITIES to compare; ignored for Estimates, which are one quantity.
+    Returns:
+        PairedTest; difference in [-1, 1], p_value in [0, 1].
+    Raises:
+        OpenworldError: the two differ in sizes, weights or groups; unknown quantity.
+    Source: DeLong et al. (1988), equation 5, with groups as in Obuchowski (1997).
+
+    >>> from openworld.metrics.auroc import auroc
+    >>> test = paired_test(auroc([2, 4, 3], [1, 0]), auroc([2, 4, 0], [1, 3]))
+    >>> round(test.difference, 3)  # 1 - 3/6
+    0.5
+    """
+    first, second = _estimate(first, of), _estimate(second, of)
+    if first.value is None or second.value is None:
+        return PairedTest(None, None, None, None, first.reason or second.reason)
+    difference = first.value - second.value
+    if first.influence is None or second.influence is None:
+        return PairedTest(difference, None, None, None, NO_CLOSED_FORM)
+    if not first.influence.design.same_as(second.influence.design):
+        raise OpenworldError(
+            "a paired test needs the same samples, in the same order, with the same weights and groups on both sides; "
+            "these two results differ in one of them."
+        )
+    found = spread(combine([first.influence, second.influence], (1.0, -1.0)))
+    if found.standard_error is None:
+        return PairedTest(difference, None, None, None, found.reason)
+    from scipy.special import stdtr
+
+    p_value = 2 * float(stdtr(found.degrees_of_freedom, -abs(difference) / found.standard_error))
+    return PairedTest(difference, found.standard_error, found.degrees_of_freedom, p_value)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """p-values corrected for being many (Holm, 1979): any one may be called significant at the level it shows.
+
+    Args:
+        p_values: float in [0, 1]; None for a comparison that could not be tested, which stays None.
+    Returns:
+        Corrected p-values in the same order, in [0, 1].
+    Raises:
+        OpenworldError: a p-value outside [0, 1].
+
+    >>> holm([0.01, None, 0.04, 0.03])  # 3 x .01, then 2 x .03, and .04 is not let below
+    [0.03, None, 0.06, 0.06]
+    """
+    tested = [index for index, p_value in enumerate(p_values) if p_value is not None]
+    wrong = [p_values[index] for index in tested if not 0 <= p_values[index] <= 1]
+    if wrong:
+        raise OpenworldError(f"p_values holds {wrong[0]}, expected numbers in [0, 1].")
+    corrected, largest = [None] * len(p_values), 0.0
+    for rank, index in enumerate(sorted(tested, key=lambda index: p_values[index])):
+        largest = max(largest, min(1.0, (len(tested) - rank) * p_values[index]))
+        corrected[index] = largest
+    return corrected
+
+
+def _estimate(result, of: str) -> Estimate:
+    return result if isinstance(result, Estimate) else result.estimate(of)

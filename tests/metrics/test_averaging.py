@@ -1,0 +1,69 @@
+"""Averages over seeds: means, the two kinds of interval, refusals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from openworld._errors import OpenworldError
+from openworld.metrics import QUANTITIES, average, openworld_auc
+
+
+def seeds(count=3, n_base=50, n_new=40):
+    rng = np.random.default_rng(0)
+    hard = rng.random(n_base), rng.random(n_new)
+    return [
+        openworld_auc(rng.normal(1, 1, n_base), hard[0] < rng.normal(0.8, 0.05), rng.normal(0, 1, n_new), hard[1] < 0.6)
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("of", QUANTITIES)
+def test_of_one_seed_it_is_that_seed(of):
+    result = seeds(1)[0]
+    estimate, expected = average([result]).estimate(of), result.estimate(of)
+    assert estimate == expected and estimate.standard_error == expected.standard_error
+
+
+def test_mean_and_error_over_images_come_from_mean_components():
+    results = seeds()
+    mean = average(results)
+    base = np.mean([one.base_components for one in results], axis=0)
+    new = np.mean([one.new_components for one in results], axis=0)
+    assert mean.value == pytest.approx(np.mean([one.value for one in results]))
+    expected = np.sqrt(base.var(ddof=1) / base.size + new.var(ddof=1) / new.size)
+    assert mean.standard_error == pytest.approx(expected, rel=1e-12)
+    assert mean.interval()[0] < mean.value < mean.interval()[1]
+    assert mean.n_seeds == 3 and mean.error_reason is None and mean.reason is None
+
+
+def test_the_interval_over_seeds_is_students():
+    results = seeds(4)
+    values = average(results).seed_values()
+    interval = average(results).seed_interval()
+    assert values == tuple(one.value for one in results)
+    expected = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert (interval.low, interval.high) == pytest.approx(expected) and interval.n == 4
+    assert interval.standard_deviation == pytest.approx(np.std(values, ddof=1))
+
+
+def test_the_two_harmonic_means():
+    halves = [openworld_auc([2, 3], [1, 0], [0, 1], [1, 1]), openworld_auc([2, 3], [1, 1], [0, 1], [0, 1])]
+    assert average(halves).estimate("harmonic_mean").value == pytest.approx(2 / 3)
+    assert average(halves).harmonic_mean_of_accuracies == pytest.approx(0.75)
+
+
+def test_undefined():
+    empty = openworld_auc([1.0], [1], [], [])
+    mean = average([empty, empty])
+    assert mean.value is None and mean.reason == "result 1 of 2: there is no new sample"
+    assert mean.interval() is None and mean.seed_interval().low is None and mean.harmonic_mean_of_accuracies is None
+    assert average(seeds(1)).seed_interval().reason == "one seed says nothing about other seeds"
+    same = average(seeds(1) * 3).seed_interval()  # a deterministic method: no evidence about seeds
+    assert same.low is None and same.standard_deviation == 0 and "no evidence" in same.reason
+
+
+def test_refuses_other_images_and_nothing():
+    with pytest.raises(OpenworldError, match="result 2 has other samples"):
+        average([*seeds(1), *seeds(1, n_new=41)])
+    with pytest.raises(OpenworldError, match="at least one"):
+        average([])

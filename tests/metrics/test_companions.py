@@ -1,0 +1,45 @@
+"""OverallAcc and OpenAUC against the authors' numbers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.metrics import auroc, open_auc, overall_accuracy
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
+
+
+@pytest.mark.parametrize("case", REFERENCE["metric_cases"], ids=lambda case: case["name"])
+def test_open_auc_reproduces_xcurve(case):
+    given = case["inputs"]
+    correct = np.equal(given["base_pred"], given["base_label"])
+    found = open_auc(given["base_score"], correct, given["new_score"])
+    assert found.value == pytest.approx(case["reference"]["openauc_xcurve_ood_score"], abs=1e-12)
+
+
+def test_overall_accuracy_reproduces_the_released_code():
+    case = REFERENCE["overall_accuracy"][0]
+    given, logits = case["inputs"], np.array(case["inputs"]["logits"])
+    split = given["n_base_classes"]
+    found = overall_accuracy(logits[:, :split], logits[:, split:], given["label"])
+    assert found.value == pytest.approx(case["reference"]["overall_acc"], abs=1e-12)
+    assert found.standard_error == pytest.approx(np.sqrt(0.5 * 0.5 / (logits.shape[0] - 1)))
+    halves = overall_accuracy(logits[:, :split], logits[:, split:], given["label"], groups=["a"] * 15 + ["b"] * 15)
+    assert halves.degrees_of_freedom == pytest.approx(1)
+
+
+def test_undefined_and_refused():
+    assert overall_accuracy(np.zeros((0, 2)), np.zeros((0, 1)), []).reason == "there is no test sample"
+    with pytest.raises(OpenworldError, match="3 names in all"):
+        overall_accuracy([[0.0, 1.0]], [[2.0]], [3])
+    with pytest.raises(OpenworldError, match="new_logits has 2 entries, expected 1"):
+        overall_accuracy([[0.0, 1.0]], [[2.0], [1.0]], [0])
+    with pytest.raises(OpenworldError, match="base_logits .* NaN"):
+        overall_accuracy([[0.0, np.nan]], [[2.0]], [0])
+
+
+def test_open_auc_with_all_base_right_is_auroc():
+    assert open_auc([3, 1, 2], [1, 1, 1], [2, 0]).value == auroc([3, 1, 2], [2, 0]).value

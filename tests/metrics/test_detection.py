@@ -1,0 +1,155 @@
+"""Detection metrics: OpenOOD's and IS-OOD's numbers, loops, scikit-learn, both conventions, edges."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
+from torchmetrics.functional.classification import binary_average_precision
+
+from openworld._errors import OpenworldError
+from openworld.metrics import (
+    aupr_in,
+    aupr_out,
+    auroc,
+    average_precision_in,
+    average_precision_out,
+    detection_report,
+    fpr_in_positive,
+    fpr_out_positive,
+)
+
+FOLDER = Path(__file__).parents[1] / "reference"
+CASES = json.loads((FOLDER / "ood_metrics.json").read_text())["cases"]
+ISOOD = json.loads((FOLDER / "isood_metrics.json").read_text())["ood_metrics"]
+levels = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=20)
+recalls = st.sampled_from([0.05, 0.5, 0.8, 0.95, 1.0])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reproduces_openood(name):
+    case = CASES[name]
+    report = detection_report(case["id"], case["ood"])
+    found = {
+        "auroc": report.auroc,
+        "aupr_in": report.aupr_in,
+        "aupr_out": report.aupr_out,
+        "fpr95_ood_positive": report.fpr_out_positive,
+        "fpr95_id_positive": report.fpr_in_positive,
+        "average_precision_in": report.average_precision_in,
+        "average_precision_out": report.average_precision_out,
+    }
+    expected = {**case["openood"], **case["exact_no_dropped_points"]}  # exact where OpenOOD drops collinear points
+    assert found == pytest.approx({key: expected[key] for key in found}, abs=1e-11)
+
+
+@pytest.mark.parametrize("case", ISOOD, ids=lambda case: case["name"])
+def test_reproduces_is_ood(case):
+    report = detection_report(case["inputs"]["id_conf"], case["inputs"]["ood_conf"])
+    expected = {**case["reference"], **case["extra"]}
+    assert report.fpr_out_positive == pytest.approx(expected["fpr_at_95_all_thresholds"], abs=1e-12)
+    for name in ("auroc", "aupr_in", "aupr_out", "average_precision_in", "average_precision_out"):
+        assert getattr(report, name) == pytest.approx(expected[name], abs=1e-12)
+
+
+def test_every_threshold_counts_where_the_field_drops_collinear_ones():
+    """One of each side on 20 levels: the ROC is a straight line, of which roc_curve's default keeps only the ends."""
+    scores = np.arange(20.0)
+    labels = np.r_[np.zeros(20), np.ones(20)]
+    false, true, _ = roc_curve(labels, -np.r_[scores, scores], drop_intermediate=True)
+    assert false[np.argmax(true >= 0.95)] == 1.0
+    assert fpr_out_positive(scores, scores).value == 0.95
+
+
+def test_trapezoids_flatter_ties_and_steps_do_not():
+    assert aupr_in(np.ones(30), np.ones(20)).value == pytest.approx(0.8)
+    assert average_precision_in(np.ones(30), np.ones(20)).value == pytest.approx(0.6)
+
+
+@given(levels, levels)
+def test_equals_scikit_learn_and_torchmetrics(inside, outside):
+    labels, scores = np.r_[np.ones(len(inside)), np.zeros(len(outside))].astype(int), np.r_[inside, outside]
+    areas = (aupr_in, average_precision_in), (aupr_out, average_precision_out)
+    for positive, sign, (trapezoid, steps) in ((labels, 1, areas[0]), (1 - labels, -1, areas[1])):
+        precision, recall, _ = precision_recall_curve(positive, sign * scores)
+        assert trapezoid(inside, outside).value == pytest.approx(auc(recall, precision), abs=1e-12)
+        expected = average_precision_score(positive, sign * scores)
+        assert steps(inside, outside).value == pytest.approx(expected, abs=1e-12)
+        scaled = torch.from_numpy((sign * scores + 4) / 8)
+        assert steps(inside, outside).value == pytest.approx(
+            float(binary_average_precision(scaled, torch.from_numpy(positive))), abs=1e-5
+        )
+
+
+@given(levels, levels, recalls)
+def test_false_positive_rates_are_their_definition(inside, outside, recall):
+    inside, outside = np.array(inside), np.array(outside)
+    thresholds = sorted({*inside, *outside})
+    accepting = max(x for x in thresholds if np.mean(inside >= x) >= recall)
+    flagging = min(x for x in thresholds if np.mean(outside <= x) >= recall)
+    assert fpr_in_positive(inside, outside, recall=recall).value == pytest.approx(np.mean(outside >= accepting))
+    assert fpr_out_positive(inside, outside, recall=recall).value == pytest.approx(np.mean(inside <= flagging))
+
+
+@given(levels, levels, recalls)
+def test_the_report_is_the_single_metrics_and_mirrors(inside, outside, recall):
+    report = detection_report(inside, outside, recall=recall)
+    assert report.auroc == auroc(inside, outside).value
+    assert report.aupr_in == aupr_in(inside, outside).value
+    assert report.fpr_out_positive == fpr_out_positive(inside, outside, recall=recall).value
+    mirrored = detection_report([-x for x in outside], [-x for x in inside], recall=recall)
+    assert mirrored.aupr_in == pytest.approx(report.aupr_out) and mirrored.fpr_in_positive == report.fpr_out_positive
+    assert mirrored.average_precision_out == pytest.approx(report.average_precision_in)
+
+
+def test_monotone_transforms_change_nothing():
+    rng = np.random.default_rng(0)
+    inside, outside = rng.normal(1, 1, 200).round(1), rng.normal(0, 1, 300).round(1)
+    assert detection_report(np.exp(inside), np.exp(outside)) == detection_report(inside, outside)
+
+
+def test_a_fixed_prevalence_frees_the_area_from_the_sizes():
+    rng = np.random.default_rng(0)
+    inside, outside = rng.normal(1, 1, 50), rng.normal(0, 1, 80)
+    for area in (aupr_in, aupr_out, average_precision_in, average_precision_out):
+        plain, share = area(inside, outside).value, (50 if area in (aupr_in, average_precision_in) else 80) / 130
+        assert area(inside, outside, prevalence=share).value == pytest.approx(plain, abs=1e-12)
+        many = area(inside, np.tile(outside, 10), prevalence=share).value
+        assert many == pytest.approx(plain, abs=1e-12)
+
+
+def test_the_quotient_reaches_the_recall_it_equals():
+    for n in (20, 40, 60, 100, 140, 1000, 45_000):  # 0.95 n is an integer: that many suffice
+        inside = np.arange(n, dtype=float)
+        assert fpr_in_positive(inside, [n * 0.05 - 0.5]).value == 0.0
+
+
+def test_undefined():
+    report = detection_report([1.0], [])
+    assert report.auroc is None and report.fpr_in_positive is None and report.reason == "there is no out sample"
+    assert (report.n_in, report.n_out) == (1, 0)
+    assert aupr_in([], [1.0]).reason == "there is no in sample"
+    assert fpr_in_positive([], []).value is None
+    assert "no closed form" in aupr_in([1.0], [0.0]).error_reason
+
+
+@pytest.mark.parametrize("metric", [detection_report, aupr_in, average_precision_out, fpr_in_positive])
+def test_refuses_nan_and_infinity(metric):
+    with pytest.raises(OpenworldError, match="in_scores .* first at index 1"):
+        metric([0.0, np.nan], [1.0])
+    with pytest.raises(OpenworldError, match="out_scores .* first at index 0"):
+        metric([0.0], [np.inf])
+
+
+def test_refuses_impossible_settings():
+    for recall in (0, 95, -1):
+        with pytest.raises(OpenworldError, match="recall is"):
+            fpr_in_positive([1.0], [0.0], recall=recall)
+        with pytest.raises(OpenworldError, match="recall is"):
+            detection_report([1.0], [0.0], recall=recall)
+    with pytest.raises(OpenworldError, match="prevalence is 1"):
+        aupr_in([1.0], [0.0], prevalence=1)

@@ -1,0 +1,298 @@
+"""OpenworldAUC: the authors' numbers, brute force, properties, edges."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.metrics import QUANTITIES, openworld_auc
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
+CASES = {case["name"]: case for case in REFERENCE["metric_cases"]}
+side = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=12)
+
+
+def arrays(base, new):
+    """(score, correct, weight or group) triples as the arguments of openworld_auc, and the third column of each."""
+    (s, c, x), (t, d, y) = (map(np.array, zip(*one, strict=True)) for one in (base, new))
+    return (s.astype(float), c, t.astype(float), d), x, y
+
+
+def brute_force(s, c, t, d, w=None, v=None):
+    """The definition, pair by pair."""
+    w, v = np.ones(len(s)) if w is None else w, np.ones(len(t)) if v is None else v
+    won = 0.0
+    for i in range(len(s)):
+        for j in range(len(t)):
+            won += w[i] * v[j] * c[i] * d[j] * (1.0 if s[i] > t[j] else 0.5 if s[i] == t[j] else 0.0)
+    return won / (sum(w) * sum(v))
+
+
+def simple(seed=0, n_base=40, n_new=30):
+    """A middling result and its arguments."""
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(1, 1, n_base).round(1),
+        rng.random(n_base) < 0.8,
+        rng.normal(0, 1, n_new).round(1),
+        rng.random(n_new) < 0.6,
+    )
+
+
+def arguments(case):
+    given = case["inputs"]
+    correct = [np.equal(given[f"{half}_pred"], given[f"{half}_label"]) for half in ("base", "new")]
+    return given["base_score"], correct[0], given["new_score"], correct[1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reproduces_the_released_code(name):
+    case, result = CASES[name], openworld_auc(*arguments(CASES[name]))
+    reference = case["reference"]
+    assert result.value == pytest.approx(case["definition"]["pairwise_tie_half"], abs=1e-12)
+    if name != "inverted_detector_both_wrong":
+        assert result.value == pytest.approx(reference["openworld_auc"], abs=1e-12)
+    assert result.auroc == pytest.approx(reference["auroc"], abs=1e-12)
+    assert result.base_accuracy == pytest.approx(reference["base_acc"], abs=1e-12)
+    assert result.new_accuracy == pytest.approx(reference["new_acc"], abs=1e-12)
+    assert result.harmonic_mean == pytest.approx(reference["hm"], abs=1e-12)
+
+
+def test_follows_the_definition_where_the_sentinels_of_the_released_code_cross():
+    case = CASES["inverted_detector_both_wrong"]  # every new score above every base score: nothing can be won
+    assert case["reference"]["openworld_auc"] == pytest.approx(1 / 6)
+    assert openworld_auc(*arguments(case)).value == 0
+
+
+def test_by_hand():
+    result = openworld_auc([3, 2, 1], [1, 1, 0], [0, 2], [1, 1])
+    assert result.base_components.tolist() == [1.0, 0.75, 0.0]
+    assert result.new_components.tolist() == [2 / 3, 0.5]
+    assert result.value == 3.5 / 6 and result.correct_auroc == pytest.approx(3.5 / 4)
+    variance = np.var([1, 0.75, 0], ddof=1) / 3 + np.var([2 / 3, 0.5], ddof=1) / 2
+    assert result.standard_error == pytest.approx(np.sqrt(variance), rel=1e-12)
+
+
+@given(side, side)
+def test_equals_brute_force_with_and_without_weights(base, new):
+    data, w, v = arrays(base, new)
+    result = openworld_auc(*data)
+    assert result.value == pytest.approx(brute_force(*data), abs=1e-12)
+    assert result.base_components.mean() == pytest.approx(result.value, abs=1e-12)
+    assert result.new_components.mean() == pytest.approx(result.value, abs=1e-12)
+    if w.any() and v.any():
+        weighted = openworld_auc(*data, base_weights=w, new_weights=v)
+        assert weighted.value == pytest.approx(brute_force(*data, w, v), abs=1e-12)
+
+
+@given(side, side)
+def test_integer_weights_are_repetition(base, new):
+    data, w, v = arrays(base, new)
+    assume(w.any() and v.any())
+    weighted = openworld_auc(*data, base_weights=w, new_weights=v)
+    repeated = openworld_auc(*(np.repeat(x, k) for x, k in zip(data, (w, w, v, v), strict=True)))
+    for of in QUANTITIES:
+        expected = repeated.estimate(of).value
+        assert weighted.estimate(of).value == (None if expected is None else pytest.approx(expected, abs=1e-12))
+
+
+@given(side, side)
+def test_bounds_factorisation_and_points_lost(base, new):
+    data, _, _ = arrays(base, new)
+    result = openworld_auc(*data)
+    a, b = result.base_accuracy, result.new_accuracy
+    assert result.value <= min(result.auroc, a * b) + 1e-12
+    if result.correct_auroc is None:
+        assert result.value == 0
+    else:
+        assert result.value == pytest.approx(a * b * result.correct_auroc, abs=1e-14)
+    lost = result.points_lost
+    assert min(lost.wrong_base, lost.wrong_new, lost.mixed_up) >= 0
+    assert lost.wrong_base + lost.wrong_new + lost.mixed_up == pytest.approx(1 - result.value, abs=1e-14)
+
+
+@given(side, side, st.randoms(use_true_random=False))
+def test_order_and_monotone_transforms_change_nothing(base, new, random):
+    data, _, _ = arrays(base, new)
+    result = openworld_auc(*data)
+    base, new = random.sample(base, len(base)), random.sample(new, len(new))
+    (s, c, t, d), _, _ = arrays(base, new)
+    moved = openworld_auc(np.exp(s), c, np.exp(t), d)
+    assert moved.value == result.value and moved.auroc == result.auroc
+    assert moved.standard_error == (None if result.standard_error is None else pytest.approx(result.standard_error))
+
+
+@given(side, side)
+def test_swapping_the_sides_and_the_sign_changes_nothing(base, new):
+    (s, c, t, d), _, _ = arrays(base, new)
+    assert openworld_auc(-t, d, -s, c).value == openworld_auc(s, c, t, d).value
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
+def test_dtype_changes_nothing(dtype):
+    s, c, t, d = simple()
+    s, t = (4 * s).round(), (4 * t).round()
+    expected = openworld_auc(s, c, t, d)
+    result = openworld_auc(s.astype(dtype), c.astype(int), list(t.astype(dtype)), d.tolist())
+    assert result == expected and result.standard_error == expected.standard_error
+
+
+def test_all_right_is_auroc_and_a_perfect_detector_is_the_product():
+    s, c, t, d = simple()
+    right = openworld_auc(s, np.ones(s.size, bool), t, np.ones(t.size, bool))
+    assert right.value == right.auroc == right.correct_auroc
+    apart = openworld_auc(s + 100, c, t, d)
+    assert apart.value == pytest.approx(apart.base_accuracy * apart.new_accuracy, abs=1e-15)
+    assert apart.points_lost.mixed_up == pytest.approx(0, abs=1e-15)
+
+
+def test_singleton_groups_are_no_groups():
+    s, c, t, d = simple()
+    plain = openworld_auc(s, c, t, d)
+    labels = np.random.default_rng(0).permutation(s.size + t.size)
+    single = openworld_auc(s, c, t, d, base_groups=labels[: s.size], new_groups=labels[s.size :])
+    assert single == plain
+    for of in QUANTITIES:
+        assert single.estimate(of).standard_error == pytest.approx(plain.estimate(of).standard_error, rel=1e-12)
+        assert single.estimate(of).interval() == pytest.approx(plain.estimate(of).interval(), rel=1e-9)
+
+
+def test_repeating_every_sample_within_its_group_keeps_the_standard_error():
+    s, c, t, d = simple()
+    plain = openworld_auc(s, c, t, d)
+    twice = [np.tile(x, 3) for x in (s, c, t, d)]
+    groups = {"base_groups": np.tile(np.arange(s.size), 3), "new_groups": np.tile(np.arange(t.size) + s.size, 3)}
+    assert openworld_auc(*twice, **groups).standard_error == pytest.approx(plain.standard_error, rel=1e-12)
+    assert openworld_auc(*twice).standard_error < 0.6 * plain.standard_error  # three times as many, so it believes
+
+
+def test_clustered_error_equals_its_definition_when_groups_cross_the_sides():
+    s, c, t, d = simple()
+    rng = np.random.default_rng(1)
+    g, h = rng.integers(0, 9, s.size), rng.integers(0, 9, t.size)
+    result = openworld_auc(s, c, t, d, base_groups=g.astype(str), new_groups=h.astype(str))
+    scale = [1 / (1 - np.square(np.bincount(codes) / codes.size).sum()) for codes in (g, h)]
+    sums = np.zeros(9)
+    for k in range(9):
+        sums[k] += np.sqrt(scale[0]) * (result.base_components[g == k] - result.value).sum() / s.size
+        sums[k] += np.sqrt(scale[1]) * (result.new_components[h == k] - result.value).sum() / t.size
+    assert result.standard_error == pytest.approx(np.sqrt((sums**2).sum()), rel=1e-12)
+    assert result.n_groups == 9 and result.estimate().degrees_of_freedom <= 8
+
+
+def test_weight_zero_is_absence():
+    s, c, t, d = simple()
+    kept = np.arange(s.size) < 25
+    dropped = openworld_auc(s[kept], c[kept], t, d)
+    weighted = openworld_auc(s, c, t, d, base_weights=7.0 * kept)
+    assert weighted.value == pytest.approx(dropped.value, abs=1e-15)
+    assert weighted.standard_error == pytest.approx(dropped.standard_error, rel=1e-12)
+    assert weighted.interval() == pytest.approx(dropped.interval(), rel=1e-12)
+
+
+@pytest.mark.parametrize("of", QUANTITIES)
+def test_the_delta_method_agrees_with_the_jackknife(of):
+    data = simple(3, 60, 50)
+    s, c, t, d = data
+    without_base = [openworld_auc(np.delete(s, i), np.delete(c, i), t, d).estimate(of).value for i in range(s.size)]
+    without_new = [openworld_auc(s, c, np.delete(t, j), np.delete(d, j)).estimate(of).value for j in range(t.size)]
+    variance = sum(np.var(one) * (len(one) - 1) for one in (without_base, without_new))
+    assert openworld_auc(*data).estimate(of).standard_error == pytest.approx(np.sqrt(variance), rel=0.04)
+
+
+def test_honest_at_the_edges():
+    empty = openworld_auc([1.0], [1], [], [])
+    assert (empty.value, empty.auroc, empty.points_lost, empty.interval()) == (None, None, None, None)
+    assert "no new sample" in empty.reason and empty.base_accuracy == 1 and empty.new_accuracy is None
+    single = openworld_auc([3, 2], [1, 0], [1], [1])
+    assert single.value == 0.5 and single.standard_error is None and "fewer than 2" in single.error_reason
+    assert single.estimate("base_accuracy").standard_error == pytest.approx(0.5)
+    for right in ([1, 1], [0, 0]):
+        extreme = openworld_auc([3, 2], right, [1, 0], [1, 1])
+        assert extreme.value in (0, 1)
+        assert extreme.standard_error is None and extreme.interval() is None
+        assert "zero variance is no evidence" in extreme.error_reason
+    tied = openworld_auc([1, 1], [1, 1], [1, 1], [1, 1])
+    assert tied.value == 0.5 and tied.standard_error is None
+    one_group = openworld_auc([3, 0], [1, 1], [1, 2], [1, 1], base_groups=[0, 0], new_groups=[1, 2])
+    assert one_group.standard_error is None and "fewer than 2" in one_group.error_reason
+    weightless = openworld_auc([3, 0], [1, 1], [1], [1], base_weights=[0, 0])
+    assert weightless.value is None and "weights are 0" in weightless.reason and weightless.base_accuracy is None
+    assert openworld_auc([3, 0], [0, 0], [1], [1]).estimate("correct_auroc").reason
+
+
+def test_the_interval_stays_inside_the_unit_and_widens_with_its_level():
+    result = openworld_auc([3, 2, 1, 0], [1, 1, 1, 0], [0.5, -1, 0], [1, 1, 1])
+    low, high = result.interval()
+    assert 0 < low < result.value < high < 1
+    assert result.interval(0.5)[0] > low and result.interval(0.5)[1] < high
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({0: [np.nan, 1.0]}, "base_scores .* first at index 0"),
+        ({2: [0.0, 1.0, -np.inf]}, "new_scores .* first at index 2"),
+        ({1: [1]}, "base_correct has 1 entries, expected 2"),
+        ({3: [0, 2, 1]}, "new_correct must hold True/False"),
+        ({0: [[1.0, 2.0]]}, "one dimension"),
+        ({"base_weights": [-1, 1]}, "weight is 0 or more"),
+        ({"new_weights": [1]}, "new_weights has 1 entries"),
+        ({"base_weights": [np.nan, 1]}, "base_weights .* NaN"),
+        ({"base_groups": [1, 2]}, "new_groups is missing"),
+        ({"base_groups": [1, 2], "new_groups": ["a", "b", "c"]}, "mix numbers and strings"),
+        ({"base_groups": [1.5, 2], "new_groups": [1, 2, 3]}, "one integer or string"),
+    ],
+)
+def test_refuses_bad_input(changed, message):
+    data = [[2.0, 1.0], [1, 1], [0.0, 1.0, 3.0], [1, 0, 1]]
+    for place, value in changed.items():
+        if isinstance(place, int):
+            data[place] = value
+    options = {name: value for name, value in changed.items() if isinstance(name, str)}
+    with pytest.raises(OpenworldError, match=message):
+        openworld_auc(*data, **options)
+
+
+def test_an_unknown_quantity_is_named_with_its_neighbour():
+    with pytest.raises(OpenworldError, match="did you mean 'auroc'"):
+        openworld_auc(*simple()).estimate("auroC")
+
+
+def test_the_dictionary_is_plain_json():
+    told = json.loads(json.dumps(openworld_auc(*simple()).to_dict()))
+    assert told["openworld_auc"] == openworld_auc(*simple()).value
+    assert set(told["points_lost"]) == {"wrong_base", "wrong_new", "mixed_up"}
+    assert json.loads(json.dumps(openworld_auc([], [], [], []).to_dict()))["openworld_auc"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grouped", [False, True])
+def test_intervals_cover(grouped):
+    """2,000 simulated test sets: the 95 % interval holds the true value about 95 % of the time, grouped or not."""
+    rng = np.random.default_rng(0)
+    truth = np.mean([_draw(rng, 400, grouped)[0].value for _ in range(1500)])
+    results = [_draw(rng, 24, grouped) for _ in range(2000)]
+    covered = np.mean([one.interval()[0] <= truth <= one.interval()[1] for one, _ in results])
+    assert 0.935 < covered < 0.97
+    if grouped:
+        naive = np.mean([one.interval()[0] <= truth <= one.interval()[1] for _, one in results])
+        assert naive < 0.85  # what taking frames for independent samples costs
+
+
+def _draw(rng, n_groups, grouped):
+    """A test set of drawings, 5 variations each if grouped, half of the drawings seen on both sides."""
+    size = 5 if grouped else 1
+    effect, skill = rng.normal(0, 1, n_groups), rng.normal(0, 1, n_groups)
+    base = np.repeat(np.arange(0, 3 * n_groups // 4), size)
+    new = np.repeat(np.arange(n_groups // 4, n_groups), size) if grouped else np.arange(n_groups // 4, n_groups)
+    if not grouped:
+        effect, skill = np.zeros(n_groups), np.zeros(n_groups)
+    s, t = effect[base] + rng.normal(1, 1, base.size), effect[new] + rng.normal(0, 1, new.size)
+    c, d = skill[base] + rng.normal(0.8, 1, base.size) > 0, skill[new] + rng.normal(0.5, 1, new.size) > 0
+    plain = openworld_auc(s, c, t, d)
+    return (openworld_auc(s, c, t, d, base_groups=base, new_groups=new) if grouped else plain), plain

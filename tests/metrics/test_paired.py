@@ -1,0 +1,127 @@
+"""Paired tests: DeLong's two correlated areas by hand, edges, refusals, error rates."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from openworld._errors import OpenworldError
+from openworld.metrics import QUANTITIES, aupr_in, auroc, average, holm, openworld_auc, paired_test
+
+
+def two_models(seed, n_base=60, n_new=50, gap=0.0):
+    """Two detectors and classifiers whose scores and mistakes are correlated; `gap` makes the first better."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(1, 1, n_base), rng.normal(0, 1, n_new), rng.random(n_base), rng.random(n_new)
+
+    def model(bonus):
+        s, t = shared[0] + bonus + rng.normal(0, 0.5, n_base), shared[1] + rng.normal(0, 0.5, n_new)
+        return s, shared[2] + rng.normal(0, 0.1, n_base) < 0.8, t, shared[3] + rng.normal(0, 0.1, n_new) < 0.7
+
+    return model(gap), model(0.0)
+
+
+def test_equals_delongs_covariance_for_auroc():
+    (s, _, t, _), (u, _, v, _) = two_models(0)
+    test = paired_test(auroc(s, t), auroc(u, v))
+    components = [((a[:, None] > b[None]) * 1.0).mean(axis) for a, b in ((s, t), (u, v)) for axis in (1, 0)]
+    by_in, by_out = components[0] - components[2], components[1] - components[3]
+    assert test.difference == pytest.approx(by_in.mean())
+    assert test.standard_error == pytest.approx(np.sqrt(by_in.var(ddof=1) / 60 + by_out.var(ddof=1) / 50), rel=1e-12)
+    statistic = test.difference / test.standard_error
+    assert test.p_value == pytest.approx(2 * stats.t.sf(abs(statistic), test.degrees_of_freedom))
+    low, high = test.interval()
+    assert (low + high) / 2 == pytest.approx(test.difference)
+    assert (low < 0 < high) == (test.p_value > 0.05)
+
+
+@pytest.mark.parametrize("of", QUANTITIES)
+def test_swapped_models_give_the_mirrored_test(of):
+    first, second = (openworld_auc(*model) for model in two_models(1, gap=1.0))
+    there, back = paired_test(first, second, of), paired_test(second, first, of)
+    assert there.difference == -back.difference
+    assert there.p_value == pytest.approx(back.p_value) and there.standard_error == pytest.approx(back.standard_error)
+
+
+def test_a_pair_is_sharper_than_two_separate_errors():
+    first, second = (openworld_auc(*model) for model in two_models(2))
+    separate = np.hypot(first.standard_error, second.standard_error)
+    assert paired_test(first, second).standard_error < 0.8 * separate
+
+
+def test_accuracy_difference_is_the_paired_t_test():
+    first, second = two_models(3)
+    test = paired_test(openworld_auc(*first), openworld_auc(*second), "base_accuracy")
+    expected = stats.ttest_rel(first[1].astype(float), second[1].astype(float))
+    assert test.p_value == pytest.approx(expected.pvalue) and test.degrees_of_freedom == pytest.approx(59)
+
+
+def test_groups_enter_the_test():
+    models = two_models(4)
+    groups = {"base_groups": np.arange(60) // 6, "new_groups": np.arange(50) // 6}
+    plain = paired_test(*(openworld_auc(*model) for model in models))
+    grouped = paired_test(*(openworld_auc(*model, **groups) for model in models))
+    assert grouped.difference == plain.difference and grouped.degrees_of_freedom <= 9
+    assert grouped.standard_error != pytest.approx(plain.standard_error, rel=1e-3)
+
+
+def test_identical_models_have_no_p_value():
+    result = openworld_auc(*two_models(5)[0])
+    test = paired_test(result, result)
+    assert (test.difference, test.p_value, test.standard_error, test.interval()) == (0, None, None, None)
+    assert "zero variance is no evidence" in test.reason
+
+
+def test_a_difference_without_variance_has_no_p_value():
+    better, worse = openworld_auc([3, 2], [1, 1], [1, 0], [1, 1]), openworld_auc([3, 2], [0, 0], [1, 0], [1, 1])
+    test = paired_test(better, worse)
+    assert test.difference == 1 and test.p_value is None and test.reason
+
+
+def test_undefined_and_without_a_closed_form():
+    full, empty = openworld_auc([1, 2], [1, 1], [0, 3], [1, 1]), openworld_auc([1, 2], [1, 1], [], [])
+    assert paired_test(full, empty).difference is None and "no new sample" in paired_test(full, empty).reason
+    area = aupr_in([1, 2], [0, 3])
+    assert paired_test(area, area).difference == 0 and "no closed form" in paired_test(area, area).reason
+
+
+def test_other_samples_are_refused():
+    first, second = two_models(6)
+    groups = {"base_groups": np.arange(60), "new_groups": np.arange(50)}
+    for other in (openworld_auc(*two_models(6, n_base=61)[1]), openworld_auc(*second, **groups)):
+        with pytest.raises(OpenworldError, match="same samples"):
+            paired_test(openworld_auc(*first), other)
+
+
+def test_averages_are_compared_like_single_results():
+    first, second = (openworld_auc(*model) for model in two_models(7, gap=0.5))
+    assert paired_test(average([first, first]), average([second, second])) == pytest.approx(paired_test(first, second))
+
+
+probabilities = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12)
+
+
+@given(probabilities)
+def test_holm_is_the_step_down_procedure(p_values):
+    corrected = holm(p_values)
+    tested = sorted(p for p in p_values if p is not None)
+    for before, after in zip(p_values, corrected, strict=True):
+        if before is None:
+            assert after is None
+        else:
+            steps = [min(1.0, (len(tested) - k) * p) for k, p in enumerate(tested) if p <= before]
+            assert after == pytest.approx(max(steps)) and after >= before
+
+
+def test_holm_refuses_what_is_no_probability():
+    with pytest.raises(OpenworldError, match="holds 1.5"):
+        holm([0.5, 1.5])
+    with pytest.raises(OpenworldError, match="holds nan"):
+        holm([float("nan")])
+
+
+@pytest.mark.slow
+def test_equal_models_are_called_different_one_time_in_twenty():
+    p_values = [paired_test(*(openworld_auc(*m) for m in two_models(seed))).p_value for seed in range(2000)]
+    assert 0.035 < np.mean(np.array(p_values) < 0.05) < 0.065
