@@ -1,0 +1,81 @@
+"""Files and folders that appear whole or not at all, also when the power goes.
+
+The recipe: write beside the goal, fsync every file, fsync the folder, rename, fsync the folder the name is in.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put `data` at `path` in one step; whoever reads sees the old file or the new one. One writer at a time."""
+    scratch = path.with_name(f".{path.name}.writing")
+    try:
+        _write_synced(scratch, data)
+        os.replace(scratch, path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path) -> None:
+    """Put a folder holding `files` ({relative name: bytes}) at `folder` in one step, replacing what is there.
+
+    `scratch` is a path on the same file system that belongs to this writer; it and `scratch` + ".old" are
+    gone afterwards, and after an exception; after a kill, whoever cleans up may remove them.
+    """
+    old = scratch.with_name(scratch.name + ".old")
+    remove(scratch)
+    remove(old)
+    try:
+        _fill(scratch, files)
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(scratch, folder)
+    except BaseException:
+        remove(scratch)
+        remove(old)
+        raise
+    _sync_folder(folder.parent)
+    _sync_folder(scratch.parent)
+    remove(old)
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a folder with all it holds, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir(parents=True)
+    folders = {folder}
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folders.update(parent for parent in path.parents if folder in parent.parents)
+        _write_synced(path, data)
+    for each in sorted(folders, reverse=True):  # the deepest first
+        _sync_folder(each)
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows cannot open folders; its renames are journalled
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

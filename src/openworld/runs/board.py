@@ -1,0 +1,94 @@
+"""The state of one `execute` call: which units wait, which failed, and what the caller is told."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from openworld._errors import OpenworldError
+from openworld.runs.unit import Unit
+
+ATTEMPTS = 3  # times a unit is begun before the death of its worker counts as its own fault
+
+
+@dataclass(frozen=True)
+class Event:
+    """One step of a run.
+
+    unit: its name; state: "kept" (its record was there), "started", "finished", "lost" (its worker died; it
+    will be begun again) or "failed"; done of total: units with a record; detail: why, where there is a why.
+    """
+
+    unit: str
+    state: Literal["kept", "started", "finished", "lost", "failed"]
+    done: int
+    total: int
+    detail: str = ""
+
+
+class Board:
+    """Units on their way; engines take from it and report to it, from one thread."""
+
+    def __init__(self, units: Sequence[Unit], progress: Callable[[Event], None] | None, stop: bool):
+        self.waiting = deque(units)
+        self._order = {unit: place for place, unit in enumerate(units)}
+        self._failed: dict[Unit, OpenworldError] = {}
+        self._progress = progress or (lambda event: None)
+        self._stop = stop
+        self._total = len(units)
+        self._done = 0
+        self._lost: Counter[Unit] = Counter()
+        self._busy = 0  # units in a row that other processes held
+
+    @property
+    def failures(self) -> list[OpenworldError]:
+        """One error per failed unit, in the order of the units, whichever worker was faster."""
+        return [self._failed[unit] for unit in sorted(self._failed, key=self._order.__getitem__)]
+
+    def keep(self, is_done: Callable[[Unit], bool]) -> None:
+        """Settle the units that are done already, so that engines see only what is to do."""
+        units, self.waiting = self.waiting, deque()
+        for unit in units:
+            if is_done(unit):
+                self.settled(unit, "kept")
+            else:
+                self.waiting.append(unit)
+
+    def take(self) -> tuple[Unit, bool] | None:
+        """The next unit, and whether to wait for its lock: only when every waiting one was found busy."""
+        if not self.waiting or (self._stop and self._failed):
+            return None
+        wait = self._busy >= len(self.waiting)
+        return self.waiting.popleft(), wait
+
+    def put_back(self, unit: Unit) -> None:
+        """Another process has the unit; come back to it later."""
+        self._busy += 1
+        self.waiting.append(unit)
+
+    def started(self, unit: Unit, detail: str) -> None:
+        self._tell(unit, "started", detail)
+
+    def settled(self, unit: Unit, state: Literal["kept", "finished"]) -> None:
+        """The unit is done."""
+        self._busy = 0
+        self._done += 1
+        self._tell(unit, state)
+
+    def failed(self, unit: Unit, error: OpenworldError) -> None:
+        self._busy = 0
+        self._failed[unit] = error
+        self._tell(unit, "failed", str(error))
+
+    def lost(self, unit: Unit, cause: str) -> None:
+        """The unit's worker died in the middle; nothing of it is left, so it can be begun again."""
+        self._lost[unit] += 1
+        if self._lost[unit] < ATTEMPTS:
+            self.waiting.appendleft(unit)
+            self._tell(unit, "lost", cause)
+        else:
+            message = f"its process died {ATTEMPTS} times ({cause}); too little memory is the usual cause."
+            self.failed(unit, OpenworldError(f"unit {unit.name!r}: {message}"))
+
+    def _tell(self, unit: Unit, state: str, detail: str = "") -> None:
+        self._progress(Event(unit.name, state, self._done, self._total, detail))

@@ -1,0 +1,55 @@
+"""Do all units of a run, on whichever engine: the bytes of outputs and metrics are the same."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.runs.board import Board, Event
+from openworld.runs.local import run_local
+from openworld.runs.record import Record
+from openworld.runs.store import RunStore
+from openworld.runs.unit import Unit
+
+# An engine takes units from the board, has `work.do` done on each somewhere, and reports back to the board.
+ENGINES: dict[str, Callable[[Board, RunStore, int], None]] = {"local": run_local}
+
+
+def execute(
+    units: Sequence[Unit],
+    store: RunStore,
+    *,
+    engine: str = "local",
+    workers: int = 1,
+    progress: Callable[[Event], None] | None = None,
+    on_failure: Literal["stop", "finish"] = "stop",
+) -> list[Record]:
+    """The records of all units, in order; those whose record verifies are kept, the others computed.
+
+    engine: a name in ENGINES; workers: processes, 1 works in this one, in order.
+    progress: called with an Event at every step.
+    on_failure: "stop" begins no further unit once one has failed, "finish" still does the others.
+    Raises OpenworldError naming the unit that failed (or all of them); records written so far stay, and the
+    same call continues from them.
+    """
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
+    if workers < 1:
+        raise OpenworldError(f"workers is {workers}, expected 1 or more.")
+    store.plan(units)
+    store.sweep()
+    board = Board(list(dict.fromkeys(units)), progress, stop=on_failure == "stop")
+    board.keep(store.has)
+    try:
+        ENGINES[engine](board, store, workers)
+    finally:
+        store.sweep()
+    _raise_failures(board.failures)
+    return [store.read(unit) for unit in units]
+
+
+def _raise_failures(failures: list[OpenworldError]) -> None:
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        listed = "\n".join(f"- {error}" for error in failures)
+        raise OpenworldError(f"{len(failures)} units failed; the others are kept.\n{listed}") from failures[0]

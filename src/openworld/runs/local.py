@@ -1,0 +1,136 @@
+"""The engine for this machine: one unit after the other here, or several worker processes.
+
+Workers are spawned, never forked, so a unit finds the same fresh interpreter everywhere; each is handed one
+unit at a time and dies with its parent. A script that asks for workers needs `if __name__ == "__main__":`.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+import traceback
+from functools import partial
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.runs.board import Board
+from openworld.runs.store import RunStore
+from openworld.runs.unit import Unit
+from openworld.runs.work import do
+
+
+def run_local(board: Board, store: RunStore, workers: int) -> None:
+    """Work on the units of the board until none is left to take."""
+    if workers == 1:
+        _run_here(board, store)
+    else:
+        _run_in_processes(board, store, min(workers, len(board.waiting)))
+
+
+def _run_here(board: Board, store: RunStore) -> None:
+    while taken := board.take():
+        unit, wait = taken
+        try:
+            outcome = do(unit, store, partial(board.started, unit), wait=wait)
+        except OpenworldError as error:
+            board.failed(unit, error)
+        else:
+            _note(board, unit, outcome)
+
+
+def _note(board: Board, unit: Unit, outcome: str) -> None:
+    if outcome == "busy":
+        board.put_back(unit)
+    else:
+        board.settled(unit, outcome)
+
+
+def _run_in_processes(board: Board, store: RunStore, workers: int) -> None:
+    team: list[_Worker] = []
+    try:
+        while True:
+            idle = [worker for worker in team if worker.unit is None]
+            while (idle or len(team) < workers) and (taken := board.take()):
+                if not idle:
+                    idle.append(_Worker(store.folder))
+                    team.append(idle[-1])
+                idle.pop().hand(*taken)
+            working = {worker.pipe: worker for worker in team if worker.unit}
+            if not working:
+                return
+            for pipe in connection.wait(list(working)):
+                if not _listen(board, working[pipe]):
+                    team.remove(working[pipe])
+    finally:
+        for worker in team:
+            worker.end()
+
+
+def _listen(board: Board, worker: "_Worker") -> bool:
+    """Take one message of a worker to the board; False when the worker has died."""
+    try:
+        word, detail = worker.pipe.recv()
+    except (EOFError, OSError):
+        cause = worker.end()
+        board.lost(worker.unit, cause)
+        return False
+    if word == "started":
+        board.started(worker.unit, detail)
+        return True
+    if word == "failed":
+        message, trace = detail
+        error = OpenworldError(message)
+        error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
+        board.failed(worker.unit, error)
+    else:
+        _note(board, worker.unit, word)
+    worker.unit = None
+    return True
+
+
+class _Worker:
+    """One process, the pipe to it, and the unit it has in hand."""
+
+    def __init__(self, folder: Path):
+        context = get_context("spawn")
+        self.unit: Unit | None = None
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(str(folder), theirs), daemon=True)
+        self._process.start()
+        theirs.close()  # so that the worker's death closes the pipe
+
+    def hand(self, unit: Unit, wait: bool) -> None:
+        self.unit = unit
+        with contextlib.suppress(OSError):  # the worker just died: the next `recv` will find that out
+            self.pipe.send((unit, wait))
+
+    def end(self) -> str:
+        """Stop the process, wherever it is: records appear whole or not at all. Says how it ended."""
+        self.pipe.close()
+        self._process.terminate()
+        self._process.join()
+        return f"exit code {self._process.exitcode}"
+
+
+def _serve(folder: str, pipe: connection.Connection) -> None:
+    """The life of a worker: a unit comes, its outcome goes, until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    store = RunStore(folder)
+    with contextlib.suppress(EOFError, OSError):  # the parent closed the pipe: nothing more to do
+        while True:
+            unit, wait = pipe.recv()
+            pipe.send(_attempt(unit, store, pipe, wait))
+
+
+def _attempt(unit: Unit, store: RunStore, pipe: connection.Connection, wait: bool) -> tuple[str, object]:
+    try:
+        return do(unit, store, lambda detail: pipe.send(("started", detail)), wait=wait), ""
+    except OpenworldError as error:
+        return "failed", (str(error), traceback.format_exc())
+
+
+def _die_with_parent() -> None:
+    connection.wait([parent_process().sentinel])
+    os._exit(1)

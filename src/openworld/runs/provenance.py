@@ -1,0 +1,71 @@
+"""What ran a spec: versions, platform, git revision, command, and the hashes of weights and data."""
+
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("openworld", "numpy", "scipy", "torch", "pyarrow", "pillow", "safetensors", "tokenizers")
+
+
+def provenance(
+    *,
+    weights: Mapping[str, str] | None = None,
+    data: Mapping[str, str] | None = None,
+    command: Sequence[str] | None = None,
+    folder: Path | str = ".",
+) -> dict[str, Any]:
+    """A JSON dict for `RunStore.create`; imports none of the packages it names.
+
+    weights, data: {name: fingerprint}; command: default `sys.argv`; folder: whose git revision to note.
+    The home folder is written "~" wherever it appears.
+
+    >>> sorted(provenance(command=["openworld", "demo"]))
+    ['command', 'data', 'git', 'packages', 'platform', 'python', 'weights']
+    """
+    return {
+        "packages": {name: installed_version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "git": git_revision(folder),
+        "command": _command(sys.argv if command is None else command),
+        "weights": dict(weights or {}),
+        "data": dict(data or {}),
+    }
+
+
+def installed_version(package: str) -> str | None:
+    """The version of an installed distribution, without importing it; None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def git_revision(folder: Path | str = ".") -> dict[str, Any] | None:
+    """{"revision": commit, "dirty": whether tracked files were changed}; None outside a git repository."""
+    revision = _git(folder, "rev-parse", "--verify", "HEAD")
+    if not revision:
+        return None
+    return {
+        "revision": revision,
+        "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
+    }
+
+
+def _git(folder: Path | str, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):  # no git here, or a repository too slow to ask
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    program = Path(words[0]).name if words else ""
+    return [program, *(word.replace(str(Path.home()), "~") for word in words[1:])]

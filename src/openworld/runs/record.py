@@ -1,0 +1,154 @@
+"""A finished unit on disk: a folder of tables and attachments under a `record.json` that vouches for them.
+
+`record.json` lists size and SHA-256 of every file, and seals itself: reading it back and writing it again must
+give the same bytes, and `seal` must be the digest of all the rest. What varies between two runs of one unit
+(times, host, threads, device) is in `timing.json` beside it, which nothing vouches for.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.runs.canonical import digest, readable_json, to_json
+from openworld.runs.tables import decode_table, encode_table
+from openworld.runs.unit import Unit, UnitResult
+
+FORMAT = 1  # of the folder; a record of another format counts as not there
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a unit left: its identity, its metrics, and its files, checked again whenever one is read.
+
+    files: {name relative to `folder`: {"bytes": size, "sha256": digest}}.
+    """
+
+    unit: Unit
+    metrics: Mapping[str, Any]
+    files: Mapping[str, Mapping[str, Any]]
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.unit.name
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables, sorted."""
+        return tuple(sorted(file.removesuffix(".parquet") for file in self.files if "/" not in file))
+
+    @property
+    def attachments(self) -> tuple[str, ...]:
+        """Names of the attachments, sorted."""
+        return tuple(sorted(file.partition("/")[2] for file in self.files if "/" in file))
+
+    @property
+    def timing(self) -> dict[str, Any]:
+        """Start, seconds, host and the like of the one run that wrote this record; {} where lost."""
+        try:
+            return json.loads((self.folder / "timing.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+
+    def table(self, name: str) -> dict[str, np.ndarray]:
+        """{column: array [N] or [N, C]} of one table; text comes as object arrays."""
+        if name not in self.tables:
+            raise unknown_name(f"table of record {self.name!r}:", name, self.tables)
+        return decode_table(self._checked(f"{name}.parquet"))
+
+    def attachment(self, name: str) -> bytes:
+        """The bytes of one attachment."""
+        if name not in self.attachments:
+            raise unknown_name(f"attachment of record {self.name!r}:", name, self.attachments)
+        return self._checked(f"attachments/{name}")
+
+    def verify(self) -> None:
+        """Raise OpenworldError naming the first file that is missing or not as written."""
+        for file in self.files:
+            self._checked(file)
+
+    def _checked(self, file: str) -> bytes:
+        try:
+            data = (self.folder / file).read_bytes()
+        except OSError as error:
+            raise OpenworldError(f"{self.folder / file} cannot be read ({error.strerror}).") from error
+        if _entry(data) != self.files[file]:
+            raise OpenworldError(
+                f"{self.folder / file} is not the file that was written: its bytes have changed."
+            )
+        return data
+
+
+def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
+    """The files of a record, {relative name: bytes}, equal for equal results; record.json comes last."""
+    require_names("table", result.outputs)
+    require_names("attachment", result.attachments)
+    files = {
+        f"{name}.parquet": encode_table(name, columns) for name, columns in sorted(result.outputs.items())
+    }
+    files |= {f"attachments/{name}": bytes(data) for name, data in sorted(result.attachments.items())}
+    content = unit.identity() | {
+        "format": FORMAT,
+        "key": unit.key,
+        "name": unit.name,
+        "metrics": to_json(result.metrics, "metrics"),
+        "files": {name: _entry(data) for name, data in files.items()},
+    }
+    return files | {"record.json": readable_json(content | {"seal": digest(content)})}
+
+
+def load_record(folder: Path) -> Record:
+    """The record in `folder`, every file of it checked; raises OpenworldError saying what is wrong."""
+    path = folder / "record.json"
+    try:
+        data = path.read_bytes()
+        content = json.loads(data)
+        whole = readable_json(content) == data
+        seal = content.pop("seal")
+        if not whole or digest(content) != seal:
+            raise ValueError("its bytes have changed")
+        record = _from_content(content, folder)
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be read ({error.strerror}).") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OpenworldError(f"{path} is not a record as it was written: {error}.") from error
+    record.verify()
+    return record
+
+
+def require_names(kind: str, names: Iterable[str]) -> None:
+    """Refuse names that could leave the record's folder, hide in it, or collide on another file system."""
+    seen: dict[str, str] = {}
+    for name in names:
+        parts = str(name).split("/") if kind == "attachment" else [str(name)]
+        if not all(_NAME.fullmatch(part) for part in parts):
+            raise OpenworldError(
+                f"{kind} name {name!r} is not allowed: letters, digits and _ . + - only, no leading dot."
+            )
+        if seen.setdefault(name.casefold(), name) != name:
+            raise OpenworldError(f"{kind} names {seen[name.casefold()]!r} and {name!r} differ in case only.")
+    for folded, name in seen.items():
+        if any(other.startswith(folded + "/") for other in seen):
+            raise OpenworldError(f"{kind} name {name!r} is also the folder of another one.")
+
+
+def _from_content(content: dict[str, Any], folder: Path) -> Record:
+    if content["format"] != FORMAT:
+        raise ValueError(f"format {content['format']}, expected {FORMAT}")
+    unit = Unit(**{part: content[part] for part in ("function", "arguments", "inputs", "version", "name")})
+    if unit.key != content["key"]:
+        raise ValueError("its key does not belong to its arguments")
+    require_names("attachment", content["files"])  # a forged name must not lead out of the folder
+    return Record(unit, content["metrics"], content["files"], folder)
+
+
+def _entry(data: bytes) -> dict[str, Any]:
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

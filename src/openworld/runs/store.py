@@ -1,0 +1,205 @@
+"""The folder of a run: what was asked, which units it has, and the record of every finished one.
+
+    run.json                        the spec as given and as resolved, and what ran it (provenance)
+    plan.json                       key and name of every unit, in order
+    units/<16 digits of key>/       one record: record.json, <table>.parquet, attachments/, timing.json
+    units/.locks, units/.writing    locks and half-written records; of no interest after the run
+
+A run is resumed by starting it again: a unit counts as done when its record verifies. Several processes may
+work in one folder; a lock per unit, released by the kernel when its holder dies, keeps them apart.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError
+from openworld.runs.atomic import remove, write_file, write_folder
+from openworld.runs.canonical import canonical_json, readable_json, to_json
+from openworld.runs.lock import file_lock
+from openworld.runs.record import Record, load_record, pack
+from openworld.runs.unit import Unit, UnitResult
+
+NO_RECORD = "this unit has no record yet."
+_SHORT = 16  # hexadecimal digits of a key that name its folder
+
+
+class RunStore:
+    """The run in `folder`, which need not exist yet. One RunStore belongs to one thread."""
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        self._units = self.folder / "units"
+        self._writing = self._units / ".writing"
+        self._locks = self._units / ".locks"
+        self._held: set[str] = set()
+
+    # -- the run ------------------------------------------------------------------------------------
+
+    def create(self, given: Any, resolved: Any, provenance: Mapping[str, Any]) -> None:
+        """Write run.json, or join the run that is there.
+
+        given, resolved: the spec as the user wrote it and with every default filled in (JSON or dataclasses).
+        provenance: what runs it (see `provenance`); one that is new to this run is added to its list.
+        Raises OpenworldError when the folder holds a run of another resolved spec, saying what differs.
+        """
+        resolved, provenance = to_json(resolved, "spec"), to_json(provenance, "provenance")
+        with self._lock("run"):
+            run = self._load("run.json") or {
+                "given": to_json(given, "spec"),
+                "resolved": resolved,
+                "provenance": [],
+            }
+            differences = list(_differences(run["resolved"], resolved, ""))
+            if differences:
+                raise OpenworldError(
+                    f"{self.folder} holds a run of another spec: {'; '.join(differences[:5])}. "
+                    "Choose another folder, or delete this one."
+                )
+            if provenance not in run["provenance"]:
+                run["provenance"].append(provenance)
+                write_file(self.folder / "run.json", readable_json(run))
+
+    def description(self) -> dict[str, Any]:
+        """{"given", "resolved", "provenance": [...]} of run.json; raises OpenworldError where there is none."""
+        run = self._load("run.json")
+        if run is None:
+            raise OpenworldError(f"{self.folder} holds no run: it has no run.json. Give the folder of a run.")
+        return run
+
+    def plan(self, units: Sequence[Unit]) -> None:
+        """Add units to plan.json. A name stands for one unit: a new key under a known name takes its place."""
+        for name, count in Counter(unit.name for unit in dict.fromkeys(units)).items():
+            if count > 1:
+                raise OpenworldError(
+                    f"{count} units are named {name!r}; a name stands for one unit of a run."
+                )
+        with self._lock("run"):
+            known = self._load("plan.json") or []
+            wanted = {entry["name"]: entry["key"] for entry in known} | {
+                unit.name: unit.key for unit in units
+            }
+            entries = [{"name": name, "key": key} for name, key in wanted.items()]
+            if entries != known:
+                write_file(self.folder / "plan.json", readable_json(entries))
+
+    def planned(self) -> list[dict[str, str]]:
+        """[{"name", "key"}] of every unit of the run, in order."""
+        return self._load("plan.json") or []
+
+    def records(self, *, partial: bool = False) -> list[Record]:
+        """The records of all planned units, in order.
+
+        Raises OpenworldError when one is missing or damaged, unless partial=True, which leaves it out.
+        """
+        found, missing = [], []
+        for entry in self.planned():
+            try:
+                found.append(self._load_unit(entry["key"]))
+            except OpenworldError:
+                missing.append(entry["name"])
+        if missing and not partial:
+            raise OpenworldError(
+                f"{len(missing)} of {len(found) + len(missing)} units of {self.folder} are not done, "
+                f"first {missing[0]!r}; start the run again to finish it."
+            )
+        return found
+
+    # -- one unit -----------------------------------------------------------------------------------
+
+    def has(self, unit: Unit) -> bool:
+        """Whether the unit is done: its record is there and every file of it is as written."""
+        return self.problem(unit) is None
+
+    def problem(self, unit: Unit) -> str | None:
+        """Why the unit does not count as done: NO_RECORD, or what is wrong with its record; None when done."""
+        try:
+            self.read(unit)
+        except OpenworldError as error:
+            return str(error)
+        return None
+
+    def read(self, unit: Unit) -> Record:
+        """The verified record of a unit; raises OpenworldError where there is none, or a damaged one."""
+        return self._load_unit(unit.key)
+
+    def write(self, unit: Unit, result: UnitResult, timing: Mapping[str, Any] | None = None) -> Record:
+        """Put the record of a unit in place in one step; the first good record of a unit stands.
+
+        timing: what varies (start, seconds, host...), JSON; goes into timing.json with `result.timing`.
+        Raises OpenworldError on names that leave the folder, NaN in metrics, columns of unequal length.
+        """
+        files = pack(unit, result)
+        files["timing.json"] = readable_json({**(timing or {}), **result.timing}, "timing")
+        with self.claim(unit):
+            if not self.has(unit):
+                self._writing.mkdir(parents=True, exist_ok=True)
+                write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
+        return self.read(unit)
+
+    @contextmanager
+    def claim(self, unit: Unit, *, wait: bool = True) -> Iterator[bool]:
+        """Hold the unit's lock within a `with` block; with wait=False yields False where another holds it."""
+        with self._lock(unit.key[:_SHORT], wait=wait) as held:
+            yield held
+
+    def sweep(self) -> None:
+        """Remove what writers that died left half-written; what a living one is writing stays."""
+        for path in self._writing.glob("*"):
+            with self._lock(path.name[:_SHORT], wait=False) as held:
+                if held:
+                    remove(path)
+        with self._lock("run", wait=False) as held:
+            for path in self.folder.glob(".*.writing") if held else ():
+                remove(path)
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _folder(self, key: str) -> Path:
+        return self._units / key[:_SHORT]
+
+    def _load_unit(self, key: str) -> Record:
+        if not self._folder(key).exists():
+            raise OpenworldError(NO_RECORD)
+        record = load_record(self._folder(key))
+        if record.unit.key != key:
+            raise OpenworldError(f"{record.folder} holds the record of another unit, {record.name!r}.")
+        return record
+
+    @contextmanager
+    def _lock(self, name: str, *, wait: bool = True) -> Iterator[bool]:
+        if name in self._held:  # ours already: an engine claims a unit, then writes it
+            yield True
+            return
+        with file_lock(self._locks / f"{name}.lock", wait=wait) as held:
+            if held:
+                self._held.add(name)
+            try:
+                yield held
+            finally:
+                self._held.discard(name)
+
+    def _load(self, name: str) -> Any:
+        path = self.folder / name
+        try:
+            return json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise OpenworldError(
+                f"{path} is damaged ({error}). Delete it and start the run again; finished units are kept."
+            ) from error
+
+
+def _differences(there: Any, here: Any, path: str) -> Iterator[str]:
+    """Where two JSON values part, in words."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in sorted(there.keys() | here.keys()):
+            yield from _differences(
+                there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip(".")
+            )
+    elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
+        yield f"{path or 'spec'} is {there!r} there and {here!r} here"

@@ -1,0 +1,70 @@
+"""Three units in a folder, in a process of its own, killed by a real SIGKILL at a chosen step of the writing.
+
+    python crash_driver.py run FOLDER WORKERS PAUSE      run; whoever started this may kill it
+    python crash_driver.py die FOLDER STRIDE             kill at every STRIDE-th step, one folder for each
+
+A step is an fsync, a rename or a new folder: a kill before step N leaves what N - 1 steps did. `die` works in
+forked children; in FOLDER it leaves the uninterrupted run "whole" and, for each step, "died-N" as the killed
+process left it and then finished by a second one.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import example_units
+import pyarrow.parquet  # noqa: F401  once, before the forks
+
+from openworld.runs import RunStore, execute
+
+
+def count_steps(fatal):
+    """Make the process kill itself before step number `fatal`; returns the running count."""
+    steps = [0]
+
+    def counted(function):
+        def step(*arguments, **options):
+            steps[0] += 1
+            if steps[0] == fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **options)
+
+        return step
+
+    for name in ("fsync", "rename", "replace", "mkdir"):
+        setattr(os, name, counted(getattr(os, name)))
+    return steps
+
+
+def run(folder, workers=1, pause=0.0):
+    store = RunStore(folder)
+    store.create({"count": 3}, {"count": 3, "size": 20}, {"python": "same"})
+    units = example_units.draws(3, pause=pause)
+    execute(units, store, workers=workers, progress=lambda event: print(event.unit, event.state, flush=True))
+
+
+def fork(function, *arguments):
+    """Call it in a child; the signal that killed the child, or 0."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] & 0x7F
+    function(*arguments)
+    os._exit(0)
+
+
+def die_and_finish(folder, stride):
+    steps = count_steps(fatal=None)
+    run(folder / "whole")
+    for fatal in range(1, steps[0] + 1, stride):
+        killed = folder / f"died-{fatal}"
+        assert fork(lambda step, where: (count_steps(step), run(where)), fatal, killed) == signal.SIGKILL
+        assert fork(run, killed) == 0
+
+
+if __name__ == "__main__":
+    mode, folder, *rest = sys.argv[1:]
+    if mode == "run":
+        run(Path(folder), int(rest[0]), float(rest[1]))
+    else:
+        die_and_finish(Path(folder), int(rest[0]))

@@ -1,0 +1,59 @@
+"""Functions of units for the tests; workers import them by name, as they do a protocol's."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from openworld.runs import Unit, UnitResult
+
+
+def draw(seed, size=20, pause=0.0):
+    """Numbers from a seed: tables of every kind of column, metrics, two attachments."""
+    time.sleep(pause)
+    generator = np.random.default_rng(seed)
+    logits = generator.normal(size=(size, 3)).astype(np.float32)
+    scores = {
+        "id": [f"image {index}" for index in range(size)],
+        "label": generator.integers(0, 3, size),
+        "score": logits.max(1),
+        "logits": logits,
+    }
+    metrics = {"mean": float(logits.mean()), "accuracy": None, "reason": "no label"}
+    attachments = {"a.png": b"\x89PNG" + bytes([seed % 256]), "more/b.png": b"second"}
+    return UnitResult({"scores": scores}, metrics, attachments, timing={"device": "cpu", "slept": pause})
+
+
+def fail(message, pause=0.0):
+    time.sleep(pause)
+    raise KeyError(message)
+
+
+def not_a_result():
+    return {"accuracy": 1.0}
+
+
+def die(folder, times):
+    """Kill the process that runs this, the first `times` times."""
+    marks = Path(folder)
+    count = len(list(marks.glob("death-*")))
+    if count < times:
+        (marks / f"death-{count}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return UnitResult(metrics={"died": True})
+
+
+def note(folder, seed):
+    """Leave one mark per call, to count who computed what."""
+    (Path(folder) / f"{seed}-{os.getpid()}-{time.monotonic_ns()}").touch()
+    return draw(seed, pause=0.05)
+
+
+def draws(count, **resources):
+    """`count` units named draw-0, draw-1, ..."""
+    return [
+        Unit("example_units:draw", {"seed": seed}, name=f"draw-{seed}", resources=resources)
+        for seed in range(count)
+    ]

@@ -1,0 +1,31 @@
+import os
+
+import pytest
+
+from openworld.runs.atomic import write_file, write_folder
+
+
+def test_a_folder_replaces_another_and_leaves_no_trace(tmp_path):
+    goal, scratch = tmp_path / "goal", tmp_path / "scratch"
+    write_folder(goal, {"a": b"1", "deep/er/b": b"2"}, scratch)
+    write_folder(goal, {"c": b"3"}, scratch)
+    assert [path.name for path in tmp_path.iterdir()] == ["goal"]
+    assert [path.name for path in goal.iterdir()] == ["c"]
+
+
+def test_a_failed_writing_leaves_the_old_state(tmp_path, monkeypatch):
+    goal, scratch = tmp_path / "goal", tmp_path / "scratch"
+    write_folder(goal, {"a": b"1"}, scratch)
+    write_file(tmp_path / "file", b"old")
+
+    def refuse(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(goal, {"b": b"2"}, scratch)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "file", b"new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "goal"]
+    assert (goal / "a").read_bytes() == b"1"
+    assert (tmp_path / "file").read_bytes() == b"old"

@@ -1,0 +1,114 @@
+"""The crash story: whenever a run is killed, starting it again ends with the bytes of an uninterrupted run."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from example_units import draws
+
+from openworld.runs import RunStore, Unit
+
+DRIVER = Path(__file__).with_name("crash_driver.py")
+posix_only = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and fork")
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, str(DRIVER), *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options
+    )
+
+
+def finish(*arguments):
+    process = start(*arguments)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    return output
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    finish("run", folder, 1, 0)
+    return folder
+
+
+def no_leftovers(folder):
+    return not list(folder.rglob(".writing/*")) and not list(folder.glob(".*.writing"))
+
+
+@posix_only
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_before_any_step_of_the_writing(tmp_path, contents, stride):
+    finish("die", tmp_path, stride)
+    expected = contents(tmp_path / "whole")
+    died = list(tmp_path.glob("died-*"))
+    assert len(died) > 60 // stride and len(expected) > 14
+    for folder in died:
+        assert contents(folder) == expected, folder.name
+        assert no_leftovers(folder)
+
+
+def kill_after(folder, seconds, workers):
+    """Kill a run some time after its first unit began; whether it was still running."""
+    process = start("run", folder, workers, 0.1)
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+@posix_only
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_from_outside(tmp_path, whole, contents, workers):
+    process = start("run", tmp_path, workers, 0.7)
+    next(line for line in process.stdout if "finished" in line)  # at least one unit is still to come
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert len(RunStore(tmp_path).records(partial=True)) < 3
+    finish("run", tmp_path, 1, 0)
+    assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
+
+
+@pytest.mark.slow
+@posix_only
+@pytest.mark.parametrize("seed", range(20))
+def test_killed_from_outside_again_and_again(tmp_path, whole, contents, seed):
+    moments = random.Random(seed)
+    kills = sum(kill_after(tmp_path, moments.uniform(0, 0.3), moments.choice([1, 2, 3])) for _ in range(4))
+    assert kills
+    finish("run", tmp_path, moments.choice([1, 2]), 0)
+    assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
+
+
+@posix_only
+def test_ctrl_c_from_a_terminal_leaves_a_clean_folder(tmp_path, whole, contents):
+    process = start("run", tmp_path, 2, 2.0, start_new_session=True, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    assert no_leftovers(tmp_path)
+    finish("run", tmp_path, 1, 0)
+    assert contents(tmp_path) == contents(whole)
+
+
+def test_two_processes_in_one_folder_share_the_work(tmp_path, whole, contents):
+    first, second = start("run", tmp_path, 1, 0.2), start("run", tmp_path, 1, 0.2)
+    output = first.communicate(timeout=60)[0] + second.communicate(timeout=60)[0]
+    assert first.returncode == second.returncode == 0
+    for unit in ("draw-0", "draw-1", "draw-2"):
+        assert output.count(f"{unit} finished") == 1
+    assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
+
+
+def test_the_finished_run_verifies(whole):
+    store = RunStore(whole)
+    assert [record.unit for record in store.records()] == draws(3)
+    assert store.has(Unit("example_units:draw", {"seed": 2}))

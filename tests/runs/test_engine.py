@@ -1,0 +1,89 @@
+import pytest
+from example_units import draws
+
+from openworld._errors import OpenworldError
+from openworld.runs import ENGINES, Event, RunStore, Unit, execute
+
+
+def failing(name="bad", pause=0.0):
+    return Unit("example_units:fail", {"message": f"no {name}", "pause": pause}, name=name)
+
+
+def test_every_engine_and_any_number_of_workers_gives_the_same_bytes(tmp_path, contents):
+    whole = None
+    for engine in ENGINES:
+        for workers in (1, 2):
+            store = RunStore(tmp_path / f"{engine}-{workers}")
+            records = execute(draws(3), store, engine=engine, workers=workers)
+            assert [record.name for record in records] == ["draw-0", "draw-1", "draw-2"]
+            whole = whole or contents(store.folder)
+            assert contents(store.folder) == whole
+
+
+def test_events_tell_every_step_and_a_second_call_computes_nothing(tmp_path):
+    events, store, units = [], RunStore(tmp_path), draws(2)
+    execute(units[:1], store, progress=events.append)
+    execute([units[1], units[0], units[0]], store, progress=events.append)
+    assert events == [
+        Event("draw-0", "started", 0, 1),
+        Event("draw-0", "finished", 1, 1),
+        Event("draw-0", "kept", 1, 2),
+        Event("draw-1", "started", 1, 2),
+        Event("draw-1", "finished", 2, 2),
+    ]
+
+
+def test_records_come_in_the_order_asked(tmp_path):
+    units = draws(2)
+    records = execute([units[1], units[0], units[1]], RunStore(tmp_path))
+    assert [record.name for record in records] == ["draw-1", "draw-0", "draw-1"]
+    assert execute([], RunStore(tmp_path / "none")) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_first_failure_stops_and_names_its_unit_and_keeps_the_rest(tmp_path, workers):
+    store, units = RunStore(tmp_path), draws(4)
+    with pytest.raises(OpenworldError, match="unit 'bad' failed with KeyError: 'no bad'") as caught:
+        execute([units[0], failing(), *units[1:]], store, workers=workers)
+    assert caught.value.__cause__ is not None
+    assert store.has(units[0])
+    assert workers > 1 or not store.has(units[1])  # another worker may be faster than the failure
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_finish_does_the_others_and_lists_all_failures_in_order(tmp_path, workers):
+    store, units = RunStore(tmp_path), draws(2)
+    with pytest.raises(
+        OpenworldError, match="2 units failed; the others are kept.\n.*no bad.*\n.*no worse"
+    ) as caught:
+        execute([failing(pause=1.0), failing("worse"), *units], store, workers=workers, on_failure="finish")
+    assert "unit 'bad'" in str(caught.value)
+    assert all(map(store.has, units))
+
+
+def test_an_error_for_users_keeps_its_words(tmp_path):
+    with pytest.raises(OpenworldError, match="^unit 'lost': cannot import no_such_module"):
+        execute([Unit("no_such_module:draw", name="lost")], RunStore(tmp_path))
+
+
+def test_unknown_engine_and_no_workers_are_refused(tmp_path):
+    with pytest.raises(OpenworldError, match="unknown engine 'Local'; did you mean 'local'"):
+        execute([], RunStore(tmp_path), engine="Local")
+    with pytest.raises(OpenworldError, match="workers is 0, expected 1 or more"):
+        execute([], RunStore(tmp_path), workers=0)
+
+
+def test_an_interrupt_leaves_a_clean_folder(tmp_path, contents):
+    store, units = RunStore(tmp_path), draws(2)
+
+    def interrupt(event):
+        if event.done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(units, store, progress=interrupt)
+    assert store.has(units[0]) and not list((tmp_path / "units" / ".writing").iterdir())
+    execute(units, store)
+    execute(units, RunStore(tmp_path / "whole"))
+    whole = contents(tmp_path / "whole")
+    assert {name: data for name, data in contents(tmp_path).items() if not name.startswith("whole")} == whole

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.runs import RunStore, Unit, UnitResult, load_record
+from openworld.runs.record import pack, require_names
+
+
+@pytest.fixture
+def written(tmp_path):
+    unit = Unit("example_units:draw", {"seed": 7}, {"weights": "ab"}, 2, "draw seven")
+    result = Unit("example_units:draw", {"seed": 7}).run()
+    return unit, result, RunStore(tmp_path).write(unit, result, {"seconds": 1.5})
+
+
+def test_everything_comes_back(written):
+    unit, result, record = written
+    again = load_record(record.folder)
+    assert again == record
+    assert (again.unit, again.name, again.metrics) == (unit, "draw seven", result.metrics)
+    assert (again.tables, again.attachments) == (("scores",), ("a.png", "more/b.png"))
+    table = again.table("scores")
+    for column, values in result.outputs["scores"].items():
+        np.testing.assert_array_equal(table[column], np.asarray(values))
+    assert again.attachment("more/b.png") == b"second"
+    assert again.timing == {"seconds": 1.5, "device": "cpu", "slept": 0.0}
+
+
+def test_equal_results_give_equal_bytes_and_timing_is_not_among_them(written):
+    unit, result, _ = written
+    later = UnitResult(result.outputs, result.metrics, result.attachments, timing={"device": "cuda"})
+    assert pack(unit, later) == pack(unit, result)
+
+
+def test_unknown_tables_and_attachments_are_named(written):
+    record = written[2]
+    with pytest.raises(OpenworldError, match="unknown table .* 'score'; did you mean 'scores'"):
+        record.table("score")
+    with pytest.raises(OpenworldError, match="unknown attachment"):
+        record.attachment("b.png")
+
+
+def test_a_file_changed_after_loading_is_noticed_when_read(written):
+    record = written[2]
+    path = record.folder / "attachments" / "a.png"
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with pytest.raises(OpenworldError, match=r"a\.png is not the file that was written"):
+        record.attachment("a.png")
+
+
+def test_a_lost_timing_file_does_no_harm(written):
+    record = written[2]
+    (record.folder / "timing.json").unlink()
+    assert load_record(record.folder).timing == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (b'"mean": 0', b'"mean": 1'),
+        (b"\n ", b"\n  "),
+        (b'"format": 1', b'"format": 2'),
+        (b'"seed": 7', b'"seed": 8'),
+        (b"{", b"["),
+        (b'"seal"', b'"sael"'),
+    ],
+)
+def test_a_changed_record_is_refused(written, change):
+    path = written[2].folder / "record.json"
+    data = path.read_bytes()
+    changed = data.replace(*change)
+    if changed == data:  # the sign of the mean is a matter of the seed
+        changed = data.replace(b'"mean": -0', b'"mean": -1')
+    assert changed != data
+    path.write_bytes(changed)
+    with pytest.raises(OpenworldError, match="is not a record as it was written"):
+        load_record(written[2].folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "..", ".hidden", "a b", "é", "/root", "a//b", "a/../b", "a/", "C:a", "a\\b", "a\n"]
+)
+@pytest.mark.parametrize("kind", ["table", "attachment"])
+def test_names_that_leave_the_folder_are_refused(kind, name):
+    with pytest.raises(OpenworldError, match=f"{kind} name .* is not allowed"):
+        require_names(kind, [name])
+
+
+def test_names_that_collide_are_refused():
+    with pytest.raises(OpenworldError, match="differ in case only"):
+        require_names("table", ["Scores", "scores"])
+    with pytest.raises(OpenworldError, match="is also the folder of another"):
+        require_names("attachment", ["a", "a/b"])
+    with pytest.raises(OpenworldError, match="not allowed"):
+        require_names("table", ["a/b"])
+    require_names("attachment", ["a/b.png", "a/c.png", "b.png"])
+
+
+def test_nan_in_metrics_is_refused_with_its_place(tmp_path):
+    with pytest.raises(OpenworldError, match=r"metrics\.auroc is nan"):
+        RunStore(tmp_path).write(Unit("example_units:draw"), UnitResult(metrics={"auroc": float("nan")}))
+    assert not list(tmp_path.rglob("record.json"))

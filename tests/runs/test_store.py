@@ -1,0 +1,117 @@
+from dataclasses import dataclass
+
+import pytest
+from example_units import draw, draws
+
+from openworld._errors import OpenworldError
+from openworld.runs import RunStore, Unit, UnitResult, execute
+
+
+@dataclass(frozen=True)
+class Spec:
+    epochs: int = 5
+    rate: float = 1.0
+
+
+def test_run_json_holds_the_spec_and_every_provenance_once(tmp_path):
+    store = RunStore(tmp_path / "deep" / "run")
+    store.create({}, Spec(), {"python": "3.12"})
+    before = (store.folder / "run.json").read_bytes()
+    store.create({"epochs": 5}, Spec(), {"python": "3.12"})
+    assert (store.folder / "run.json").read_bytes() == before
+    store.create({}, Spec(), {"python": "3.13"})
+    assert store.description() == {
+        "given": {},
+        "resolved": {"epochs": 5, "rate": 1.0},
+        "provenance": [{"python": "3.12"}, {"python": "3.13"}],
+    }
+
+
+def test_another_spec_is_refused_with_what_differs(tmp_path):
+    store = RunStore(tmp_path)
+    store.create({}, {"learner": Spec(), "seeds": [1]}, {})
+    message = r"seeds is \[1\] there and \[1, 2\] here.*Choose another folder"
+    with pytest.raises(OpenworldError, match=r"learner\.epochs is 5 there and 6 here; " + message):
+        store.create({}, {"learner": Spec(6), "seeds": [1, 2]}, {})
+    with pytest.raises(OpenworldError, match=r"more is '\(absent\)' there and 1 here"):
+        store.create({}, {"learner": Spec(), "seeds": [1], "more": 1}, {})
+
+
+def test_a_folder_without_a_run_and_a_damaged_run_json_are_named(tmp_path):
+    store = RunStore(tmp_path)
+    with pytest.raises(OpenworldError, match=r"holds no run: it has no run\.json"):
+        store.description()
+    (tmp_path / "run.json").write_text('{"given"')
+    with pytest.raises(OpenworldError, match="is damaged .* finished units are kept"):
+        store.create({}, Spec(), {})
+
+
+def test_the_first_good_record_stands(tmp_path):
+    store, unit = RunStore(tmp_path), Unit("example_units:draw", {"seed": 1})
+    assert store.problem(unit) == "this unit has no record yet."
+    first = store.write(unit, draw(1), {"seconds": 1})
+    second = store.write(unit, draw(1), {"seconds": 2})
+    assert store.has(unit) and second.timing["seconds"] == first.timing["seconds"] == 1
+
+
+def test_every_file_of_a_record_is_guarded(tmp_path, contents):
+    """Truncate, change, empty or remove each file in turn: the unit is not done; execute repairs it and says so."""
+    store, units = RunStore(tmp_path), draws(1)
+    record = execute(units, store)[0]
+    whole = contents(tmp_path)
+    files = [path for path in record.folder.rglob("*") if path.is_file() and path.name != "timing.json"]
+    assert len(files) == 4
+    for path in files:
+        data = path.read_bytes()
+        for damage in (data[:-1], data[:-1] + bytes([data[-1] ^ 1]), data + b" ", b"", None):
+            path.unlink() if damage is None else path.write_bytes(damage)
+            assert path.name in store.problem(units[0])
+            events = []
+            execute(units, store, progress=events.append)
+            assert [event.state for event in events] == ["started", "finished"]
+            assert events[0].detail.startswith("computed again: ") and path.name in events[0].detail
+            assert contents(tmp_path) == whole
+
+
+def test_a_record_in_the_folder_of_another_unit_does_not_count(tmp_path):
+    store, (one, two) = RunStore(tmp_path), draws(2)
+    record = store.write(one, draw(0))
+    record.folder.rename(record.folder.with_name(two.key[:16]))
+    assert "holds the record of another unit, 'draw-0'" in store.problem(two)
+
+
+def test_records_come_in_the_order_of_the_plan_and_never_partly_unasked(tmp_path):
+    store, units = RunStore(tmp_path), draws(3)
+    store.plan(units)
+    store.write(units[2], draw(2))
+    store.write(units[0], draw(0))
+    with pytest.raises(OpenworldError, match="1 of 3 units of .* are not done, first 'draw-1'"):
+        store.records()
+    assert [record.name for record in store.records(partial=True)] == ["draw-0", "draw-2"]
+    store.write(units[1], draw(1))
+    assert [record.name for record in store.records()] == ["draw-0", "draw-1", "draw-2"]
+
+
+def test_a_new_version_of_a_unit_takes_its_name_over(tmp_path):
+    store = RunStore(tmp_path)
+    old, new = (Unit("example_units:draw", {"seed": 1}, version=version, name="draw") for version in (1, 2))
+    store.plan([old])
+    store.plan([new, Unit("example_units:draw", {"seed": 2}, name="other")])
+    assert [(entry["name"], entry["key"]) for entry in store.planned()][0] == ("draw", new.key)
+    assert len(store.planned()) == 2
+    with pytest.raises(OpenworldError, match="2 units are named 'draw'"):
+        store.plan([old, new])
+
+
+def test_sweep_removes_what_the_dead_left_and_spares_the_living(tmp_path):
+    store, other, units = RunStore(tmp_path), RunStore(tmp_path), draws(2)
+    writing = [tmp_path / "units" / ".writing" / unit.key[:16] for unit in units]
+    for folder in writing:
+        folder.mkdir(parents=True)
+        (folder / "half").write_bytes(b"x")
+    (tmp_path / ".run.json.writing").write_bytes(b"x")
+    with other.claim(units[0]):
+        store.sweep()
+    assert writing[0].exists() and not writing[1].exists() and not (tmp_path / ".run.json.writing").exists()
+    assert store.write(units[0], UnitResult()).metrics == {}
+    assert not writing[0].exists()

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from openworld._errors import OpenworldError
+from openworld.runs.tables import decode_table, encode_table
+
+DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(DTYPES).flatmap(
+        lambda t: hnp.arrays(t, hnp.array_shapes(min_dims=1, max_dims=2, max_side=6))
+    )
+)
+def test_arrays_come_back_with_dtype_shape_and_bits_and_bytes_are_repeatable(array):
+    data = encode_table("t", {"x": array})
+    back = decode_table(data)["x"]
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+    assert encode_table("t", {"x": np.asfortranarray(array)}) == data
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_no_rows(shape):
+    assert decode_table(encode_table("t", {"x": np.zeros(shape, np.float32)}))["x"].shape == shape
+
+
+def test_text_and_missing_values():
+    columns = {
+        "id": ["a", "ü\n"],
+        "plain": np.array(["long one", "b"]),
+        "some": [1, None],
+        "none": [None, None],
+    }
+    back = decode_table(encode_table("t", columns))
+    assert back["id"].tolist() == ["a", "ü\n"]
+    assert back["plain"].tolist() == ["long one", "b"]
+    assert back["some"].tolist() == [1, None]
+    assert back["none"].tolist() == [None, None]
+
+
+def test_refusals():
+    with pytest.raises(
+        OpenworldError, match=r"columns of table 'scores' differ in length: \{'a': 1, 'b': 2\}"
+    ):
+        encode_table("scores", {"a": [1], "b": [1, 2]})
+    with pytest.raises(OpenworldError, match=r"scores\.a cannot be stored"):
+        encode_table("scores", {"a": [1, "two"]})
+    with pytest.raises(OpenworldError, match=r"scores\.a has shape \(1, 1, 1\)"):
+        encode_table("scores", {"a": np.zeros((1, 1, 1))})

@@ -1,0 +1,83 @@
+import pickle
+
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.runs import Unit, UnitResult, digest
+
+
+def test_key_is_the_digest_of_all_that_decides_the_result():
+    unit = Unit("example_units:draw", {"seed": 1, "size": 2}, {"weights": "ab"}, 3, "name", {"pause": 0.0})
+    stated = {
+        "version": 3,
+        "inputs": {"weights": "ab"},
+        "arguments": {"size": 2, "seed": 1},
+        "function": "example_units:draw",
+    }
+    assert unit.key == digest(stated)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"function": "example_units:fail"},
+        {"arguments": {"seed": 2}},
+        {"inputs": {"weights": "cd"}},
+        {"version": 2},
+    ],
+)
+def test_each_part_changes_the_key_and_nothing_else_does(change):
+    stated = {
+        "function": "example_units:draw",
+        "arguments": {"seed": 1},
+        "inputs": {"weights": "ab"},
+        "version": 1,
+    }
+    unit = Unit(**stated)
+    assert Unit(**(stated | change)).key != unit.key
+    assert Unit(**stated, name="other", resources={"device": "cuda"}) == unit
+    assert hash(Unit(**stated, name="other")) == hash(unit)
+
+
+def test_a_unit_travels_to_another_process_and_keeps_its_own_copy():
+    arguments = {"seeds": [1]}
+    unit = Unit("example_units:draw", arguments)
+    arguments["seeds"].append(2)
+    assert unit.arguments == {"seeds": [1]}
+    assert pickle.loads(pickle.dumps(unit)) == unit
+
+
+def test_run_calls_the_function_with_arguments_resources_and_inputs():
+    result = Unit("example_units:draw", {"seed": 1, "size": 2}, resources={"pause": 0.0}).run()
+    assert isinstance(result, UnitResult) and len(result.outputs["scores"]["label"]) == 2
+    with pytest.raises(TypeError, match="inputs"):
+        Unit("example_units:draw", {"seed": 1}, {"weights": "ab"}).run()
+
+
+def test_default_name_says_what_runs():
+    unit = Unit("example_units:draw")
+    assert unit.name == f"example_units:draw {unit.key[:8]}"
+
+
+@pytest.mark.parametrize("function", ["draw", "example_units.draw", "a b:c", ":draw", "example_units:draw()"])
+def test_refuses_what_is_not_a_function_name(function):
+    with pytest.raises(OpenworldError, match="must look like 'package.module:name'"):
+        Unit(function)
+
+
+def test_refuses_functions_that_do_not_exist_and_results_that_are_none():
+    with pytest.raises(
+        OpenworldError, match=r"unknown function of example_units 'drew'; did you mean 'draw'\?"
+    ):
+        Unit("example_units:drew").resolve()
+    with pytest.raises(OpenworldError, match="cannot import no_such_module"):
+        Unit("no_such_module:draw").resolve()
+    with pytest.raises(OpenworldError, match="returned a dict, expected a UnitResult"):
+        Unit("example_units:not_a_result").run()
+
+
+def test_refuses_one_name_as_argument_and_resource_and_what_json_cannot_hold():
+    with pytest.raises(OpenworldError, match="seed came as argument and as resource"):
+        Unit("example_units:draw", {"seed": 1}, resources={"seed": 2})
+    with pytest.raises(OpenworldError, match=r"arguments\.rate is nan"):
+        Unit("example_units:draw", {"rate": float("nan")})
