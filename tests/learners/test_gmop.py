@@ -130,7 +130,14 @@ def test_detection_score_by_definition():
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"gate": "none"}, {"new_classifier": "tuned"}, {"single_prompt": True}, {"partition_seed": 1}, {"detectors": 2}],
+    [
+        {},
+        {"gate": "none"},
+        {"new_classifier": "tuned"},
+        {"single_prompt": True},
+        {"partition_seed": 1},
+        {"detectors": 2},
+    ],
     ids=str,
 )
 def test_ablations_fit_and_answer(clip, shots, settings):
