@@ -28,7 +28,8 @@ def imported_rooms(path):
 
 
 def rooms(repository):
-    return sorted(path for path in (repository / "src" / "openworld").iterdir() if path.is_dir() and path.name[0] != "_")
+    folders = (path for path in (repository / "src" / "openworld").iterdir() if path.is_dir())
+    return sorted(path for path in folders if path.name[0] != "_")
 
 
 def test_every_room_has_its_floor(repository):

@@ -8,7 +8,8 @@ import zipfile
 
 import pytest
 
-TEST_COMMAND = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[test]' && .venv/bin/python -m pytest"
+INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[test]'"
+TEST_COMMAND = f"{INSTALL} && .venv/bin/python -m pytest"
 DATA = (
     "openworld/py.typed",
     "openworld/datasets/emoji/pictures.parquet",

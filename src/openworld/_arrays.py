@@ -108,9 +108,7 @@ def _as_array(values, name: str, dtype) -> np.ndarray:
 def _as_mask(present, shape) -> np.ndarray:
     mask = np.asarray(present)
     if mask.dtype != bool or mask.shape != shape:
-        raise OpenworldError(
-            f"present has shape {mask.shape} and dtype {mask.dtype}, expected bool of shape {shape}."
-        )
+        raise OpenworldError(f"present has shape {mask.shape} and dtype {mask.dtype}, expected bool of shape {shape}.")
     return mask
 
 

@@ -28,9 +28,9 @@ settings = { detectors = 2, detector_context = 4, schedule = { epochs = 4 } }
 
 
 def start(folder, workers):
-    command = [sys.executable, "-m", "openworld", "run", "spec.toml", "--out", "run", "--workers", str(workers), "--quiet"]
+    command = ["-m", "openworld", "run", "spec.toml", "--out", "run", "--workers", str(workers), "--quiet"]
     environment = os.environ | {"OPENWORLD_CACHE": str(folder / "cache")}
-    return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True)
+    return subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, start_new_session=True)
 
 
 def results(folder):

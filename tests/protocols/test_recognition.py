@@ -113,6 +113,18 @@ def test_changed_pictures_are_noticed(spec, tmp_path):
         run_unit(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
 
 
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_class_without_a_picture_is_refused(shapes, tmp_path, part):
+    import shutil
+
+    root = shutil.copytree(shapes, tmp_path / "shapes")
+    for picture in (root / part / "blue circle").iterdir():
+        picture.unlink()
+    given = {"dataset": str(root), "train_domain": None, "test_domain": None, "learners": LEARNERS, "views": 1}
+    with pytest.raises(OpenworldError, match=f"no picture in part '{part}', first 'blue circle'"):
+        units(read_spec(given, RecognitionSpec), Machine(cache=str(tmp_path / "cache")))
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

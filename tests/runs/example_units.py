@@ -54,6 +54,5 @@ def note(folder, seed):
 def draws(count, **resources):
     """`count` units named draw-0, draw-1, ..."""
     return [
-        Unit("example_units:draw", {"seed": seed}, name=f"draw-{seed}", resources=resources)
-        for seed in range(count)
+        Unit("example_units:draw", {"seed": seed}, name=f"draw-{seed}", resources=resources) for seed in range(count)
     ]

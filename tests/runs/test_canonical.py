@@ -11,12 +11,8 @@ from openworld._errors import OpenworldError
 from openworld.runs import canonical_json, digest, readable_json, to_json
 
 few = settings(max_examples=50, deadline=None)
-leaves = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-)
-values = st.recursive(
-    leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
-)
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
 
 
 @few
@@ -45,10 +41,7 @@ def test_tuples_are_lists(value):
 def test_known_digest():
     # printf '{"a":[1,0.1],"b":"é"}' | sha256sum
     assert canonical_json({"b": "é", "a": (1, 0.1)}) == '{"a":[1,0.1],"b":"é"}'
-    assert (
-        digest({"b": "é", "a": (1, 0.1)})
-        == "38fe0f4522fbad135142287885d3973f81c4b4a35804d2d11c734e8469391da3"
-    )
+    assert digest({"b": "é", "a": (1, 0.1)}) == "38fe0f4522fbad135142287885d3973f81c4b4a35804d2d11c734e8469391da3"
 
 
 def test_one_and_one_point_zero_and_true_differ():
@@ -60,9 +53,7 @@ def test_numpy_and_dataclasses_become_plain():
     class Point:
         x: tuple[int, ...] = (1, 2)
 
-    plain = to_json(
-        {"p": Point(), "a": np.arange(4).reshape(2, 2), "f": np.float32(0.5), "b": np.bool_(True)}
-    )
+    plain = to_json({"p": Point(), "a": np.arange(4).reshape(2, 2), "f": np.float32(0.5), "b": np.bool_(True)})
     assert plain == {"p": {"x": [1, 2]}, "a": [[0, 1], [2, 3]], "f": 0.5, "b": True}
     assert type(plain["f"]) is float and type(plain["b"]) is bool
 

@@ -53,9 +53,7 @@ def test_the_first_failure_stops_and_names_its_unit_and_keeps_the_rest(tmp_path,
 @pytest.mark.parametrize("workers", [1, 2])
 def test_finish_does_the_others_and_lists_all_failures_in_order(tmp_path, workers):
     store, units = RunStore(tmp_path), draws(2)
-    with pytest.raises(
-        OpenworldError, match="2 units failed; the others are kept.\n.*no bad.*\n.*no worse"
-    ) as caught:
+    with pytest.raises(OpenworldError, match="2 units failed; the others are kept.\n.*no bad.*\n.*no worse") as caught:
         execute([failing(pause=1.0), failing("worse"), *units], store, workers=workers, on_failure="finish")
     assert "unit 'bad'" in str(caught.value)
     assert all(map(store.has, units))

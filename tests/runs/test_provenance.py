@@ -36,9 +36,7 @@ def test_versions_come_without_importing(tmp_path):
 
 def test_home_is_not_spelt_out():
     home = str(Path.home())
-    stated = provenance(
-        command=[f"{home}/bin/openworld", "run", f"--out={home}/x"], weights={"clip": "ab"}, folder="/"
-    )
+    stated = provenance(command=[f"{home}/bin/openworld", "run", f"--out={home}/x"], weights={"clip": "ab"}, folder="/")
     assert stated["command"] == ["openworld", "run", "--out=~/x"]
     assert stated["weights"] == {"clip": "ab"} and stated["git"] is None
     assert json.loads(json.dumps(stated)) == stated

@@ -159,9 +159,7 @@ def test_refusals_of_files_name_the_file(tmp_path):
     wrong.write_text("titel = 'x'")
     with pytest.raises(OpenworldError, match=r"broken\.toml: not a valid \.toml file: Invalid value"):
         read_spec(broken, Spec)
-    with pytest.raises(
-        OpenworldError, match=r"wrong\.toml: titel: unknown key 'titel'; did you mean 'title'"
-    ):
+    with pytest.raises(OpenworldError, match=r"wrong\.toml: titel: unknown key 'titel'; did you mean 'title'"):
         read_spec(wrong, Spec)
     with pytest.raises(OpenworldError, match=r"absent\.toml: cannot be read"):
         read_spec(tmp_path / "absent.toml", Spec)

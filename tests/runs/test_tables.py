@@ -11,11 +11,7 @@ DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.sampled_from(DTYPES).flatmap(
-        lambda t: hnp.arrays(t, hnp.array_shapes(min_dims=1, max_dims=2, max_side=6))
-    )
-)
+@given(st.sampled_from(DTYPES).flatmap(lambda t: hnp.arrays(t, hnp.array_shapes(min_dims=1, max_dims=2, max_side=6))))
 def test_arrays_come_back_with_dtype_shape_and_bits_and_bytes_are_repeatable(array):
     data = encode_table("t", {"x": array})
     back = decode_table(data)["x"]
@@ -44,9 +40,7 @@ def test_text_and_missing_values():
 
 
 def test_refusals():
-    with pytest.raises(
-        OpenworldError, match=r"columns of table 'scores' differ in length: \{'a': 1, 'b': 2\}"
-    ):
+    with pytest.raises(OpenworldError, match=r"columns of table 'scores' differ in length: \{'a': 1, 'b': 2\}"):
         encode_table("scores", {"a": [1], "b": [1, 2]})
     with pytest.raises(OpenworldError, match=r"scores\.a cannot be stored"):
         encode_table("scores", {"a": [1, "two"]})

@@ -66,9 +66,7 @@ def test_refuses_what_is_not_a_function_name(function):
 
 
 def test_refuses_functions_that_do_not_exist_and_results_that_are_none():
-    with pytest.raises(
-        OpenworldError, match=r"unknown function of example_units 'drew'; did you mean 'draw'\?"
-    ):
+    with pytest.raises(OpenworldError, match=r"unknown function of example_units 'drew'; did you mean 'draw'\?"):
         Unit("example_units:drew").resolve()
     with pytest.raises(OpenworldError, match="cannot import no_such_module"):
         Unit("no_such_module:draw").resolve()

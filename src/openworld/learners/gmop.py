@@ -89,7 +89,7 @@ class GMoP:
         length = self.detector_context if self.single_prompt else self.classifier_context
         return Prepared(
             classifier_prompts=clip.prompt_names(classnames, length),
-            detector_prompts=clip.prompt_names(classnames, self.detector_context),
+            detector_prompts=tuple(self._own_prompts(clip, classnames, own) for own in partitions.names),
             names=torch.as_tensor(partitions.names, device=clip.device),
             labels=torch.as_tensor(partitions.labels, device=clip.device),
             zero_shot=encode_names(clip, classnames, (self.template,)),
@@ -148,13 +148,15 @@ class GMoP:
         return self.single_prompt or self.new_classifier == "tuned"
 
     def _texts(self, clip, parameters, prepared: "Prepared") -> tuple[Tensor, Tensor]:
-        detector = torch.arange(len(prepared.names), device=clip.device)[:, None]
         if self.single_prompt:
             text = clip.encode_prompts(parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
         base = clip.encode_prompts(parameters["classifier"], prepared.classifier_prompts)
-        every = clip.encode_prompts(parameters["detectors"], prepared.detector_prompts)
-        return base, every[detector, prepared.names]
+        both = zip(parameters["detectors"], prepared.detector_prompts, strict=True)
+        return base, torch.stack([clip.encode_prompts(context, prompts) for context, prompts in both])
+
+    def _own_prompts(self, clip, classnames, own: np.ndarray):
+        return clip.prompt_names([classnames[index] for index in own], self.detector_context)
 
     def _detector_texts(self, clip, contexts: Tensor, names: Names) -> tuple[list[Tensor], list[Tensor]]:
         vocabulary = list(dict.fromkeys(names.training + names.all))
@@ -171,7 +173,7 @@ class Prepared:
     """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
 
     classifier_prompts: object
-    detector_prompts: object
+    detector_prompts: tuple[object, ...]
     names: Tensor
     labels: Tensor
     zero_shot: Tensor

@@ -83,6 +83,19 @@ def encode_source(
     )
 
 
+def require_pictures(source: Source) -> None:
+    """Refuse an image set in which a class that is asked for has no picture: no accuracy could be told for it."""
+    images = source.load()
+    classes = len(images.classnames)
+    asked = datasets.base_new_split(classes)[0] if source.base_only else np.arange(classes)
+    without = np.setdiff1d(asked, images.labels)
+    if without.size:
+        raise OpenworldError(
+            f"{without.size} class(es) of {source.dataset!r} have no picture in part {source.part!r}, first "
+            f"{images.classnames[without[0]]!r}; add pictures or leave the class out."
+        )
+
+
 def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str]) -> None:
     """Refuse to compute when weights or pictures are no longer those that the unit was planned for."""
     found = {"weights": clip.fingerprint} | {part: source.load().fingerprint for part, source in sources.items()}

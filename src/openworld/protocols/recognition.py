@@ -20,7 +20,7 @@ from openworld.features import Encoding, Features
 from openworld.learners import LEARNERS, Fitted, configure
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
-from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs
+from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs, require_pictures
 from openworld.report import pictures
 from openworld.runs import Unit, UnitResult, read_spec
 
@@ -140,6 +140,8 @@ def encode_all(spec: RecognitionSpec, machine: Machine, progress=None) -> None:
 
 def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
+    for source in {source: None for task in tasks(spec) for source in task.sources.values()}:
+        require_pictures(source)
     weights = backbone(spec.backbone, machine.device).fingerprint
     return [
         Unit(

@@ -53,9 +53,7 @@ def canonical_json(value: Any, path: str = "value") -> str:
     >>> canonical_json({"b": (1.0, 1), "a": None})
     '{"a":null,"b":[1.0,1]}'
     """
-    return json.dumps(
-        to_json(value, path), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return json.dumps(to_json(value, path), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def digest(value: Any, path: str = "value") -> str:
@@ -89,7 +87,5 @@ def _text(value: str, path: str) -> str:
 
 def _finite(value: float, path: str) -> float:
     if not math.isfinite(value):
-        raise OpenworldError(
-            f"{path} is {value}, which JSON cannot hold; say None and give the reason beside it."
-        )
+        raise OpenworldError(f"{path} is {value}, which JSON cannot hold; say None and give the reason beside it.")
     return float(value)

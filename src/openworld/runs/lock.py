@@ -46,9 +46,7 @@ def _acquire(descriptor: int, path: Path, wait: bool) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        raise OpenworldError(
-            f"{path} cannot be locked ({error}); put the run on a file system that can."
-        ) from error
+        raise OpenworldError(f"{path} cannot be locked ({error}); put the run on a file system that can.") from error
 
 
 def _acquire_on_windows(descriptor: int, wait: bool) -> bool:

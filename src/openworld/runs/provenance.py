@@ -58,9 +58,7 @@ def git_revision(folder: Path | str = ".") -> dict[str, Any] | None:
 
 def _git(folder: Path | str, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10
-        )
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):  # no git here, or a repository too slow to ask
         return None
     return done.stdout.strip() if done.returncode == 0 else None

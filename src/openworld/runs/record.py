@@ -81,9 +81,7 @@ class Record:
         except OSError as error:
             raise OpenworldError(f"{self.folder / file} cannot be read ({error.strerror}).") from error
         if _entry(data) != self.files[file]:
-            raise OpenworldError(
-                f"{self.folder / file} is not the file that was written: its bytes have changed."
-            )
+            raise OpenworldError(f"{self.folder / file} is not the file that was written: its bytes have changed.")
         return data
 
 
@@ -91,9 +89,7 @@ def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
     """The files of a record, {relative name: bytes}, equal for equal results; record.json comes last."""
     require_names("table", result.outputs)
     require_names("attachment", result.attachments)
-    files = {
-        f"{name}.parquet": encode_table(name, columns) for name, columns in sorted(result.outputs.items())
-    }
+    files = {f"{name}.parquet": encode_table(name, columns) for name, columns in sorted(result.outputs.items())}
     files |= {f"attachments/{name}": bytes(data) for name, data in sorted(result.attachments.items())}
     content = unit.identity() | {
         "format": FORMAT,

@@ -110,8 +110,7 @@ def _read_tuple(value: Any, kind: Any, path: str) -> tuple:
     if len(kinds) != len(value):
         raise _at(path, f"{len(value)} entries came, expected {len(kinds)}: {describe(kind)}.")
     return tuple(
-        _read(entry, each, f"{path}[{index}]")
-        for index, (entry, each) in enumerate(zip(value, kinds, strict=True))
+        _read(entry, each, f"{path}[{index}]") for index, (entry, each) in enumerate(zip(value, kinds, strict=True))
     )
 
 

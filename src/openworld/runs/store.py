@@ -74,14 +74,10 @@ class RunStore:
         """Add units to plan.json. A name stands for one unit: a new key under a known name takes its place."""
         for name, count in Counter(unit.name for unit in dict.fromkeys(units)).items():
             if count > 1:
-                raise OpenworldError(
-                    f"{count} units are named {name!r}; a name stands for one unit of a run."
-                )
+                raise OpenworldError(f"{count} units are named {name!r}; a name stands for one unit of a run.")
         with self._lock("run"):
             known = self._load("plan.json") or []
-            wanted = {entry["name"]: entry["key"] for entry in known} | {
-                unit.name: unit.key for unit in units
-            }
+            wanted = {entry["name"]: entry["key"] for entry in known} | {unit.name: unit.key for unit in units}
             entries = [{"name": name, "key": key} for name, key in wanted.items()]
             if entries != known:
                 write_file(self.folder / "plan.json", readable_json(entries))
@@ -198,8 +194,6 @@ def _differences(there: Any, here: Any, path: str) -> Iterator[str]:
     """Where two JSON values part, in words."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted(there.keys() | here.keys()):
-            yield from _differences(
-                there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip(".")
-            )
+            yield from _differences(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
     elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
         yield f"{path or 'spec'} is {there!r} there and {here!r} here"

@@ -63,9 +63,7 @@ class Unit:
             object.__setattr__(self, part, to_json(getattr(self, part), part))
         shared = sorted(set(self.arguments) & set(self.resources))
         if shared:
-            raise OpenworldError(
-                f"{', '.join(shared)} came as argument and as resource of one unit; choose one."
-            )
+            raise OpenworldError(f"{', '.join(shared)} came as argument and as resource of one unit; choose one.")
         if not self.name:
             object.__setattr__(self, "name", f"{self.function} {self.key[:8]}")
 
@@ -99,7 +97,5 @@ class Unit:
         given = {"inputs": self.inputs} if self.inputs else {}
         result = self.resolve()(**self.arguments, **self.resources, **given)
         if not isinstance(result, UnitResult):
-            raise OpenworldError(
-                f"{self.function} returned a {type(result).__name__}, expected a UnitResult."
-            )
+            raise OpenworldError(f"{self.function} returned a {type(result).__name__}, expected a UnitResult.")
         return result
