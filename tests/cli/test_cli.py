@@ -53,6 +53,10 @@ def spec(tmp_path_factory):
     return path
 
 
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command):
     done = openworld(command, "--help")
@@ -138,10 +142,10 @@ def test_run_then_report_then_run_again(spec, tmp_path):
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("setting,learner")
-    records = {path: path.read_bytes() for path in (tmp_path / "run" / "units").rglob("*.*")}
+    records = contents(tmp_path / "run" / "units")
     again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=tmp_path / "cache")
     assert (again.returncode, again.stdout) == (0, "")
-    assert {path: path.read_bytes() for path in (tmp_path / "run" / "units").rglob("*.*")} == records
+    assert contents(tmp_path / "run" / "units") == records
 
 
 def test_another_spec_in_the_same_folder_is_refused(spec, tmp_path):

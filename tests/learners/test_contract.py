@@ -1,5 +1,7 @@
 """What every learner promises; a learner that is not in `SMALL` fails here."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -38,24 +40,24 @@ def test_describes_itself(learner):
 
 def test_logits_and_baseness(fitted, shots):
     bank = fitted.text_bank(shots.classnames, NEW)
-    every = fitted.logits(shots.embeddings, bank, "all")
-    base, new = fitted.logits(shots.embeddings, bank, "base"), fitted.logits(shots.embeddings, bank, "new")
+    every = fitted.logits(shots, bank, "all")
+    base, new = fitted.logits(shots, bank, "base"), fitted.logits(shots, bank, "new")
     assert every.dtype == np.float32
     np.testing.assert_allclose(every, np.concatenate([base, new], axis=1), rtol=1e-4, atol=1e-4)
-    baseness = fitted.baseness(shots.embeddings, bank)
+    baseness = fitted.baseness(shots, bank)
     assert baseness.shape == (len(shots),)
     assert np.isfinite(baseness).all()
 
 
 def test_an_image_is_answered_the_same_alone_and_in_company(fitted, shots):
     bank = fitted.text_bank(shots.classnames, NEW)
-    together, alone = fitted.baseness(shots.embeddings, bank), fitted.baseness(shots.embeddings[:1], bank)
+    together, alone = fitted.baseness(shots, bank), fitted.baseness(shots.select(np.arange(1)), bank)
     np.testing.assert_allclose(together[:1], alone, rtol=1e-4, atol=1e-4)
 
 
 def test_length_of_an_embedding_does_not_matter_here(fitted, shots):
     bank = fitted.text_bank(shots.classnames, NEW)
-    ours, longer = (fitted.logits(scale * shots.embeddings, bank) for scale in (1, 3))
+    ours, longer = (fitted.logits(replace(shots, embeddings=scale * shots.embeddings), bank) for scale in (1, 3))
     np.testing.assert_allclose(ours, longer, rtol=1e-4, atol=1e-3)
 
 
@@ -77,18 +79,18 @@ def test_saved_and_loaded_it_answers_the_same(fitted, clip, shots, tmp_path):
     again = load(tmp_path, clip)
     assert again.learner == fitted.learner
     bank, bank_again = fitted.text_bank(shots.classnames, NEW), again.text_bank(shots.classnames, NEW)
-    assert np.array_equal(fitted.logits(shots.embeddings, bank), again.logits(shots.embeddings, bank_again))
+    assert np.array_equal(fitted.logits(shots, bank), again.logits(shots, bank_again))
 
 
 def test_one_name_per_half(learner, clip, shots):
     fitted = learner.fit(clip, shots, seed=1)
     bank = fitted.text_bank(shots.classnames[:1], NEW[:1])
-    assert fitted.logits(shots.embeddings, bank).shape == (len(shots), 2)
+    assert fitted.logits(shots, bank).shape == (len(shots), 2)
 
 
 def test_without_new_names(fitted, shots):
     bank = fitted.text_bank(shots.classnames)
-    assert fitted.logits(shots.embeddings, bank, "new").shape == (len(shots), 0)
+    assert fitted.logits(shots, bank, "new").shape == (len(shots), 0)
 
 
 def test_names_that_occur_twice_are_refused(fitted, shots):
@@ -98,7 +100,7 @@ def test_names_that_occur_twice_are_refused(fitted, shots):
 
 def test_unknown_subset_is_refused(fitted, shots):
     with pytest.raises(OpenworldError, match="unknown subset"):
-        fitted.logits(shots.embeddings, fitted.text_bank(shots.classnames, NEW), "old")
+        fitted.logits(shots, fitted.text_bank(shots.classnames, NEW), "old")
 
 
 def test_training_lowers_the_loss(fitted):
@@ -108,7 +110,5 @@ def test_training_lowers_the_loss(fitted):
 
 def test_augmented_views_are_asked_for(learner, clip, shots):
     if learner.consumes == "views":
-        from dataclasses import replace
-
         with pytest.raises(OpenworldError, match="augmented views"):
             learner.fit(clip, replace(shots, views=None), seed=1)

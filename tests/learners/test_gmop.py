@@ -145,8 +145,8 @@ def test_ablations_fit_and_answer(clip, shots, settings):
     learner = replace(learner, schedule=replace(learner.schedule, epochs=2))
     fitted = learner.fit(clip, shots, seed=1)
     bank = fitted.text_bank(shots.classnames, ("sea turtle", "violin"))
-    assert fitted.logits(shots.embeddings, bank, "all").shape == (len(shots), len(shots.classnames) + 2)
-    assert (fitted.baseness(shots.embeddings, bank) <= 0).all()
+    assert fitted.logits(shots, bank, "all").shape == (len(shots), len(shots.classnames) + 2)
+    assert (fitted.baseness(shots, bank) <= 0).all()
     assert fitted.history[1]["total"] < fitted.history[0]["total"]
 
 

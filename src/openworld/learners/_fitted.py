@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.features import Features
 from openworld.learners._bank import Names, Subset, TextBank, require_distinct
 from openworld.learners._settings import configure
 from openworld.learners._training import train
@@ -44,14 +45,14 @@ class Fitted:
         return self.learner.text_bank(self.clip, self.parameters, names)
 
     @torch.no_grad()
-    def logits(self, embeddings, bank: TextBank, subset: Subset = "all") -> np.ndarray:
-        """float32[N, C of the subset], logit scale included, from embeddings float[N, D]."""
-        return self.learner.logits(self._tensor(embeddings), bank, subset).float().cpu().numpy()
+    def logits(self, features: Features, bank: TextBank, subset: Subset = "all") -> np.ndarray:
+        """float32[N, C of the subset] of encoded images, logit scale included."""
+        return self.learner.logits(self._embeddings(features), bank, subset).float().cpu().numpy()
 
     @torch.no_grad()
-    def baseness(self, embeddings, bank: TextBank) -> np.ndarray:
-        """float32[N], larger = more like a base class, from embeddings float[N, D]."""
-        return self.learner.baseness(self._tensor(embeddings), bank).float().cpu().numpy()
+    def baseness(self, features: Features, bank: TextBank) -> np.ndarray:
+        """float32[N] of encoded images, larger = more like a base class."""
+        return self.learner.baseness(self._embeddings(features), bank).float().cpu().numpy()
 
     def save(self, folder: Path) -> None:
         """Write `parameters.safetensors` and `learner.json`; the backbone is named, not copied."""
@@ -73,8 +74,8 @@ class Fitted:
         }
         (folder / "learner.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
 
-    def _tensor(self, embeddings) -> Tensor:
-        return torch.as_tensor(np.asarray(embeddings), dtype=torch.float32, device=self.clip.device)
+    def _embeddings(self, features: Features) -> Tensor:
+        return torch.as_tensor(np.asarray(features.embeddings), device=self.clip.device)
 
 
 def load(folder: Path, clip) -> Fitted:

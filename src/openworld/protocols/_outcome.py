@@ -44,8 +44,8 @@ def score(fitted, features, base: np.ndarray, new: np.ndarray) -> dict[str, np.n
     """The per-image table of a fitted learner; `base` and `new` are the class indices of the features' two sides."""
     ordered = features.of_classes(np.concatenate([base, new]))
     bank = fitted.text_bank(ordered.classnames[: len(base)], ordered.classnames[len(base) :])
-    logits = fitted.logits(ordered.embeddings, bank, "all")
-    return image_table(logits, fitted.baseness(ordered.embeddings, bank), ordered, base_count=len(base))
+    logits = fitted.logits(ordered, bank, "all")
+    return image_table(logits, fitted.baseness(ordered, bank), ordered, base_count=len(base))
 
 
 def recognition_metrics(table: Table) -> dict:

@@ -19,13 +19,11 @@ class Machine:
     Args:
         device: "cpu", "cuda", "cuda:1", "mps".
         cache: folder of encoded image sets; None for the default one.
-        data: folder that holds downloaded data sets, for those that are not embedded.
         allow_corrupt: how many unreadable images each image set may lack.
     """
 
     device: str = "cpu"
     cache: str | None = None
-    data: str | None = None
     allow_corrupt: int = 0
 
 
