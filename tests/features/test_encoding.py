@@ -66,7 +66,7 @@ def test_the_second_time_no_picture_is_read(clip, tmp_path):
     one = encode(clip, image_set(first), cache=tmp_path)
     two = encode(clip, image_set(second), cache=tmp_path, progress=lambda done, total: seen.append((done, total)))
     assert (first.count, second.count) == (7, 0)
-    assert seen == [(7, 7)]
+    assert seen == []
     np.testing.assert_array_equal(one.embeddings, two.embeddings)
 
 

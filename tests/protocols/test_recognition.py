@@ -82,8 +82,10 @@ def test_choices_are_made_on_base_classes_and_recorded(records):
 
 def test_features_are_encoded_before_and_only_once(spec, tmp_path):
     machine, calls = Machine(cache=str(tmp_path / "cache")), []
-    encode_all(spec, machine, lambda number, sets, done, total: calls.append((number, sets)))
-    assert {sets for _, sets in calls} == {4}
+    # Two seeds of 4 shots and 2 validation pictures of 4 base classes, 5 test pictures of 8 classes.
+    assert encode_all(spec, machine, lambda done, total: calls.append((done, total))) == 2 * 16 + 8 + 40
+    assert calls[-1] == (80, 80)
+    assert encode_all(spec, machine) == 0
     folders = sorted((tmp_path / "cache").iterdir())
     execute(units(spec, machine), RunStore(tmp_path / "run"))
     assert sorted((tmp_path / "cache").iterdir()) == folders

@@ -37,7 +37,7 @@ def carry_out(spec, given, manner: Manner) -> None:
     out = console.output(quiet=manner.quiet or manner.as_json)
     store = RunStore(manner.folder)
     units = recognition.units(spec, machine)
-    store.create(given, spec, _provenance(units))
+    store.create(given, spec, _provenance(spec, units))
     out.print(_headline(spec, manner))
     with console.working():
         _encode(spec, machine, out, manner)
@@ -62,12 +62,12 @@ def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
     out.print(f"Report: {page}   Records: {folder}/   Again with your own data: openworld run --help")
 
 
-def _provenance(units) -> dict:
+def _provenance(spec, units) -> dict:
+    from openworld.protocols import recognition
     from openworld.runs import provenance
 
-    weights = {unit.inputs["weights"]: unit.inputs["weights"] for unit in units}
-    data = {part: value for unit in units for part, value in unit.inputs.items() if part != "weights"}
-    return provenance(weights={"backbone": next(iter(weights))}, data=data)
+    weights, data = {spec.backbone: units[0].inputs["weights"]}, recognition.fingerprints(spec)
+    return provenance(weights=weights, data=data, command=console.command())
 
 
 def _headline(spec, manner: Manner) -> str:
@@ -89,18 +89,20 @@ def _headline(spec, manner: Manner) -> str:
 def _encode(spec, machine, out, manner: Manner) -> None:
     from openworld.protocols import recognition
 
-    started, seen = time.perf_counter(), {}
+    started = time.perf_counter()
     with console.bars(manner.quiet or manner.as_json) as progress:
         bar = progress.add_task("encoding", total=None, rate="")
 
-        def told(number: int, sets: int, done: int, total: int) -> None:
-            seen[number] = done
-            rate = sum(seen.values()) / (time.perf_counter() - started)
-            progress.update(bar, completed=sum(seen.values()), rate=f"{rate:.0f}/s")
+        def told(done: int, total: int) -> None:
+            rate = done / (time.perf_counter() - started)
+            progress.update(bar, completed=done, total=total, rate=f"{rate:,.0f} images/s")
 
-        recognition.encode_all(spec, machine, told)
-    count, seconds = sum(seen.values()), time.perf_counter() - started
-    out.print(f"encoded {count:,} images in {seconds:.1f} s ({count / seconds:,.0f}/s; kept for the next run)")
+        count = recognition.encode_all(spec, machine, told)
+    seconds = time.perf_counter() - started
+    if count:
+        out.print(
+            f"encoded {count:,} images in {seconds:.0f} s, {count / seconds:,.0f}/s (kept: the next run skips this)"
+        )
 
 
 def _execute(units, store, manner: Manner) -> None:

@@ -19,6 +19,11 @@ def debug() -> bool:
     return _state["debug"]
 
 
+def command() -> list[str]:
+    """The command line as a person types it, however Python was started."""
+    return ["openworld", *sys.argv[1:]]
+
+
 @contextmanager
 def working() -> Iterator[None]:
     """Errors in this block are failures of the work (exit code 1), not wrong use (exit code 2)."""

@@ -34,7 +34,8 @@ def score(
     with tempfile.TemporaryDirectory() as scratch, console.working():
         folder = out or Path(scratch)
         store = RunStore(folder)
-        store.create({"file": file.name}, {"file": file.name, "digest": units[0].inputs["predictions"]}, provenance())
+        asked = {"file": file.name, "predictions": units[0].inputs["predictions"]}
+        store.create({"file": str(file)}, asked, provenance(command=console.command()))
         execute(units, store)
         summary = report.summarise(report.load(folder).outcomes)
         if as_json:

@@ -1,8 +1,17 @@
 """Encode an image set once, keep it on disk, and look at it through views."""
 
 from openworld.features.augment import random_resized_crop
-from openworld.features.encoding import Encoding, default_cache, encode
+from openworld.features.encoding import Encoding, default_cache, encode, is_encoded
 from openworld.features.store import Features, FeatureStore
 from openworld.features.view import View
 
-__all__ = ["Encoding", "Features", "FeatureStore", "View", "default_cache", "encode", "random_resized_crop"]
+__all__ = [
+    "Encoding",
+    "Features",
+    "FeatureStore",
+    "View",
+    "default_cache",
+    "encode",
+    "is_encoded",
+    "random_resized_crop",
+]

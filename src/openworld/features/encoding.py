@@ -60,7 +60,7 @@ def encode(
         encoding: what to compute.
         cache: folder that holds encoded sets; None for `default_cache()`.
         allow_corrupt: how many unreadable images may be left out; the first one more stops the run.
-        progress: called with (images done, images in all) after every shard, also for those kept from before.
+        progress: called with (images done, images in all) after every shard; never for a set that is on disk.
 
     Returns:
         `Features` of the readable images, memory-mapped views and patches.
@@ -70,12 +70,19 @@ def encode(
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
-    store = FeatureStore(Path(cache or default_cache()) / _key(clip, images, encoding))
+    store = _store(clip, images, encoding, cache)
     if store.manifest is None:
         _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress)
-    elif progress:
-        progress(len(images), len(images))
     return _read(store, images, allow_corrupt)
+
+
+def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> bool:
+    """Whether `encode` with the same arguments would only read from disk."""
+    return _store(clip, images, encoding, cache).manifest is not None
+
+
+def _store(clip, images, encoding: Encoding, cache: Path | None) -> FeatureStore:
+    return FeatureStore(Path(cache or default_cache()) / _key(clip, images, encoding))
 
 
 def _key(clip, images, encoding: Encoding) -> str:

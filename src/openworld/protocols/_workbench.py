@@ -9,7 +9,7 @@ import numpy as np
 
 from openworld import backbones, datasets
 from openworld._errors import OpenworldError
-from openworld.features import Encoding, Features, encode
+from openworld.features import Encoding, Features, encode, is_encoded
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Machine:
     cache: str | None = None
     allow_corrupt: int = 0
 
+    @property
+    def folder(self) -> Path | None:
+        """The cache as a path."""
+        return None if self.cache is None else Path(self.cache)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -41,6 +46,10 @@ class Source:
     seed: int = 0
     shots: int | None = None
     base_only: bool = False
+
+    def __str__(self) -> str:
+        drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
+        return ", ".join(filter(None, (self.dataset, self.domain, self.part, drawn)))
 
     def load(self):
         """The image set itself."""
@@ -75,10 +84,15 @@ def encode_source(
         backbone(backbone_name, machine.device),
         source.load(),
         encoding,
-        cache=None if machine.cache is None else Path(machine.cache),
+        cache=machine.folder,
         allow_corrupt=machine.allow_corrupt,
         progress=progress,
     )
+
+
+def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Machine) -> bool:
+    """Whether `encode_source` would encode nothing."""
+    return is_encoded(backbone(backbone_name, machine.device), source.load(), encoding, cache=machine.folder)
 
 
 def require_pictures(source: Source) -> None:

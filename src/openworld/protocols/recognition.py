@@ -7,7 +7,7 @@ is one unit. Test images choose nothing: settings under `choose` are decided on 
 
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,7 +20,15 @@ from openworld.features import Encoding, Features
 from openworld.learners import LEARNERS, Fitted, configure
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
-from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs, require_pictures
+from openworld.protocols._workbench import (
+    Machine,
+    Source,
+    backbone,
+    encode_source,
+    on_disk,
+    require_inputs,
+    require_pictures,
+)
 from openworld.report import pictures
 from openworld.runs import Unit, UnitResult, read_spec
 
@@ -130,12 +138,25 @@ def tasks(spec: RecognitionSpec) -> list[Task]:
     return [Task(learner=one, seed=seed, **shared) for one in resolved for seed in spec.seeds]
 
 
-def encode_all(spec: RecognitionSpec, machine: Machine, progress=None) -> None:
-    """Encode what the run needs and is not on disk yet; `progress` gets (set number, sets, images done, images)."""
+def encode_all(spec: RecognitionSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
+    """Encode what the run needs and is not on disk; returns how many images that were.
+
+    `progress` is called with (images done, images to be encoded).
+    """
     needed = {(task.sources[part], task.encoding(part)): None for task in tasks(spec) for part in task.sources}
-    for number, (source, encoding) in enumerate(needed):
-        report = progress and (lambda done, total, number=number: progress(number, len(needed), done, total))
-        encode_source(source, encoding, spec.backbone, machine, report)
+    missing = [pair for pair in needed if not on_disk(*pair, spec.backbone, machine)]
+    total, before = sum(len(source.load()) for source, _ in missing), 0
+    for source, encoding in missing:
+        told = progress and (lambda done, _, before=before: progress(before + done, total))
+        encode_source(source, encoding, spec.backbone, machine, told)
+        before += len(source.load())
+    return total
+
+
+def fingerprints(spec: RecognitionSpec) -> dict[str, str]:
+    """What pictures the run reads: a hash per image set."""
+    sources = {source: None for task in tasks(spec) for source in task.sources.values()}
+    return {str(source): source.load().fingerprint for source in sources}
 
 
 def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
