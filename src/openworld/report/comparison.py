@@ -1,0 +1,100 @@
+"""Tests between the learners of a table, from per-image outputs, and their verdicts in words.
+
+A test holds the seeds fixed: it asks whether the difference of two means over seeds would stand on other images. All
+pairs of a table are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
+on the same images.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from openworld.metrics import SeedAverage, average, holm, paired_test
+from openworld.report.outcome import Outcome
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`learner` minus `other` in OpenworldAUC on the same images; `p` is after Holm's correction over the table.
+
+    p is None, with a `reason`, where no error of the difference is known.
+    """
+
+    learner: str
+    other: str
+    difference: float | None
+    p: float | None
+    reason: str | None = None
+
+    @property
+    def better(self) -> bool:
+        """Whether `learner` is shown to be better at LEVEL."""
+        return self.p is not None and self.p < LEVEL and self.difference > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether `learner` is shown to be worse at LEVEL."""
+        return self.p is not None and self.p < LEVEL and self.difference < 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference is shown at all."""
+        return self.better or self.worse
+
+    @property
+    def p_words(self) -> str:
+        """The p-value as one writes it, kept on one line.
+
+        >>> Comparison("GMoP", "CoOp", 0.1, 0.031).p_words
+        'p\xa0.03'
+        """
+        if self.p is None:
+            return "not testable"
+        if self.p < 0.001:
+            return "p\u00a0<\u00a0.001"
+        return "p\u00a0" + f"{self.p:.{3 if self.p < 0.01 else 2}f}".removeprefix("0")
+
+    @property
+    def words(self) -> str:
+        """The verdict: better than, worse than, or does not differ from the other."""
+        if self.p is None:
+            return f"cannot be tested against {self.other}: {self.reason}"
+        if not self.differs:
+            return f"does not differ from {self.other} ({self.p_words})"
+        return f"{'better' if self.better else 'worse'} than {self.other} ({self.p_words})"
+
+    def reversed(self) -> "Comparison":
+        """The same test told from the other learner's side."""
+        difference = None if self.difference is None else -self.difference
+        return replace(self, learner=self.other, other=self.learner, difference=difference)
+
+
+def average_over_seeds(outcomes: Sequence[Outcome]) -> SeedAverage | None:
+    """The mean over seeds with its intervals; None where the seeds were scored on different images."""
+    same = all(np.array_equal(outcome.ids, outcomes[0].ids) for outcome in outcomes)
+    return average([outcome.result for outcome in outcomes]) if same else None
+
+
+def compare_all(by_learner: Mapping[str, Sequence[Outcome]]) -> dict[tuple[str, str], Comparison]:
+    """The tests of all pairs, each pair once in the order of the learners, corrected together."""
+    averages = {learner: average_over_seeds(outcomes) for learner, outcomes in by_learner.items()}
+    ids = {learner: outcomes[0].ids for learner, outcomes in by_learner.items()}
+    tests = []
+    for one, other in combinations(by_learner, 2):
+        same = averages[one] and averages[other] and np.array_equal(ids[one], ids[other])
+        tests.append(_test(one, other, averages) if same else _untested(one, other))
+    corrected = holm([test.p for test in tests])
+    return {(test.learner, test.other): replace(test, p=p) for test, p in zip(tests, corrected, strict=True)}
+
+
+def _test(one: str, other: str, averages: Mapping[str, SeedAverage]) -> Comparison:
+    found = paired_test(averages[one], averages[other])
+    return Comparison(one, other, found.difference, found.p_value, found.reason)
+
+
+def _untested(one: str, other: str) -> Comparison:
+    return Comparison(one, other, None, None, "they were not scored on the same images")

@@ -1,0 +1,143 @@
+"""The table of a run as CSV, Markdown and LaTeX: every number, percent with two decimals, no rounding in between."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from openworld._errors import unknown_name
+from openworld.report.figures.figure import csv_text
+from openworld.report.summary import NUMBERS, Row, Summary, Table
+
+HEADER = (
+    "setting",
+    "learner",
+    "tuned_parameters",
+    "seeds",
+    "openworld_auc",
+    "images_low",
+    "images_high",
+    "seeds_low",
+    "seeds_high",
+    "hm_of_means",
+    *NUMBERS,
+)
+SHORT = ("learner", "openworld_auc", "hm_of_means", "auroc", "base_accuracy", "new_accuracy")
+TITLES = {
+    "learner": "Learner",
+    "openworld_auc": "OpenworldAUC",
+    "hm_of_means": "HM",
+    "auroc": "AUROC",
+    "base_accuracy": "Base",
+    "new_accuracy": "New",
+}
+
+
+def export(summary: Summary, form: str) -> str:
+    """All tables as text.
+
+    Args:
+        summary: of `summarise`.
+        form: "csv" (every number, one header), "json" (the same as fractions, and the tests), "markdown" or "latex"
+            (the main numbers, one table per setting).
+
+    Raises:
+        OpenworldError: for another form.
+    """
+    writers = {"csv": _csv, "json": _json, "markdown": _markdown, "latex": _latex}
+    if form not in writers:
+        raise unknown_name("table form", form, writers)
+    return writers[form](summary)
+
+
+def numbers(table: Table, row: Row) -> dict[str, str]:
+    """Every exported field of one learner: percent with two decimals, empty where not defined."""
+    tuned = "" if row.tuned_parameters is None else str(row.tuned_parameters)
+    fields = [table.title, row.learner, tuned, str(len(row.seeds)), *map(two_decimals, _fractions(row))]
+    return dict(zip(HEADER, fields, strict=True))
+
+
+def two_decimals(value: float | None) -> str:
+    """A fraction as percent with two decimals.
+
+    >>> two_decimals(0.46964)
+    '46.96'
+    """
+    return "" if value is None else f"{100 * value:.2f}"
+
+
+def _fractions(row: Row) -> list[float | None]:
+    """The numbers of HEADER from `openworld_auc` on."""
+    images, seeds = row.over_images or (None, None), row.over_seeds or (None, None)
+    return [
+        row.openworld_auc,
+        *images,
+        *seeds,
+        row.harmonic_mean_of_means,
+        *(row.mean[name] for name in NUMBERS),
+    ]
+
+
+def _json(summary: Summary) -> str:
+    tables = [
+        {
+            "setting": asdict(table.setting),
+            "counts": table.counts,
+            "learners": [_as_json(row) for row in table.rows],
+            "tests": [asdict(test) for test in table.comparisons.values()],
+        }
+        for table in summary.tables
+    ]
+    return json.dumps({"tables": tables}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _as_json(row: Row) -> dict:
+    named = dict(zip(HEADER[4:], _fractions(row), strict=True))
+    told = {"learner": row.learner, "tuned_parameters": row.tuned_parameters, "seeds": list(row.seeds)}
+    return told | named | {"points_lost": row.points_lost, "fit_seconds": row.fit_seconds}
+
+
+def _csv(summary: Summary) -> str:
+    rows = [list(numbers(table, row).values()) for table in summary.tables for row in table.rows]
+    return csv_text(HEADER, rows)
+
+
+def _markdown(summary: Summary) -> str:
+    return "\n".join(_markdown_table(table) for table in summary.tables)
+
+
+def _markdown_table(table: Table) -> str:
+    head = [TITLES[name] for name in SHORT]
+    lines = [
+        f"**{_plain(table.title)}** (percent)",
+        "",
+        _piped(head),
+        _piped(["---", *["---:"] * (len(head) - 1)]),
+    ]
+    lines += [_piped([_plain(numbers(table, row)[name]) for name in SHORT]) for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _latex(summary: Summary) -> str:
+    return "\n".join(_latex_table(table) for table in summary.tables)
+
+
+def _latex_table(table: Table) -> str:
+    lines = [f"% {table.title}, percent", rf"\begin{{tabular}}{{l{'r' * (len(SHORT) - 1)}}}", r"\toprule"]
+    lines += [" & ".join(TITLES[name] for name in SHORT) + r" \\", r"\midrule"]
+    lines += [" & ".join(_tex(numbers(table, row)[name]) for name in SHORT) + r" \\" for row in table.rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _plain(text: str) -> str:
+    for sign in r"\|*_<>`[]":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def _tex(text: str) -> str:
+    named = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(named.get(sign, "\\" + sign if sign in "&%$#_{}" else sign) for sign in text)

@@ -1,0 +1,100 @@
+"""What every figure of the page is made of: panels, a caption of two sentences, and its data as a download."""
+
+import base64
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from openworld.report.palette import Look
+from openworld.report.summary import Row, Table
+from openworld.report.svg import Axis, Frame
+
+NAMED = 6  # up to so many learners are named inside a plot; beyond, all but two stand back until chosen
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: its title (empty when the figure has a single plot), the SVG, and notes under it."""
+
+    title: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page; `header` and `rows` are the numbers behind it."""
+
+    name: str
+    heading: str
+    caption: tuple[str, str]
+    panels: tuple[Panel, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple, ...]
+
+    @property
+    def csv(self) -> str:
+        """The numbers behind the figure as CSV text."""
+        return csv_text(self.header, self.rows)
+
+    @property
+    def download(self) -> str:
+        """The CSV as a `data:` address, so that the page can offer it without a server."""
+        return csv_address(self.csv)
+
+
+def csv_text(header: Sequence, rows: Sequence[Sequence]) -> str:
+    """CSV with one header line; floats with six significant digits, `None` as an empty field.
+
+    >>> csv_text(["learner", "auroc"], [["GMoP", 0.5], ["CoOp", None]])
+    'learner,auroc\\nGMoP,0.5\\nCoOp,\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def csv_address(text: str) -> str:
+    """CSV as a `data:` address, so that the page can offer it without a server."""
+    return "data:text/csv;charset=utf-8," + quote(text, safe=",.;:/()=+*@!$-_~|")
+
+
+def data_address(media_type: str, content: bytes) -> str:
+    """`content` as a `data:` address of the given media type."""
+    return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+
+
+def frame(x: Axis, y: Axis, *, alone: bool, right: float = 12.0) -> Frame:
+    """The frame of one panel: larger when it stands alone, smaller among small multiples."""
+    width, height = (470.0, 350.0) if alone else (400.0, 310.0)
+    return Frame(width, height, (10.0, right, 42.0, 54.0), x, y)
+
+
+def percent(value: float | None) -> str:
+    """A fraction in [0, 1] as percent with one decimal; a dash when there is none.
+
+    >>> percent(0.4696), percent(None)
+    ('47.0', '–')
+    """
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def signed(difference: float) -> str:
+    """A difference of fractions in points, with its sign.
+
+    >>> signed(0.109), signed(-0.007), signed(-0.0001)
+    ('+10.9', '−0.7', '0.0')
+    """
+    told = f"{100 * difference:+.1f}"
+    return "0.0" if float(told) == 0 else told.replace("-", "−")
+
+
+def belongs(row: Row, table: Table, looks: dict[str, Look]) -> dict[str, str]:
+    """Attributes of the group that draws a learner; in a crowded plot all but the best and the untuned stand back."""
+    crowded = len(table.rows) > NAMED and row not in (table.best, table.yardstick)
+    return {"class_": looks[row.learner].css_class + " back" * crowded, "data_learner": row.learner}

@@ -1,0 +1,68 @@
+"""The ratio sweep: the same scores at other mixes of base and new images, as Tables 11 and 12 of Hua et al. (2025)."""
+
+from markupsafe import Markup
+
+from openworld.report.figures.figure import Figure, Panel, belongs, frame, percent
+from openworld.report.palette import Look
+from openworld.report.summary import Row, Table
+from openworld.report.svg import Axis, Frame, drawing, element
+
+METRICS = {"openworld_auc": "OpenworldAUC", "overall_accuracy": "overall accuracy"}
+
+
+def ratio(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None:
+    """Two panels per table that has a sweep, or `None` when no table has one."""
+    swept = [table for table in tables if any(_points(row, "openworld_auc") for row in table.rows)]
+    if not swept:
+        return None
+    panels = tuple(
+        Panel(
+            f"{table.title}: {METRICS[metric]}" if len(swept) > 1 else METRICS[metric],
+            _panel(table, metric, looks, alone=len(swept) == 1),
+        )
+        for table in swept
+        for metric in METRICS
+    )
+    caption = (
+        "The same scores on other mixes: base and new images drawn so that new ones make up the share on the "
+        "horizontal axis, mean over the seeds.",
+        "A number that tells learners apart should stay level: where overall accuracy bends with the mix, it measures "
+        "the mix and not the learner.",
+    )
+    header = ("setting", "learner", "share_of_new", *METRICS)
+    rows = tuple(
+        (table.title, row.learner, share, *(point.get(metric) for metric in METRICS))
+        for table in swept
+        for row in table.rows
+        for share, point in row.ratio_sweep
+    )
+    return Figure("ratio", "Does the mix matter?", caption, panels, header, rows)
+
+
+def _panel(table: Table, metric: str, looks: dict[str, Look], *, alone: bool) -> Markup:
+    values = [value for row in table.rows for _, value in _points(row, metric)]
+    shares = tuple(sorted({round(100 * share, 1) for row in table.rows for share, _ in row.ratio_sweep}))
+    x = Axis("share of new images, %", 0, 100, (0, 20, 40, 60, 80, 100))
+    plot = frame(x, Axis.around(f"{METRICS[metric]}, %", values or [0.0, 100.0]), alone=False)
+    lines = [
+        element("g", *_line(plot, row, metric, looks[row.learner], alone=alone), **belongs(row, table, looks))
+        for row in table.rows
+    ]
+    told = f"{METRICS[metric]} of {len(table.rows)} learners at {len(shares)} shares of new images."
+    return drawing(plot.width, plot.height, told, [plot.axes(), *lines])
+
+
+def _line(plot: Frame, row: Row, metric: str, look: Look, *, alone: bool) -> list[Markup]:
+    points = _points(row, metric)
+    if not points:
+        return []
+    told = ", ".join(f"{percent(y / 100)} at {x:.0f} % new" for x, y in points)
+    line = plot.line([x for x, _ in points], [y for _, y in points], class_="line", stroke_dasharray=look.dash or None)
+    marked = points if alone else points[:: len(points) - 1 or 1]
+    marks = [plot.mark(x, y, look.marker) for x, y in marked]
+    return [element("title", f"{row.learner}: {told}"), line, *marks]
+
+
+def _points(row: Row, metric: str) -> list[tuple[float, float]]:
+    """(share of new images, number), both in percent, where the number is defined."""
+    return [(100 * share, 100 * point[metric]) for share, point in row.ratio_sweep if point[metric] is not None]

@@ -1,0 +1,85 @@
+"""How a run was made: the command, the spec, versions, hashes, seeds and durations, ready for the page."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from openworld.report.outcome import Outcome, RunFolder
+from openworld.report.summary import Summary
+from openworld.report.tables import seconds
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the section: text to be shown as it is, folded where it is long, or facts as (name, value)."""
+
+    heading: str
+    text: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    folded: bool = False
+
+
+def made(run: RunFolder, summary: Summary) -> list[Part]:
+    """The parts in reading order; parts that the run says nothing about are left out."""
+    first = run.provenance[0] if run.provenance else {}
+    rest = {name: value for name, value in first.items() if name != "command"}
+    parts = [
+        Part("To do it again", text=command(first)),
+        Part("What ran it", facts=tuple(_flat(rest))),
+        Part("Seeds and durations", facts=tuple(_durations(run, summary))),
+        Part("The spec as given", text=_readable(run.given), folded=True),
+        Part("The spec with every default filled in", text=_readable(run.resolved), folded=True),
+    ]
+    later = [
+        Part(f"Continued by ({place})", facts=tuple(_flat(told))) for place, told in enumerate(run.provenance[1:], 2)
+    ]
+    return [part for part in parts + later if part.text or part.facts]
+
+
+def command(provenance: Mapping[str, Any]) -> str:
+    """The command line that made the run, quoted for a shell; empty when it is not known.
+
+    >>> command({"command": ["openworld", "run", "my spec.toml"]})
+    "openworld run 'my spec.toml'"
+    """
+    words = provenance.get("command") or []
+    return words if isinstance(words, str) else shlex.join(words)
+
+
+def _durations(run: RunFolder, summary: Summary) -> Iterator[tuple[str, str]]:
+    seeds = sorted({outcome.metrics["seed"] for outcome in run.outcomes})
+    yield "seeds", " ".join(map(str, seeds))
+    yield "records", str(len(run.outcomes))
+    for learner in summary.learners:
+        told = _spent([outcome for outcome in run.outcomes if outcome.metrics["learner"] == learner])
+        if told:
+            yield learner, told
+
+
+def _spent(outcomes: list[Outcome]) -> str:
+    """Epochs, and seconds of every stage summed over the records, as far as they are known."""
+    spent: dict[str, float] = {}
+    for outcome in outcomes:
+        for stage, value in outcome.seconds.items():
+            spent[stage] = spent.get(stage, 0.0) + value
+    epochs = sorted({outcome.metrics["epochs"] for outcome in outcomes if outcome.metrics.get("epochs")})
+    trained = [f"{' or '.join(map(str, epochs))} epochs"] * bool(epochs)
+    stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(spent.items()))
+    return "; ".join(trained + [f"{stages} in all"] * bool(stages))
+
+
+def _flat(told: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in told.items():
+        title = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{title} · ")
+        elif value is not None and value != []:
+            yield title, str(value)
+
+
+def _readable(spec: Any) -> str:
+    if spec in (None, "", {}):
+        return ""
+    return spec if isinstance(spec, str) else json.dumps(spec, indent=2, ensure_ascii=False)

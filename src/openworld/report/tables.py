@@ -1,0 +1,109 @@
+"""The table of a run for the terminal: one line per learner, verdicts in words, and where the points go."""
+
+from openworld.report.comparison import Comparison
+from openworld.report.figures.figure import percent
+from openworld.report.figures.points_lost import LOSSES
+from openworld.report.summary import Row, Table
+
+
+def terminal_table(table: Table):
+    """A `rich.table.Table`: percent with one decimal, intervals in brackets, the caption saying over what.
+
+    Args:
+        table: one table of `summarise`.
+    """
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    fields = [field for field in FIELDS if any(FIELDS[field](row) != "–" for row in table.rows)]
+    drawn = RichTable(box=None, pad_edge=False, caption=caption(table), caption_justify="left", header_style="bold")
+    drawn.add_column("learner", no_wrap=True)
+    for field in fields:
+        drawn.add_column(field, justify="right", no_wrap=True)
+    drawn.add_column("")
+    for row in table.rows:
+        style = "bold" if row is table.best and len(table.rows) > 1 else ""
+        numbers = [Text(FIELDS[field](row), style) for field in fields]
+        drawn.add_row(Text(row.learner, style), *numbers, Text(words(table, row), style or "dim"))
+    return drawn
+
+
+def caption(table: Table) -> str:
+    """What the intervals, the seeds and the tests of the table speak of."""
+    counts, pairs = table.counts, table.tested
+    means = "1 seed" if counts["seeds"] == 1 else f"means of {counts['seeds']} seeds"
+    given = "the seed" if counts["seeds"] == 1 else "the seeds"
+    clustered = f", clustered by {table.group_name} (n = {counts['groups']})" if table.group_name else ""
+    corrected = f"; p after Holm over {pairs} pairs" if pairs > 1 else ""
+    return f"Percent; {means}; [95 % over images{clustered}, given {given}]; HM of the mean accuracies{corrected}."
+
+
+def words(table: Table, row: Row) -> str:
+    """The verdict on one learner: the best against all others, the rest against the one that tunes nothing."""
+    tests = [test for other in table.rows if (test := table.compare(row.learner, other.learner)) is not None]
+    if row.openworld_auc is None:
+        return ""
+    if row is table.best:
+        return _best_words(tests)
+    against = table.compare(row.learner, (table.yardstick or table.best).learner)
+    return "" if against is None else against.words
+
+
+def _best_words(tests: list[Comparison]) -> str:
+    open_ones = [test for test in tests if not test.better]
+    if len(tests) > 1 and not open_ones:
+        return "better than all"
+    if len(open_ones) > 2:
+        return f"highest, but not shown to be better than {len(open_ones)} others"
+    return "; ".join(test.words for test in open_ones or tests)
+
+
+def losses_line(row: Row) -> str:
+    """Where the missing points of one learner go, in one line."""
+    if row.openworld_auc is None:
+        return f"{row.learner} has no OpenworldAUC, so no points can be said to be missing."
+    parts = " · ".join(f"{LOSSES[loss]} {percent(row.points_lost[loss])}" for loss in LOSSES)
+    owner = f"{row.learner}'" if row.learner.endswith("s") else f"{row.learner}'s"
+    return f"Where {owner} missing {percent(1 - row.openworld_auc)} points go: {parts}"
+
+
+def tuned(count: int | None) -> str:
+    """A number of parameters with a thin space between thousands.
+
+    >>> tuned(26624)
+    '26\u202f624'
+    """
+    return "–" if count is None else f"{count:,}".replace(",", "\u202f")
+
+
+def seconds(value: float | None) -> str:
+    """A duration for people.
+
+    >>> seconds(19.4), seconds(340.0), seconds(None)
+    ('19 s', '5.7 min', '–')
+    """
+    if value is None:
+        return "–"
+    if value < 10:
+        return f"{value:.1f} s" if value >= 0.05 else "0 s"
+    return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def bracketed(interval: tuple[float, float] | None) -> str:
+    """An interval of fractions in percent, in brackets; empty when there is none.
+
+    >>> bracketed((0.439, 0.501))
+    '[43.9 50.1]'
+    """
+    return "" if interval is None else f"[{percent(interval[0])} {percent(interval[1])}]"
+
+
+FIELDS = {
+    "tuned": lambda row: tuned(row.tuned_parameters),
+    "OpenworldAUC": lambda row: f"{percent(row.openworld_auc)} {bracketed(row.over_images)}".strip(),
+    "HM": lambda row: percent(row.harmonic_mean_of_means),
+    "AUROC": lambda row: percent(row.mean["auroc"]),
+    "base": lambda row: percent(row.mean["base_accuracy"]),
+    "new": lambda row: percent(row.mean["new_accuracy"]),
+    "fit": lambda row: seconds(row.fit_seconds),
+}

@@ -1,0 +1,182 @@
+"""A run that nobody ran: records of the right shape from a few lines of arithmetic, the same for the same seed."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld.metrics import openworld_auc
+from openworld.report import choose, load, summarise
+from openworld.runs import RunStore, Unit, UnitResult
+
+FOUR = {"zero-shot": (0.5, 0.5, 1.0, 0), "CoOp": (1.4, 0.0, 1.05, 512), "KgCoOp": (1.2, 0.25, 1.05, 512)}
+FOUR |= {"GMoP": (1.4, 0.5, 1.35, 6656)}
+NASTY = "<script>alert(1)</script>"
+RATIOS = ((5, 1), (2, 1), (1, 1), (1, 2), (1, 5))
+
+
+@pytest.fixture(scope="session")
+def make_run(tmp_path_factory):
+    """A function that writes a run into a new folder and returns the folder."""
+    return lambda **options: write_run(tmp_path_factory.mktemp("run"), **options)
+
+
+@pytest.fixture(scope="session")
+def small_run(make_run):
+    """Four learners, two seeds, 12 + 12 classes of 8 pictures; one class has markup for a name."""
+    return make_run(seeds=(1, 2), names=[NASTY, *(f"thing {number}" for number in range(23))], per_class=8)
+
+
+@pytest.fixture(scope="session")
+def small_summary(small_run):
+    return summarise(load(small_run).outcomes)
+
+
+@pytest.fixture(scope="session")
+def many_run(make_run):
+    """Eight learners on three tasks, one seed."""
+    learners = {"zero-shot": FOUR["zero-shot"]}
+    learners |= {f"learner {n}": (1.0 + 0.1 * n, 0.3, 1.0 + 0.05 * n, 512 * n) for n in range(1, 8)}
+    names = [f"thing {number}" for number in range(12)]
+    return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=6)
+
+
+@pytest.fixture(scope="session")
+def summary_of(make_run):
+    """A function that makes up a run and summarises it."""
+    return lambda **options: summarise(load(make_run(**options)).outcomes)
+
+
+def write_run(
+    folder,
+    *,
+    learners=FOUR,
+    seeds=(1, 2, 3),
+    tasks=("emoji-concepts",),
+    names=None,
+    per_class=10,
+    draw=None,
+    sides=("base", "new"),
+):
+    """Write a run of `learners` = {label: (base ability, new ability, detection, tuned parameters)}."""
+    store = RunStore(folder)
+    names = list(names or [f"thing {number}" for number in range(100)])
+    told = {
+        "command": ["openworld", "demo"],
+        "packages": {"numpy": np.__version__},
+        "weights": {"embedded": "9f" * 32},
+    }
+    store.create(
+        {"protocol": "recognition", "shots": 16},
+        {"protocol": "recognition", "shots": 16, "seeds": [*seeds]},
+        told,
+    )
+    units = [_unit(task, learner, seed) for task in tasks for learner in learners for seed in seeds]
+    store.plan(units)
+    for unit in units:
+        task, learner, seed = (unit.arguments[name] for name in ("task", "learner", "seed"))
+        images = _images(task, learner, learners[learner], seed, len(names), per_class)
+        kept = np.isin(images["side"], sides)
+        images = {name: column[kept] for name, column in images.items()}
+        result = _result(unit.arguments, learners[learner][3], images, names, draw or square)
+        store.write(unit, result, {"host": "nowhere"})
+    return folder
+
+
+def square(name, number):
+    """A 64-pixel picture: a square whose colour follows from the number."""
+    colour = tuple(60 + (number * step) % 180 for step in (37, 101, 17))
+    picture = Image.new("RGB", (64, 64), "white")
+    picture.paste(colour, (12, 12, 52, 52))
+    return _png(picture)
+
+
+def _png(picture):
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def _unit(task, learner, seed):
+    arguments = {"task": task, "learner": learner, "seed": seed}
+    return Unit("openworld.protocols.recognition:run_unit", arguments, name=f"{task} {learner} {seed}")
+
+
+def _result(arguments, tuned_parameters, images, names, draw):
+    metrics = _metrics(images, names) | {
+        "protocol": "recognition",
+        **arguments,
+        "split": "same-drawing",
+        "train_domain": "twemoji",
+        "test_domain": "twemoji",
+        "backbone": "embedded",
+        "group_name": "drawing",
+        "shots": 16,
+        "epochs": None if tuned_parameters == 0 else 20,
+        "tuned_parameters": tuned_parameters,
+    }
+    shown = {one.place for picked in choose(images).values() for one in picked}
+    labels = {int(images["id"][place]): int(images["label"][place]) for place in shown}
+    pictures = {f"pictures/{number}.png": draw(names[label], label) for number, label in labels.items()}
+    seconds = {"fit": 0.001 * tuned_parameters**1.1, "score": 0.2}
+    return UnitResult({"images": images}, metrics, pictures, {"seconds": seconds})
+
+
+def _images(task, learner, abilities, seed, classes, per_class):
+    shared = np.random.default_rng([7, *task.encode()])
+    label = np.repeat(np.arange(classes), per_class)
+    base = label < -(-classes // 2)
+    ease = shared.normal(0, 1.0, classes)[label] + shared.normal(0, 0.7, label.size)
+    looks = shared.normal(0, 0.6, classes)[label] + shared.normal(0, 0.7, label.size)
+    own = np.random.default_rng([seed if abilities[3] else 0, *learner.encode(), *task.encode()])
+    ability = np.where(base, abilities[0], abilities[1]) + own.normal(0, 0.08)
+    margin = ability + ease + own.normal(0, 0.35, label.size)
+    correct = margin > 0
+    half = np.where(base, -(-classes // 2), classes // 2)
+    start = np.where(base, 0, -(-classes // 2))
+    prediction = np.where(correct, label, start + (label - start + own.integers(1, np.maximum(half, 2))) % half)
+    score = abilities[2] * np.where(base, 0.75, -0.75) + looks + 0.25 * margin + own.normal(0, 0.3, label.size)
+    confidence = 1 / (1 + np.exp(-np.abs(margin) * 1.3))
+    return {
+        "id": np.arange(label.size),
+        "side": np.where(base, "base", "new"),
+        "label": label,
+        "prediction": prediction,
+        "joint_prediction": prediction,
+        "correct": correct,
+        "score": score,
+        "confidence": confidence,
+        "group": label,
+    }
+
+
+def _metrics(images, names):
+    base = images["side"] == "base"
+    sides = [images[name][side] for side in (base, ~base) for name in ("score", "correct")]
+    found = openworld_auc(*sides).to_dict()
+    value = {
+        "value": found["openworld_auc"],
+        "standard_error": found["standard_error"],
+        "reason": found["reason"],
+    }
+    auroc = found["auroc"]
+    others = ("aupr_in", "aupr_out", "fpr95_in_positive", "fpr95_out_positive", "overall_accuracy")
+    sweep = [
+        {"ratio": m / n, "n_base": 50 * n, "n_new": 50 * m, "openworld_auc": value["value"]}
+        | {"overall_accuracy": 0.9 * (n + 0.7 * m) / (n + m)}
+        for n, m in RATIOS
+    ]
+    kept = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc", "points_lost")
+    return (
+        {name: found[name] for name in kept}
+        | dict.fromkeys(others, auroc)
+        | {
+            "openworld_auc": value,
+            "ece": 0.07,
+            "ratio_sweep": sweep,
+            "classnames": names,
+            "n_base_classes": -(-len(names) // 2),
+            "n_new_classes": len(names) // 2,
+        }
+    )

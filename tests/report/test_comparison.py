@@ -1,0 +1,52 @@
+"""Tests between learners: against the metrics' paired test, corrected over all pairs, told in words."""
+
+from dataclasses import replace
+
+import pytest
+
+from openworld import metrics
+from openworld.report.comparison import Comparison, compare_all
+
+
+def test_every_pair_is_tested_once_and_corrected_together(small_summary):
+    table = small_summary.tables[0]
+    assert len(table.comparisons) == table.tested == 6
+    averages = {row.learner: metrics.average([one.result for one in row.outcomes]) for row in table.rows}
+    raw = [metrics.paired_test(averages[one], averages[other]).p_value for one, other in table.comparisons]
+    assert [test.p for test in table.comparisons.values()] == pytest.approx(metrics.holm(raw))
+
+
+def test_a_test_reads_the_same_from_both_sides(small_summary):
+    table = small_summary.tables[0]
+    forth, back = table.compare("zero-shot", "GMoP"), table.compare("GMoP", "zero-shot")
+    assert forth.difference == -back.difference and forth.p == back.p and forth.worse == back.better
+    assert table.compare("GMoP", "GMoP") is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "words"),
+    [
+        (0.1, 0.031, "better than CoOp (p .03)"),
+        (-0.1, 0.0004, "worse than CoOp (p < .001)"),
+        (0.1, 0.0042, "better than CoOp (p .004)"),
+        (0.1, 0.05, "does not differ from CoOp (p .05)"),
+        (0.0, 1.0, "does not differ from CoOp (p 1.00)"),
+        (0.0, None, "cannot be tested against CoOp: they agree"),
+    ],
+)
+def test_the_words_follow_from_the_test(difference, p, words):
+    test = Comparison("GMoP", "CoOp", difference, p, "they agree" if p is None else None)
+    assert test.words.replace("\u00a0", " ") == words
+
+
+def test_learners_on_other_images_are_not_tested(small_summary):
+    first, second = (row.outcomes for row in small_summary.tables[0].rows[:2])
+    shifted = [replace(one, images=dict(one.images) | {"id": one.images["id"] + 1000}) for one in second]
+    (test,) = compare_all({"a": first, "b": shifted}).values()
+    assert test.p is None and "same images" in test.reason
+
+
+def test_a_learner_and_its_copy_do_not_differ_and_get_no_p_from_a_zero_error(small_summary):
+    outcomes = small_summary.tables[0].rows[0].outcomes
+    (test,) = compare_all({"a": outcomes, "b": outcomes}).values()
+    assert test.difference == 0 and test.p is None and not test.differs

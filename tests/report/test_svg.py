@@ -1,0 +1,46 @@
+"""Drawing by hand: escaping, scales, round ticks, thinned lines."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld.report.svg import SHAPES, Axis, Frame, drawing, element, marker, shapes
+
+FRAME = Frame(200.0, 100.0, (10.0, 20.0, 30.0, 40.0), Axis("x, %", 0, 100, (0, 50, 100)), Axis("y, %", 0, 10, (0, 10)))
+
+
+def test_text_and_attributes_are_escaped():
+    assert element("text", "<b>", id='"x"') == '<text id="&#34;x&#34;">&lt;b&gt;</text>'
+
+
+def test_corners_of_the_frame():
+    assert (FRAME.across(0), FRAME.across(100)) == (40, 180)
+    assert (FRAME.up(0), FRAME.up(10)) == (70, 10)
+
+
+def test_axes_carry_titles_and_tick_labels():
+    text = FRAME.axes()
+    assert re.findall(r">([^<>]+)</text>", text) == ["0", "50", "100", "0", "10", "x, %", "y, %"]
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=9))
+def test_an_axis_holds_its_values_on_round_ticks(values):
+    axis = Axis.around("%", values)
+    assert axis.low <= min(values) and max(values) <= axis.high
+    assert axis.ticks[0] == axis.low and axis.ticks[-1] == pytest.approx(axis.high) and 2 <= len(axis.ticks) <= 13
+
+
+def test_a_line_keeps_its_corners_and_drops_what_cannot_be_seen():
+    line = FRAME.line([0, 25, 50, 75, 100], [0, 0, 0, 5, 10])
+    assert line == '<polyline points="40,70 110,70 180,10"/>'
+
+
+def test_every_marker_is_drawn_once_and_referred_to_by_name():
+    assert all(f'id="m-{name}"' in shapes() for name in SHAPES)
+    assert marker("circle", 1.0, 2.0) == '<use href="#m-circle" x="1" y="2"/>'
+
+
+def test_a_drawing_says_what_it_shows():
+    assert 'aria-label="bars &amp; dots"' in drawing(10.0, 5.0, "bars & dots", [])

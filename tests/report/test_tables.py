@@ -1,0 +1,65 @@
+"""The terminal's table and the exports."""
+
+import csv
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from openworld import OpenworldError, report
+
+
+def printed(table):
+    console = Console(width=160, file=io.StringIO(), color_system=None)
+    console.print(report.terminal_table(table))
+    return console.file.getvalue()
+
+
+def test_the_terminal_shows_one_line_per_learner_and_says_over_what(small_summary):
+    text = printed(small_summary.tables[0])
+    assert text.splitlines()[0].split() == ["learner", "tuned", "OpenworldAUC", "HM", "AUROC", "base", "new", "fit"]
+    assert [line.split()[0] for line in text.splitlines()[1:5]] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
+    assert "clustered by drawing (n = 24), given the seeds" in text and "Holm over 6 pairs" in text
+    row = small_summary.tables[0].rows[3]
+    assert f"{100 * row.openworld_auc:.1f} [{100 * row.over_images[0]:.1f} {100 * row.over_images[1]:.1f}]" in text
+
+
+def test_markup_in_a_name_stays_text(summary_of):
+    summary = summary_of(
+        learners={"[red]CoOp[/red]": (1, 0, 1, 512)}, names=["a", "b", "c", "d"], seeds=(1,), per_class=3
+    )
+    assert "[red]CoOp[/red]" in printed(summary.tables[0])
+
+
+def test_the_losses_add_up_to_what_is_missing(small_summary):
+    line = report.losses_line(small_summary.tables[0].best)
+    missing, *parts = [float(word) for word in line.replace("·", " ").split() if word.replace(".", "").isdigit()]
+    assert sum(parts) == pytest.approx(missing, abs=0.16)
+
+
+def test_csv_has_every_number_with_two_decimals(small_summary):
+    rows = list(csv.DictReader(io.StringIO(report.export(small_summary, "csv"))))
+    row = small_summary.tables[0].rows[3]
+    assert [one["learner"] for one in rows] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
+    assert rows[3]["openworld_auc"] == f"{100 * row.openworld_auc:.2f}"
+    assert rows[3]["hm_of_means"] == f"{100 * row.harmonic_mean_of_means:.2f}"
+    assert rows[0]["seeds_low"] == ""  # zero-shot does not vary with the seed: no interval is made up
+
+
+def test_json_keeps_fractions_and_tests(small_summary):
+    told = json.loads(report.export(small_summary, "json"))["tables"][0]
+    assert told["learners"][3]["openworld_auc"] == small_summary.tables[0].rows[3].openworld_auc
+    assert len(told["tests"]) == 6 and told["counts"]["groups"] == 24
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_signs_of_the_form_are_escaped_in_names(summary_of, form):
+    name = "a_b & 50% | <b>"
+    text = report.export(summary_of(learners={name: (1, 0, 1, 512)}, names=list("abcd"), seeds=(1,), per_class=3), form)
+    assert {"markdown": r"a\_b & 50% \| \<b\>", "latex": r"a\_b \& 50\% | <b>"}[form] in text
+
+
+def test_another_form_is_refused_with_the_nearest(small_summary):
+    with pytest.raises(OpenworldError, match="did you mean 'latex'"):
+        report.export(small_summary, "latx")
