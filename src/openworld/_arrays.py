@@ -32,7 +32,7 @@ def as_correct(values, name: str, length: int | None = None) -> np.ndarray:
     _require_vector(array, name)
     if array.dtype != bool:
         if array.size and not np.isin(array, (0, 1)).all():
-            odd = array[~np.isin(array, (0, 1))][0]
+            odd = array[~np.isin(array, (0, 1))].tolist()[0]
             raise OpenworldError(f"{name} must hold True/False or 0/1; it holds {odd!r}.")
         array = array.astype(bool)
     if length is not None:
@@ -90,6 +90,16 @@ def as_fractions(values, name: str, dimensions: tuple[int, ...] = (1,)) -> np.nd
     if outside.size:
         raise OpenworldError(f"{name} holds {outside[0]:g}, outside [0, 1]; pass fractions, not percent.")
     return array
+
+
+def require_at_least(least: float, **numbers: float) -> None:
+    """Raise unless every number is `least` or more; the message names the first that is not.
+
+    >>> require_at_least(1, epochs=10, batch_size=32)
+    """
+    for name, number in numbers.items():
+        if not number >= least:  # said so that NaN is refused too
+            raise OpenworldError(f"{name} is {number}, expected {least} or more.")
 
 
 def require_length(array: np.ndarray, name: str, length: int) -> None:

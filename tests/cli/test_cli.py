@@ -9,6 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from openworld import OpenworldError
+from openworld.cli import console
+
 COMMANDS = ("demo", "run", "score", "report", "list")
 
 
@@ -101,6 +104,9 @@ def test_list_shows_every_entry(kind):
         (("report", "nowhere"), "nowhere holds no run"),
         (("demo", "--preset", "quik"), "did you mean 'quick'"),
         (("demo", "--style", "twemojis"), "twemoji"),
+        (("demo", "--device", "gpu"), "unknown device 'gpu'"),
+        (("run", "."), "cannot be read (Is a directory)"),
+        (("score", "."), "expected .parquet, .csv or .npz"),
     ],
 )
 def test_wrong_use_is_two_lines_and_exit_code_2(tmp_path, arguments, sentence):
@@ -116,8 +122,65 @@ def test_debug_shows_the_traceback(tmp_path):
     assert "Traceback" in openworld("--debug", "score", "none.csv", cwd=tmp_path).stderr
 
 
-def test_an_unknown_option_is_wrong_use():
-    assert openworld("demo", "--fast").returncode == 2
+@pytest.mark.parametrize("option", ["--fast", "--workers=-1"])
+def test_an_unknown_option_or_number_is_wrong_use(option):
+    assert openworld("demo", option).returncode == 2
+
+
+def test_a_spec_that_is_no_toml_is_wrong_use(tmp_path):
+    (tmp_path / "broken.toml").write_text("learners = [\nseeds = 1")
+    done = openworld("run", "broken.toml", cwd=tmp_path)
+    assert (done.returncode, "not a valid .toml file" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "sentence"),
+    [
+        (KeyboardInterrupt(), 130, "stopped; what is done is kept"),
+        (OSError(28, "No space left on device", "runs/demo"), 1, "runs/demo: No space left on device"),
+        (MemoryError(), 1, "MemoryError"),
+        (EOFError(), 1, "EOFError"),
+        (OpenworldError("told"), 2, "told"),
+    ],
+    ids=repr,
+)
+def test_every_failure_is_a_sentence_and_an_exit_code(failure, code, sentence, capsys):
+    def fail():
+        raise failure
+
+    with pytest.raises(SystemExit) as ended:
+        console.reporting(fail)()
+    told = capsys.readouterr().err
+    assert ended.value.code == code
+    assert sentence in told
+    assert len(told.strip().splitlines()) <= 2
+
+
+def test_a_failure_while_working_is_not_wrong_use():
+    def fail():
+        with console.working():
+            raise OpenworldError("a picture is gone.")
+
+    with pytest.raises(SystemExit) as ended:
+        console.reporting(fail)()
+    assert ended.value.code == 1
+
+
+def test_a_reader_that_goes_away_ends_it_quietly():
+    program = [sys.executable, "-m", "openworld", "list"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.wait() in (0, 1)
+        assert process.stderr.read() == ""
+
+
+def test_score_of_one_side_says_why_there_is_no_number(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("side,score,correct\nbase,1,true\nbase,2,false\n")
+    done = openworld("score", path, "--out", tmp_path / "scored")
+    assert done.returncode == 0, done.stderr
+    assert "has no OpenworldAUC: there is no new sample" in done.stdout
+    assert (tmp_path / "scored" / "report.html").exists()
 
 
 def test_score_compares_models_on_the_same_images(predictions, tmp_path):

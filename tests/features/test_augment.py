@@ -42,3 +42,14 @@ def test_the_same_seed_gives_the_same_view():
     image = Image.effect_noise((40, 30), 50)
     views = [np.asarray(random_resized_crop(image, 16, np.random.default_rng(3))) for _ in range(2)]
     np.testing.assert_array_equal(*views)
+
+
+def test_nothing_outside_the_crop_shines_through():
+    """As torchvision does it: cut, then resized, so that the bicubic filter sees the crop alone."""
+    pixels = np.full((40, 40), 255, np.uint8)
+    for seed in range(20):
+        left, top, right, bottom = _crop_box((40, 40), (0.3, 0.3), np.random.default_rng(seed))
+        inside = pixels.copy()
+        inside[top:bottom, left:right] = 0
+        view = random_resized_crop(Image.fromarray(inside), 64, np.random.default_rng(seed), scale=(0.3, 0.3))
+        assert not np.asarray(view).any()

@@ -134,3 +134,19 @@ def test_the_allowance_counts_over_all_shards(clip, tmp_path):
 def test_an_empty_set_is_refused(clip, tmp_path):
     with pytest.raises(OpenworldError, match="empty"):
         encode(clip, image_set(Reader(), count=0), cache=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"views": -1}, {"seed": -1}, {"crop_scale": (0.0, 1.0)}, {"crop_scale": (0.9, 0.5)}], ids=str
+)
+def test_encodings_out_of_range_are_refused(wrong):
+    with pytest.raises(OpenworldError, match=next(iter(wrong))):
+        Encoding(**wrong)
+
+
+def test_embeddings_that_are_not_finite_are_not_taken_for_unreadable_pictures(tmp_path):
+    overflowing = tiny_clip(torch.float32)
+    with torch.no_grad():
+        overflowing.image.projection.weight.fill_(torch.inf)
+    with pytest.raises(OpenworldError, match="not finite in torch.float32"):
+        encode(overflowing, image_set(Reader()), cache=tmp_path, allow_corrupt=7)

@@ -62,6 +62,19 @@ def test_a_shard_that_is_missing_or_cut_short_is_refused(store):
         store.array("embeddings")
 
 
+@pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n" + bytes(50), b"\x02" + bytes(7) + b"{]"])
+def test_a_shard_that_is_something_else_is_refused(store, content):
+    store.shard_path(1).write_bytes(content)
+    with pytest.raises(OpenworldError, match="shard-00001.*encode again"):
+        store.array("embeddings")
+
+
+def test_a_damaged_manifest_is_refused(store):
+    (store.folder / "manifest.json").write_text("{")
+    with pytest.raises(OpenworldError, match="manifest.json is not JSON.*encode again"):
+        FeatureStore(store.folder).manifest  # noqa: B018
+
+
 def test_nothing_half_written_is_left(store):
     assert sorted(path.name for path in store.folder.iterdir()) == [
         "manifest.json",
@@ -90,3 +103,5 @@ def test_a_view_slices_logits():
     np.testing.assert_array_equal(View([2, 0], [1]).slice(logits), [[7], [1]])
     with pytest.raises(OpenworldError, match="negative"):
         View([-1], [0])
+    with pytest.raises(OpenworldError, match="class 3 of a matrix of 3"):
+        View([0], [3]).slice(logits)

@@ -112,3 +112,43 @@ def test_augmented_views_are_asked_for(learner, clip, shots):
     if learner.consumes == "views":
         with pytest.raises(OpenworldError, match="augmented views"):
             learner.fit(clip, replace(shots, views=None), seed=1)
+
+
+def test_a_fit_on_nothing_is_refused(learner, clip, shots):
+    if hasattr(learner, "schedule"):
+        with pytest.raises(OpenworldError, match="no image to fit"):
+            learner.fit(clip, shots.select(np.arange(0)), seed=1)
+
+
+def test_features_of_another_backbone_are_refused(fitted, shots):
+    bank = fitted.text_bank(shots.classnames, NEW)
+    narrow = replace(shots, embeddings=shots.embeddings[:, :8])
+    with pytest.raises(OpenworldError, match="8 dimensions, but .* gives 64"):
+        fitted.logits(narrow, bank)
+
+
+def test_training_names_that_occur_twice_are_refused(learner, clip, shots):
+    names = ("Owl", *shots.classnames[1:])
+    with pytest.raises(OpenworldError, match="'owl' occurs 2 times"):
+        learner.fit(clip, replace(shots, classnames=names), seed=1)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut short", "not JSON"])
+def test_a_damaged_learner_is_refused(clip, shots, tmp_path, damage):
+    LEARNERS["zero-shot"]().fit(clip, shots, seed=1).save(tmp_path)
+    if damage == "missing":
+        (tmp_path / "learner.json").unlink()
+    elif damage == "cut short":
+        (tmp_path / "parameters.safetensors").write_bytes(b"123")
+    else:
+        (tmp_path / "learner.json").write_text("{")
+    with pytest.raises(OpenworldError, match="holds no whole learner"):
+        load(tmp_path, clip)
+
+
+def test_another_backbone_is_refused(clip, shots, tmp_path):
+    LEARNERS["zero-shot"]().fit(clip, shots, seed=1).save(tmp_path)
+    path = tmp_path / "learner.json"
+    path.write_text(path.read_text().replace(clip.fingerprint, "0" * 64))
+    with pytest.raises(OpenworldError, match="other weights"):
+        load(tmp_path, clip)

@@ -168,6 +168,18 @@ def test_detectors_keep_their_training_names_in_another_domain(clip):
     assert [len(others) for others in bank.others] == [2, 3, 2]
 
 
+def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
+    learner = GMoP(detector_context=4, detectors=2)
+    training = ("ice_cream", "owl", "lamp")
+    parameters = learner.start(clip, training, torch.Generator().manual_seed(0))
+    same, other = (
+        learner.text_bank(clip, parameters, Names(base, ("violin",), training))
+        for base in (training, ("Ice cream", "owl", "lamp"))
+    )
+    for ours, theirs in zip(same.others, other.others, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_unknown_gate_is_refused():
     base, new, detector, labels, columns, settings = batch(STORED["gmop_batch_loss"][0])
     with pytest.raises(OpenworldError, match="unknown gate"):

@@ -134,6 +134,10 @@ def test_a_class_without_a_picture_is_refused(shapes, tmp_path, part):
         ({"learner": "CoOp", "settings": {"context_lenght": 4}}, "did you mean 'context_length'"),
         ({"learner": "GMoP", "settings": {"schedule": {"epoch": 4}}}, "schedule.*did you mean 'epochs'"),
         ({"learner": "GMoP", "settings": {"gate": "soft"}}, "gate"),
+        ({"learner": "GMoP", "choose": {"alfa": (0.1,)}}, "did you mean 'alpha'"),
+        ({"learner": "GMoP", "choose": {"alpha": ()}}, "choose.alpha lists no candidate"),
+        ({"learner": "GMoP", "choose": {"detectors": (3, 1)}}, "detectors is 1"),
+        ({"learner": "CoOp", "settings": {"schedule.epochs": 0}}, "epochs is 0"),
     ],
 )
 def test_wrong_learners_are_refused_when_the_spec_is_read(given, sentence):
@@ -147,6 +151,12 @@ def test_wrong_specs_are_refused():
         ({"learners": [{"learner": "CoOp"}] * 2}, "distinct"),
         ({"learners": [{"learner": "CoOp"}], "seed": [1]}, "did you mean 'seeds'"),
         ({"learners": [{"learner": "CoOp"}], "shots": "16"}, "shots"),
+        ({"learners": [{"learner": "CoOp"}], "shots": 0}, "shots is 0"),
+        ({"learners": [{"learner": "CoOp"}], "views": 0}, "views is 0, expected 1"),
+        ({"learners": [{"learner": "CoOp"}], "seeds": [1, -1]}, "seeds.1. is -1"),
+        ({"learners": [{"learner": "CoOp"}], "ratios": [1, 0]}, "ratios must be above 0"),
+        ({"learners": [{"learner": "CoOp"}], "crop_scale": [0.5, 1.5]}, "crop_scale"),
+        ({"learners": [{"learner": "CoOp"}], "threads": 0}, "threads is 0"),
     ):
         with pytest.raises(OpenworldError, match=sentence):
             read_spec(given, RecognitionSpec)
@@ -154,3 +164,20 @@ def test_wrong_specs_are_refused():
 
 def test_a_learner_spec_takes_its_label_from_the_learner():
     assert LearnerSpec("CoOp").label == "CoOp"
+
+
+def test_domains_and_crops_left_out_are_those_of_the_data_set(shapes):
+    def domains(**given):
+        spec = read_spec({"learners": [{"learner": "GMoP"}], "views": 0, **given}, RecognitionSpec)
+        return spec.train_domain, spec.test_domain, spec.crop_scale
+
+    assert domains() == ("twemoji", "twemoji", (0.5, 1.0))
+    assert domains(train_domain="noto") == ("noto", "noto", (0.5, 1.0))
+    assert domains(test_domain="noto") == ("twemoji", "noto", (0.5, 1.0))
+    assert domains(dataset=str(shapes)) == (None, None, (0.08, 1.0))
+
+
+@pytest.mark.parametrize(("device", "sentence"), [("gpu", "unknown device 'gpu'"), ("cuda:99", "not on this machine")])
+def test_a_device_that_is_not_there_is_refused(device, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        Machine(device=device)

@@ -62,6 +62,64 @@ def test_a_unit_per_model_and_seed(tmp_path):
     assert all(len(unit.run().outputs["images"]["id"]) == 40 for unit in planned)
 
 
+def two_models(**changes):
+    return {name: np.tile(values, 2) for name, values in columns().items()} | {"model": np.repeat([1, 2], 40)} | changes
+
+
+def tables(path):
+    return [unit.run().outputs["images"] for unit in units(path)]
+
+
+def test_models_pair_by_id_whatever_their_order(tmp_path):
+    table = two_models(id=np.tile(np.arange(40), 2))
+    shuffled = np.r_[np.arange(40), 40 + np.random.default_rng(1).permutation(40)]
+    one, two = tables(write(tmp_path / "mine.csv", {name: values[shuffled] for name, values in table.items()}))
+    for name in ("id", "side", "score", "correct"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+def test_without_ids_rows_pair_in_order_while_their_sides_agree(tmp_path):
+    one, two = tables(write(tmp_path / "same.csv", two_models()))
+    assert one["id"].tolist() == two["id"].tolist()
+    side = columns()["side"]
+    one, two = tables(write(tmp_path / "other.csv", two_models(side=np.r_[side, side[::-1]])))
+    assert not set(one["id"]) & set(two["id"])
+
+
+def test_numbers_and_text_name_the_same_class(tmp_path):
+    table = columns()
+    right = table.pop("correct")
+    named = {"label": np.full(40, 1), "prediction": np.where(right, "1", "other")}
+    read = read_predictions(write(tmp_path / "mine.csv", table | named))
+    np.testing.assert_array_equal(read["correct"], right)
+
+
+def test_models_groups_and_ids_may_be_numbers_or_text(tmp_path):
+    table = two_models(group=np.tile([f"drawing {i // 4}" for i in range(40)], 2), id=np.tile(np.arange(100, 140), 2))
+    read = read_predictions(write(tmp_path / "mine.csv", table))
+    assert set(read["model"]) == {"1", "2"}
+    assert len(set(read["group"])) == 10
+    assert read["id"][0] == 100
+
+
+def test_base_classes_come_first_among_the_names(tmp_path):
+    table = columns() | {"label": np.where(columns()["side"] == "base", "zebra", "ant")}
+    (unit,) = units(write(tmp_path / "mine.csv", table))
+    result = unit.run()
+    assert result.metrics["classnames"] == ["zebra", "ant"]
+    right = result.outputs["images"]["prediction"] == result.outputs["images"]["label"]
+    np.testing.assert_array_equal(right, result.outputs["images"]["correct"])
+
+
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_one_side_alone_has_no_openworld_auc_and_says_why(tmp_path, side):
+    (unit,) = units(write(tmp_path / "mine.csv", columns() | {"side": np.full(40, side)}))
+    result = unit.run().metrics
+    assert result["openworld_auc"]["value"] is None
+    assert "no " in result["openworld_auc"]["reason"]
+    assert (result["base_accuracy"] is None) == (side == "new")
+
+
 def broken(**changes):
     return columns() | changes
 
@@ -75,6 +133,16 @@ def broken(**changes):
         ({"side": columns()["side"], "correct": columns()["correct"]}, "lacks score"),
         ({"side": columns()["side"], "score": columns()["score"]}, "correct .or label and prediction"),
         (broken(score=np.zeros(39)), "differ in length"),
+        (dict.fromkeys(columns(), np.zeros(0)), "no row"),
+        (dict.fromkeys(columns(), np.float64(0)), "one entry per image"),
+        (broken(correct=np.full(40, "yes")), "it holds 'yes'"),
+        (broken(group=np.r_[np.nan, np.zeros(39)]), "column group is empty in 1 row.*row 0"),
+        (broken(confidence=np.full(40, 80.0)), "confidence holds 80, outside"),
+        (broken(seed=np.full(40, "one")), "seed must hold whole numbers; it holds 'one'"),
+        (broken(id=np.zeros(40, int)), "id repeats within one model"),
+        (broken(joint_prediction=np.zeros(40, int)), "lacks label .which joint_prediction"),
+        (broken(label=np.zeros(40, int), prediction=np.zeros(40, int)), "correct contradicts label and prediction"),
+        (two_models(id=np.tile(np.arange(40), 2), label=np.arange(80) % 3), "stands for images of different sides"),
     ],
 )
 def test_bad_tables_are_refused(tmp_path, table, sentence):
@@ -88,6 +156,26 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path, name):
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
     with pytest.raises(OpenworldError, match="mine"):
         read_predictions(path)
+
+
+def test_empty_entries_of_a_csv_are_refused(tmp_path):
+    for name in ("correct", "score"):
+        table = columns()
+        path = write(tmp_path / f"{name}.csv", table | {name: ["", *table[name][1:]]})
+        with pytest.raises(OpenworldError, match=f"column {name} .*(row|index) 0"):
+            read_predictions(path)
+
+
+def test_an_empty_file_a_bare_array_and_a_folder(tmp_path):
+    for suffix in (".csv", ".npz", ".parquet"):
+        (tmp_path / f"empty{suffix}").write_bytes(b"")
+        with pytest.raises(OpenworldError, match="not what its name says"):
+            read_predictions(tmp_path / f"empty{suffix}")
+    np.save(tmp_path / "bare.npy", np.zeros(3))
+    with pytest.raises(OpenworldError, match="one array without a name"):
+        read_predictions((tmp_path / "bare.npy").rename(tmp_path / "bare.npz"))
+    with pytest.raises(OpenworldError, match="is a folder"):
+        read_predictions((tmp_path / "folder.csv").mkdir() or tmp_path / "folder.csv")
 
 
 def test_a_missing_file_and_an_unknown_ending(tmp_path):

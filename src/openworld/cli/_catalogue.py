@@ -22,8 +22,9 @@ def _learners() -> Table:
     from openworld.learners import LEARNERS
 
     table = _table("learners", "name", "paper", "tunes", "trains on")
+    pictures = {"views": "augmented pictures", "embeddings": "plain pictures"}
     for name, learner in LEARNERS.items():
-        trains_on = learner.consumes if hasattr(learner, "schedule") else "nothing"
+        trains_on = pictures[learner.consumes] if hasattr(learner, "schedule") else "nothing"
         table.add_row(name, learner.paper, learner.tunes, trains_on)
     return table
 
@@ -31,9 +32,11 @@ def _learners() -> Table:
 def _datasets() -> Table:
     from openworld.datasets import DATASETS
 
-    table = _table("data sets", "name", "domains", "what")
+    table = _table("data sets (or a path to a folder of class folders)", "name", "domains", "what")
+    above = None
     for name, card in DATASETS.items():
-        table.add_row(name, ", ".join(card.domains), card.summary)
+        table.add_row(name, "as above" if card.domains == above else ", ".join(card.domains), card.summary)
+        above = card.domains
     return table
 
 
@@ -53,9 +56,19 @@ def _metrics() -> Table:
 
     table = _table("metrics (openworld.metrics)", "name", "range", "what", "source")
     for name, card in METRICS.items():
-        low, high = ("" if bound is None else f"{bound:g}" for bound in card.range)
-        table.add_row(name, f"[{low}, {high}]", card.summary, card.paper)
+        table.add_row(name, _range(*card.range), card.summary, card.paper)
     return table
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """Where a metric's values lie.
+
+    >>> _range(0, 1), _range(1, None), _range(None, None)
+    ('0 to 1', 'from 1', 'any')
+    """
+    if low is None:
+        return "any" if high is None else f"up to {high:g}"
+    return f"from {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
 def _protocols() -> Table:

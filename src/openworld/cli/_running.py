@@ -20,6 +20,7 @@ class Manner:
     allow_corrupt: int = 0
     quiet: bool = False
     as_json: bool = False
+    remark: str = ""
 
 
 def carry_out(spec, given, manner: Manner) -> None:
@@ -39,6 +40,8 @@ def carry_out(spec, given, manner: Manner) -> None:
     units = recognition.units(spec, machine)
     store.create(given, spec, _provenance(spec, units))
     out.print(_headline(spec, manner))
+    if manner.remark:
+        out.print(manner.remark)
     with console.working():
         _encode(spec, machine, out, manner)
         _execute(units, store, manner)
@@ -57,9 +60,22 @@ def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
     for table in summary.tables:
         if len(summary.tables) > 1:
             out.print(f"\n{table.title}", style="bold")
-        out.print(report.terminal_table(table))
-        out.print(report.losses_line(table.best))
+        say_table(table, [table.best], out)
     out.print(f"Report: {page}   Records: {folder}/   Again with your own data: openworld run --help")
+
+
+def say_table(table, rows, out) -> None:
+    """A table, and for some of its rows where the points go, or why that cannot be said."""
+    from openworld import report
+
+    out.print(report.terminal_table(table))
+    for row in rows:
+        out.print(_why_none(row) if row.openworld_auc is None else report.losses_line(row), markup=False)
+
+
+def _why_none(row) -> str:
+    reasons = {outcome.metrics["openworld_auc"]["reason"]: None for outcome in row.outcomes}
+    return f"{row.learner} has no OpenworldAUC: {'; '.join(filter(None, reasons))}."
 
 
 def _provenance(spec, units) -> dict:

@@ -44,8 +44,8 @@ def common(
     console.set_debug(debug)
 
 
-app.command("demo")(demo)
-app.command("run")(run)
-app.command("score")(score)
-app.command("report")(report)
-app.command("list")(list_command)
+app.command("demo")(console.reporting(demo))
+app.command("run")(console.reporting(run))
+app.command("score")(console.reporting(score))
+app.command("report")(console.reporting(report))
+app.command("list")(console.reporting(list_command))

@@ -1,7 +1,8 @@
 """What every command says and how: errors in two lines, bars on a terminal only, exit codes that mean something."""
 
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from openworld._errors import OpenworldError
@@ -24,6 +25,28 @@ def command() -> list[str]:
     return ["openworld", *sys.argv[1:]]
 
 
+def reporting(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with every failure told in a sentence or two and an exit code instead of a traceback."""
+
+    @functools.wraps(command)
+    def told(*arguments, **options) -> None:
+        try:
+            command(*arguments, **options)
+            sys.stdout.flush()  # a reader that has gone away shows here, and typer knows what to do
+        except KeyboardInterrupt:
+            say_error("stopped; what is done is kept: run the same command again to go on.")
+            sys.exit(130)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if debug():
+                raise
+            say_error(error if isinstance(error, OpenworldError) else sentence(error))
+            sys.exit(exit_code(error))
+
+    return told
+
+
 @contextmanager
 def working() -> Iterator[None]:
     """Errors in this block are failures of the work (exit code 1), not wrong use (exit code 2)."""
@@ -34,14 +57,31 @@ def working() -> Iterator[None]:
         raise
 
 
-def exit_code(error: OpenworldError) -> int:
-    """2 for wrong use, 1 for a failure while working."""
-    return getattr(error, "exit_code", 2)
+def exit_code(error: Exception) -> int:
+    """2 for wrong use, 1 for a failure while working.
+
+    >>> exit_code(OpenworldError("unknown learner")), exit_code(OSError("disk full"))
+    (2, 1)
+    """
+    return getattr(error, "exit_code", 2 if isinstance(error, OpenworldError) else 1)
 
 
 def say_error(message: object) -> None:
     """To standard error, plain."""
     print(f"openworld: {message}", file=sys.stderr)
+
+
+def sentence(error: Exception) -> str:
+    """What failed and what to do, for a failure that nobody foresaw: a full disk, no permission, no memory.
+
+    >>> sentence(OSError(28, "No space left on device", "runs/demo"))
+    'runs/demo: No space left on device. Mend that and run the same command again; what is done is kept.'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}. Mend that and run the same command again; what is done is kept."
+    first = (str(error).strip().splitlines() or ["no message"])[0]
+    return f"{type(error).__name__}: {first}\nopenworld --debug COMMAND shows where."
 
 
 def output(quiet: bool = False):

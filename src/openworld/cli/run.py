@@ -7,32 +7,35 @@ import typer
 
 
 def run(
-    spec: Annotated[Path, typer.Argument(help="TOML file, see above.")],
+    spec: Annotated[Path, typer.Argument(help="TOML file, as above.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; default runs/NAME OF THE SPEC. Continued if unfinished.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
-    workers: Annotated[int, typer.Option(help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
     cache: Annotated[
         Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
     ] = None,
     allow_corrupt: Annotated[
-        int, typer.Option(help="Unreadable images that each image set may lack; more stop the run.")
+        int, typer.Option(min=0, help="Unreadable images that each image set may lack; more stop the run.")
     ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:
     """Run learners on base and new classes, and write records and a report.
 
-    A spec names a data set, a backbone and learners; whatever it leaves out has a default:
+    A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults:
 
     ```toml
-    dataset = "emoji-concepts"      # openworld list datasets, or a folder of class folders
-    train_domain = "twemoji"
-    test_domain = "emojione-monotone"
-    backbone = "embedded"           # openworld list backbones, a folder, or a hub repository
+    dataset = "emoji-concepts"  # of `openworld list`, or a picture folder
+    train_domain = "twemoji"    # a style here, or a sub-folder
+    test_domain = "twemoji"     # left out: that of training
+    backbone = "embedded"       # of `openworld list`, a folder, a hub id
     seeds = [1, 2, 3]
-    shots = 16
+    shots = 16                  # pictures of each base class
+    views = 8                   # augmented views of each shot
+    crop_scale = [0.5, 1.0]     # how much of it a view keeps
+    threads = 1                 # of each process
 
     [[learners]]
     learner = "zero-shot"
@@ -44,8 +47,10 @@ def run(
     choose = { alpha = [0.1, 0.5, 1.0], detectors = [2, 3] }
     ```
 
-    Killed and started again, a run goes on where it was and ends with the same bytes.
+    `choose` decides on validation pictures of base classes. Killed and started again, a run goes on where it was and
+    ends with the same bytes.
     """
+    import json
     import tomllib
 
     from openworld._errors import OpenworldError
@@ -56,6 +61,7 @@ def run(
     if not spec.exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     resolved = read_spec(spec, RecognitionSpec)
-    given = tomllib.loads(spec.read_text(encoding="utf-8"))
+    parse = json.loads if spec.suffix == ".json" else tomllib.loads
+    given = parse(spec.read_text(encoding="utf-8"))
     folder = out or Path("runs") / spec.stem
     carry_out(resolved, given, Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json))

@@ -21,30 +21,32 @@ def score(
     - `joint_prediction` (optional): the name among base and new names together, for the overall accuracy.
     - `confidence` (optional): probability of the prediction, for the calibration error.
     - `group` (optional): images that are not independent share a number or name; intervals and tests use it.
-    - `model`, `seed`, `id` (optional): several models in one file, compared on the same images.
+    - `model`, `seed`, `id` (optional): several models in one file, compared on the images whose `id` they share;
+      without `id`, row by row.
     """
     import tempfile
 
     from openworld import report
     from openworld.cli import console
+    from openworld.cli._running import say_table
     from openworld.protocols import scoring
     from openworld.runs import RunStore, execute, provenance
 
     units = scoring.units(file)
-    with tempfile.TemporaryDirectory() as scratch, console.working():
+    with tempfile.TemporaryDirectory() as scratch:
         folder = out or Path(scratch)
         store = RunStore(folder)
         asked = {"file": file.name, "predictions": units[0].inputs["predictions"]}
         store.create({"file": str(file)}, asked, provenance(command=console.command()))
-        execute(units, store)
-        summary = report.summarise(report.load(folder).outcomes)
+        with console.working():
+            execute(units, store)
+            page = report.build(folder) if out else None
+            summary = report.summarise(report.load(folder).outcomes)
         if as_json:
             print(report.export(summary, "json"))
             return
         shown = console.output()
-        for table in summary.tables:
-            shown.print(report.terminal_table(table))
-            for row in table.rows:
-                shown.print(report.losses_line(row))
-        if out:
-            shown.print(f"Report: {report.build(folder)}   Records: {folder}/")
+        (table,) = summary.tables
+        say_table(table, table.rows, shown)
+        if page:
+            shown.print(f"Report: {page}   Records: {folder}/")

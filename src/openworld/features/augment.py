@@ -37,7 +37,8 @@ def random_resized_crop(
     (4, 4)
     """
     box = _crop_box(image.size, scale, generator)
-    view = image.resize((size, size), Image.Resampling.BICUBIC, box=box)
+    # Cut, then resized: with `resize(box=...)` the filter would reach over the edges of the crop.
+    view = image.crop(box).resize((size, size), Image.Resampling.BICUBIC)
     return ImageOps.mirror(view) if generator.random() < flip else view
 
 

@@ -12,13 +12,14 @@ from typing import NoReturn
 import numpy as np
 import torch
 
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.features.augment import random_resized_crop
 from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
 _BATCH_IMAGES = 128  # fixed: the last bits of an embedding may depend on its batch, and shards must be repeatable
-_LAYOUT_VERSION = 1
+_LAYOUT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,29 @@ class Encoding:
 
     Args:
         views: number V of augmented views for training; 0 for test images.
-        crop_scale: smallest and largest share of the area that a view keeps.
-        seed: of the views' draws.
+        crop_scale: smallest and largest share of the area that a view keeps, 0 < smallest <= largest <= 1.
+        seed: of the views' draws, not negative.
         patches: keep patch embeddings too (float16).
+
+    Raises:
+        OpenworldError: a number outside its range.
+
+    >>> Encoding(views=8).crop_scale
+    (0.08, 1.0)
     """
 
     views: int = 0
     crop_scale: tuple[float, float] = (0.08, 1.0)
     seed: int = 0
     patches: bool = False
+
+    def __post_init__(self):
+        require_at_least(0, views=self.views, seed=self.seed)
+        smallest, largest = self.crop_scale
+        if not 0 < smallest <= largest <= 1:
+            raise OpenworldError(
+                f"crop_scale is {smallest:g} to {largest:g}, expected two shares of the area in order, in (0, 1]."
+            )
 
 
 def default_cache() -> Path:
@@ -66,7 +81,8 @@ def encode(
         `Features` of the readable images, memory-mapped views and patches.
 
     Raises:
-        OpenworldError: an empty set, or more than `allow_corrupt` unreadable images.
+        OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite, or
+            a damaged set on disk.
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
@@ -144,9 +160,18 @@ def _batch(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
     blank = torch.zeros(1 + encoding.views, 3, size, size)
     stacked = torch.stack([blank if stack is None else stack for stack in pixels])
     arrays = _forward(clip, stacked.to(clip.device, clip.dtype), encoding)
-    for array in arrays.values():
+    for name, array in arrays.items():
+        _require_finite(array[readable], name, clip)
         array[~readable] = np.nan
     return arrays
+
+
+def _require_finite(array: np.ndarray, name: str, clip) -> None:
+    # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
+    if not np.isfinite(array).all():
+        raise OpenworldError(
+            f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32, or fetch it again."
+        )
 
 
 @torch.no_grad()

@@ -48,7 +48,7 @@ class Features:
         return len(self.labels)
 
     def select(self, images: np.ndarray) -> "Features":
-        """The images at these places, int64[n] or bool[N]."""
+        """The images at these places, int64[n] or bool[N], in that order."""
         return replace(
             self,
             embeddings=self.embeddings[images],
@@ -60,7 +60,16 @@ class Features:
         )
 
     def of_classes(self, classes: np.ndarray) -> "Features":
-        """All images of `classes`, labels counted within them from 0, in the order given."""
+        """All images of some classes, labels counted within them from 0.
+
+        Args:
+            classes: int64[c], distinct places in `classnames`, in the order that the new names shall have.
+
+        >>> labels = np.array([0, 1, 2, 1])
+        >>> three = Features(np.eye(4), labels, labels, labels, ("cat", "dog", "owl"), "made up")
+        >>> three.of_classes([2, 1]).labels.tolist(), three.of_classes([2, 1]).classnames
+        ([1, 0, 1], ('owl', 'dog'))
+        """
         position = np.full(len(self.classnames), -1)
         position[classes] = np.arange(len(classes))
         chosen = self.select(np.flatnonzero(position[self.labels] >= 0))
@@ -102,9 +111,12 @@ class FeatureStore:
 
     @cached_property
     def manifest(self) -> dict | None:
-        """What was written, or None while the set is not whole."""
+        """What was written, or None while the set is not whole; raises where it is damaged."""
         path = self.folder / "manifest.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        try:
+            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        except ValueError as error:
+            raise _damaged(path, "is not JSON") from error
 
     def shard_path(self, index: int) -> Path:
         """Where shard `index` stands once it is complete."""
@@ -136,10 +148,11 @@ class FeatureStore:
         """Read every shard and compare its SHA-256 with the manifest; raises on the first that differs."""
         for index, digest in enumerate(self.manifest["shards"]):
             if not self.shard_path(index).exists() or _digest(self.shard_path(index)) != digest:
-                raise OpenworldError(
-                    f"{self.shard_path(index)} is missing or was changed since it was written; "
-                    f"delete the folder {self.folder} and encode again."
-                )
+                raise _damaged(self.shard_path(index), "is missing or was changed since it was written")
+
+
+def _damaged(path: Path, what: str) -> OpenworldError:
+    return OpenworldError(f"{path} {what}; delete the folder {path.parent} and encode again.")
 
 
 def _digest(path: Path) -> str:
@@ -149,13 +162,16 @@ def _digest(path: Path) -> str:
 
 def _memory_map(path: Path, name: str) -> np.ndarray | None:
     if not path.exists():
-        raise OpenworldError(f"{path} is missing; delete the folder {path.parent} and encode again.")
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
+        raise _damaged(path, "is missing")
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(length))
+    except (struct.error, ValueError, OverflowError, MemoryError) as error:
+        raise _damaged(path, "is cut short or no safetensors file") from error
     end = max(entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__")
     if path.stat().st_size < 8 + length + end:
-        raise OpenworldError(f"{path} is cut short; delete the folder {path.parent} and encode again.")
+        raise _damaged(path, "is cut short")
     if name not in header:
         return None
     entry, start = header[name], header[name]["data_offsets"][0]

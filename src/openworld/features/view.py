@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._arrays import as_labels
+from openworld._errors import OpenworldError
 
 
 @dataclass(frozen=True)
@@ -37,5 +38,12 @@ class View:
         return len(self.images)
 
     def slice(self, logits: np.ndarray) -> np.ndarray:
-        """The view's part of a matrix [images, classes]: float[n, c]."""
+        """The view's part of a matrix [images, classes]: float[n, c].
+
+        Raises:
+            OpenworldError: an image or a class that the matrix does not have.
+        """
+        for indices, size, kind in zip((self.images, self.classes), np.shape(logits), ("image", "class"), strict=True):
+            if indices.size and indices.max() >= size:
+                raise OpenworldError(f"the view asks for {kind} {indices.max()} of a matrix of {size}, counted from 0.")
         return np.asarray(logits)[np.ix_(self.images, self.classes)]

@@ -1,10 +1,10 @@
 """Text features of base and new names, cosine logits on them, and the default detection score."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -20,7 +20,13 @@ class Names:
     Args:
         base: names of the base classes, as they are to be told apart at test time.
         new: names of the new classes; may be empty.
-        training: names that the learner was fitted with; equal to `base` unless the domain changes.
+        training: names that the learner was fitted with, in label order; those of `base` where none are given.
+
+    Raises:
+        OpenworldError: no base name, an empty name, or two names that differ by case, outer spaces or "_" alone.
+
+    >>> Names(("cat", "wild_dog"), ("owl",)).all
+    ('cat', 'wild_dog', 'owl')
     """
 
     base: tuple[str, ...]
@@ -31,6 +37,7 @@ class Names:
         if not self.base:
             raise OpenworldError("there is no base name; give at least one.")
         require_distinct(self.base + self.new)
+        object.__setattr__(self, "training", self.training or self.base)
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -53,19 +60,29 @@ class TextBank:
     scale: Tensor
 
     def columns(self, subset: Subset) -> slice:
-        """The columns of a subset of the names in logits over all names."""
+        """The columns of a subset of the names in logits over all names; an unknown subset raises."""
         columns = {"base": slice(0, self.base_count), "new": slice(self.base_count, None), "all": slice(None)}
         if subset not in columns:
             raise OpenworldError(f"unknown subset {subset!r}; known: base, new, all.")
         return columns[subset]
 
 
-def require_distinct(names: tuple[str, ...]) -> None:
-    """Refuse two classes of the same name: no prompt could tell them apart."""
-    counts = Counter(name.replace("_", " ").strip().casefold() for name in names)
-    name, count = counts.most_common(1)[0]
-    if count > 1:
-        raise OpenworldError(f"the class name {name!r} occurs {count} times; rename or merge those classes.")
+def spoken(name: str) -> str:
+    """What of a name a prompt lets through: "_" is a space, and neither case nor outer spaces count.
+
+    >>> spoken("Wild_dog ")
+    'wild dog'
+    """
+    return name.replace("_", " ").strip().casefold()
+
+
+def require_distinct(names: Sequence[str]) -> None:
+    """Refuse an empty name, and two classes of the same name: no prompt could tell them apart."""
+    for name, count in Counter(map(spoken, names)).most_common():
+        if not name:
+            raise OpenworldError(f"{count} of {len(names)} class names are empty; every class needs one.")
+        if count > 1:
+            raise OpenworldError(f"the class name {name!r} occurs {count} times; rename or merge those classes.")
 
 
 def cosine_logits(embeddings: Tensor, text: Tensor, scale: Tensor) -> Tensor:
@@ -86,8 +103,3 @@ def largest_base_log_probability(embeddings: Tensor, bank: TextBank) -> Tensor:
     """
     log_probabilities = bank_logits(embeddings, bank, "all").log_softmax(dim=-1)
     return log_probabilities[:, : bank.base_count].amax(dim=-1)
-
-
-def joint_logits(bank_logits_of, embeddings: Tensor, bank: TextBank) -> Tensor:
-    """Logits of base names by the base rule beside logits of new names by the new rule: float[N, C]."""
-    return torch.cat([bank_logits_of(embeddings, bank, "base"), bank_logits_of(embeddings, bank, "new")], dim=1)

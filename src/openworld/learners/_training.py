@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+
+WARMUP_RATE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -15,13 +18,16 @@ class Schedule:
     """SGD with a cosine per epoch, as Dassl runs it.
 
     Args:
-        epochs: passes over the training images.
-        batch_size: images per step.
-        learning_rate: at the top of the cosine.
-        momentum, weight_decay: of SGD; weight decay acts on the prompts too.
+        epochs: passes over the training images, at least 1.
+        batch_size: images per step, at least 1.
+        learning_rate: at the top of the cosine, not negative.
+        momentum, weight_decay: of SGD, not negative; weight decay acts on the prompts too.
         warmup: the first epoch runs at a constant 1e-5, and the cosine starts after it.
-        cosine_epochs: period T_max of the cosine, in epochs; None for `epochs`.
+        cosine_epochs: half period T_max of the cosine, in epochs, at least 1; None for `epochs`.
         drop_last: leave out the last, smaller batch of an epoch when there is a full one.
+
+    Raises:
+        OpenworldError: a number outside its range.
     """
 
     epochs: int = 50
@@ -34,10 +40,8 @@ class Schedule:
     drop_last: bool = True
 
     def __post_init__(self):
-        if self.epochs < 1 or self.batch_size < 1:
-            raise OpenworldError(
-                f"epochs and batch_size must be at least 1; they are {self.epochs} and {self.batch_size}."
-            )
+        require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, cosine_epochs=self._period)
+        require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
 
     def rate(self, epoch: int) -> float:
         """The learning rate of one epoch, counted from 0.
@@ -46,9 +50,13 @@ class Schedule:
         [1e-05, 0.002, 0.00199803, 7.89e-06]
         """
         if self.warmup and epoch == 0:
-            return 1e-5
-        position = (epoch - self.warmup) / (self.cosine_epochs or self.epochs)
+            return WARMUP_RATE
+        position = (epoch - self.warmup) / self._period
         return 0.5 * self.learning_rate * (1 + math.cos(math.pi * position))
+
+    @property
+    def _period(self) -> int:
+        return self.epochs if self.cosine_epochs is None else self.cosine_epochs
 
 
 def train(

@@ -7,8 +7,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
-from openworld.learners._context import context_tokens, start_context
 from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
 from openworld.learners._training import Schedule
 
 
@@ -18,7 +18,7 @@ class CoOp:
 
     Args:
         context_length: N learned tokens; 16 in the paper's few-shot experiments, 4 in OpenPL.
-        words: initialise the context with the embeddings of this phrase, whose word count then decides N; None for
+        words: initialise the context with the embeddings of this phrase, whose tokens then decide N; None for
             Normal(0, 0.02).
         schedule: 50 epochs of 32 images at 0.002, as OpenworldAUC (Hua et al., 2025) compares it.
     """
@@ -32,6 +32,9 @@ class CoOp:
     tunes: ClassVar[str] = "N context tokens, shared by all classes"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
 
     @classmethod
     def published(cls, dataset: str) -> "CoOp":
@@ -48,7 +51,7 @@ class CoOp:
 
     def loss(self, clip, parameters, embeddings, labels, prepared) -> dict[str, Tensor]:
         """Cross-entropy of cosine logits; embeddings float[B, D], labels int64[B]."""
-        text = clip.encode_prompts(parameters["context"], prepared)
+        text = encode_behind(clip, parameters["context"], prepared)
         return {"total": cross_entropy(cosine_logits(embeddings, text, clip.logit_scale), labels)}
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
@@ -57,7 +60,7 @@ class CoOp:
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
         """Text features of all names behind the learned context."""
-        text = clip.encode_prompts(parameters["context"], self.prepare(clip, names.all))
+        text = encode_behind(clip, parameters["context"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
     def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:

@@ -7,21 +7,28 @@ probability and is not detached; training softmaxes run over a detector's own na
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._errors import OpenworldError
+from openworld._arrays import require_at_least
+from openworld._errors import unknown_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
-from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
-from openworld.learners._context import start_context
+from openworld.learners._bank import (
+    Names,
+    TextBank,
+    bank_logits,
+    cosine_logits,
+    largest_base_log_probability,
+    spoken,
+)
 from openworld.learners._fitted import Fitted, fit_on_embeddings
 from openworld.learners._partitions import Partitions, divide_classes
+from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
 from openworld.learners._training import Schedule
-from openworld.learners.zero_shot import encode_names
 
 PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
 """Epochs by data set, where huacong/OpenworldAUC gives them."""
@@ -65,6 +72,15 @@ class GMoP:
     tunes: ClassVar[str] = "4 context tokens to name base, K x 16 to detect"
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.detector_context, None)
+        require_context(self.classifier_context, None)
+        require_templates(self.template)
+        require_at_least(2, detectors=self.detectors)
+        require_at_least(0, alpha=self.alpha, lam=self.lam, partition_seed=self.partition_seed or 0)
+        if self.gate not in get_args(Gate):
+            raise unknown_name("gate", self.gate, get_args(Gate))
 
     @classmethod
     def published(cls, dataset: str) -> "GMoP":
@@ -120,7 +136,7 @@ class GMoP:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
         tuned = names.all if self.tuned_new else names.base
-        text = normalize(clip.encode_prompts(classifier, clip.prompt_names(tuned, len(classifier))), dim=-1)
+        text = normalize(encode_behind(clip, classifier, clip.prompt_names(tuned, len(classifier))), dim=-1)
         if names.new and not self.tuned_new:
             text = torch.cat([text, encode_names(clip, names.new, (self.template,))])
         if self.single_prompt:
@@ -149,19 +165,22 @@ class GMoP:
 
     def _texts(self, clip, parameters, prepared: "Prepared") -> tuple[Tensor, Tensor]:
         if self.single_prompt:
-            text = clip.encode_prompts(parameters["context"], prepared.classifier_prompts)
+            text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
-        base = clip.encode_prompts(parameters["classifier"], prepared.classifier_prompts)
+        base = encode_behind(clip, parameters["classifier"], prepared.classifier_prompts)
         both = zip(parameters["detectors"], prepared.detector_prompts, strict=True)
-        return base, torch.stack([clip.encode_prompts(context, prompts) for context, prompts in both])
+        return base, torch.stack([encode_behind(clip, context, prompts) for context, prompts in both])
 
     def _own_prompts(self, clip, classnames, own: np.ndarray):
         return clip.prompt_names([classnames[index] for index in own], self.detector_context)
 
     def _detector_texts(self, clip, contexts: Tensor, names: Names) -> tuple[list[Tensor], list[Tensor]]:
-        vocabulary = list(dict.fromkeys(names.training + names.all))
-        every = clip.encode_prompts(contexts, clip.prompt_names(vocabulary, self.detector_context))
-        asked = [index for index, name in enumerate(vocabulary) if name in set(names.all)]
+        # Training names first, so that a partition's class numbers are places in the vocabulary.
+        vocabulary = {spoken(name): name for name in names.training + names.all}
+        prompts = clip.prompt_names(list(vocabulary.values()), self.detector_context)
+        every = encode_behind(clip, contexts, prompts)
+        places = {name: place for place, name in enumerate(vocabulary)}
+        asked = [places[spoken(name)] for name in names.all]
         own = self.divide(len(names.training)).names.tolist()
         others = [[index for index in asked if index not in set(mine)] for mine in own]
         texts = list(zip(every, own, others, strict=True))
@@ -241,6 +260,4 @@ def _gates(base_logits: Tensor, new_logits: Tensor, labels: Tensor, gate: Gate) 
         true = (logits if gate == "logit" else logits.softmax(dim=-1)).gather(1, labels[:, None])[:, 0]
         return torch.sigmoid(true.detach() if gate == "detached" else true)
 
-    if gate not in ("sigmoid", "detached", "logit", "0-1", "none"):
-        raise OpenworldError(f"unknown gate {gate!r}; known: sigmoid, detached, logit, 0-1, none.")
     return of(base_logits), of(new_logits)

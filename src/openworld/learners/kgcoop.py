@@ -6,12 +6,19 @@ from typing import ClassVar
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from openworld._arrays import require_at_least
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
-from openworld.learners._context import context_tokens, start_context
 from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._text import (
+    context_tokens,
+    encode_behind,
+    encode_names,
+    require_context,
+    require_templates,
+    start_context,
+)
 from openworld.learners._training import Schedule
-from openworld.learners.zero_shot import encode_names
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class KgCoOp:
 
     Args:
         context_length: N learned tokens where `words` is None.
-        words: phrase that initialises the context; its word count decides N.
+        words: phrase that initialises the context; its tokens decide N.
         weight: lambda of the guidance term; 8 in the published runs.
         template: of the frozen teacher; `published` knows each data set's.
         schedule: 100 epochs of 128 images at 0.002 (htyao89/KgCoOp @ c43ccc3).
@@ -38,6 +45,11 @@ class KgCoOp:
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
 
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
+        require_templates(self.template)
+        require_at_least(0, weight=self.weight)
+
     @classmethod
     def published(cls, dataset: str) -> "KgCoOp":
         """With the sentence of the data set's teacher."""
@@ -49,13 +61,12 @@ class KgCoOp:
 
     def prepare(self, clip, classnames):
         """The tokenised names, and the teacher's unit text features float[C, D]."""
-        prompts = clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
-        return prompts, encode_names(clip, classnames, (self.template,))
+        return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(self, clip, parameters, embeddings, labels, prepared) -> dict[str, Tensor]:
         """Cross-entropy, guidance and their weighted sum; embeddings float[B, D], labels int64[B]."""
         prompts, teacher = prepared
-        text = normalize(clip.encode_prompts(parameters["context"], prompts), dim=-1)
+        text = normalize(encode_behind(clip, parameters["context"], prompts), dim=-1)
         entropy = cross_entropy(cosine_logits(embeddings, text, clip.logit_scale), labels)
         guidance = 1 - (text * teacher).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
@@ -66,8 +77,7 @@ class KgCoOp:
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
         """Text features of all names behind the learned context."""
-        prompts, _ = self.prepare(clip, names.all)
-        text = clip.encode_prompts(parameters["context"], prompts)
+        text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
     def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
@@ -77,3 +87,6 @@ class KgCoOp:
     def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
         """float[N], log of the largest base softmax."""
         return largest_base_log_probability(embeddings, bank)
+
+    def _prompts(self, clip, classnames):
+        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))

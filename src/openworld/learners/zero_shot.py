@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from openworld.datasets import templates as sentences
-from openworld.learners._bank import Names, TextBank, bank_logits, largest_base_log_probability
+from openworld.learners._bank import Names, TextBank, bank_logits, largest_base_log_probability, require_distinct
 from openworld.learners._fitted import Fitted
+from openworld.learners._text import encode_names, require_templates
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,9 @@ class ZeroShot:
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
 
+    def __post_init__(self):
+        require_templates(*self.templates)
+
     @classmethod
     def published(cls, dataset: str) -> "ZeroShot":
         """With the data set's own sentence."""
@@ -36,6 +38,7 @@ class ZeroShot:
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Nothing is learned; `train` gives the base names, `seed` has no effect."""
+        require_distinct(train.classnames)
         return Fitted(self, clip, tuple(train.classnames), {})
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
@@ -67,10 +70,3 @@ class ZeroShotEnsemble(ZeroShot):
     def published(cls, dataset: str) -> "ZeroShotEnsemble":
         """With the data set's own ensemble."""
         return cls(templates=sentences.ensemble(dataset))
-
-
-@torch.no_grad()
-def encode_names(clip, names, templates) -> Tensor:
-    """Unit text features float[C, D] of names in one or several templates; "_" in a name is read as a space."""
-    features = [normalize(clip.encode_text(sentences.fill(template, names)), dim=-1) for template in templates]
-    return normalize(torch.stack(features).mean(dim=0), dim=-1)

@@ -8,8 +8,7 @@ from itertools import product
 
 from openworld import datasets
 from openworld.features import Features
-from openworld.learners import LEARNERS, configure
-from openworld.learners._settings import override
+from openworld.learners import LEARNERS, configure, override
 from openworld.protocols._outcome import recognition_metrics, score
 
 
@@ -21,6 +20,12 @@ def choose_settings(one, clip, shots: Features, validation: Features, seed: int)
         clip: the backbone.
         shots, validation: features of the base classes.
         seed: as in the unit.
+
+    Returns:
+        (settings whole, [{"candidate": {key: value}, "openworld_auc": in [0, 1]}, ...] in the order tried).
+
+    Raises:
+        OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
     """
     pseudo_base, pseudo_new = datasets.base_new_split(len(shots.classnames))
     trail = []

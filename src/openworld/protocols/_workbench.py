@@ -6,8 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from openworld import backbones, datasets
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.features import Encoding, Features, encode, is_encoded
 
@@ -20,16 +22,38 @@ class Machine:
         device: "cpu", "cuda", "cuda:1", "mps".
         cache: folder of encoded image sets; None for the default one.
         allow_corrupt: how many unreadable images each image set may lack.
+
+    Raises:
+        OpenworldError: a device that torch does not know or this machine does not have.
     """
 
     device: str = "cpu"
     cache: str | None = None
     allow_corrupt: int = 0
 
+    def __post_init__(self):
+        require_at_least(0, allow_corrupt=self.allow_corrupt)
+        require_device(self.device)
+
     @property
     def folder(self) -> Path | None:
         """The cache as a path."""
         return None if self.cache is None else Path(self.cache)
+
+
+def require_device(name: str) -> None:
+    """Refuse a device that is not there, before any work.
+
+    >>> require_device("cpu")
+    """
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise OpenworldError(f"unknown device {name!r}; expected cpu, cuda, cuda:1 or mps.") from None
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if (device.index or 0) >= counts.get(device.type, 0):
+        there = [kind if count == 1 else f"{kind}:0 to {kind}:{count - 1}" for kind, count in counts.items() if count]
+        raise OpenworldError(f"device {name!r} is not on this machine, as torch sees it; it has {', '.join(there)}.")
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 
 from openworld import datasets
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.features import Encoding, Features
-from openworld.learners import LEARNERS, Fitted, configure
+from openworld.learners import LEARNERS, Fitted, configure, override
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
 from openworld.protocols._workbench import (
@@ -33,6 +34,8 @@ from openworld.report import pictures
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 1
+EMBEDDED_CROP = (0.5, 1.0)
+PUBLISHED_CROP = (0.08, 1.0)
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
 
@@ -46,6 +49,9 @@ class LearnerSpec:
         settings: its own settings, where they differ from the published defaults.
         choose: settings to be decided on validation pictures, each with its candidates, such as
             {"alpha": [0.1, 0.5], "schedule.epochs": [10, 20]}.
+
+    Raises:
+        OpenworldError: an unknown learner, setting or candidate setting; a setting without candidates.
     """
 
     learner: str
@@ -58,40 +64,65 @@ class LearnerSpec:
             raise unknown_name("learner", self.learner, LEARNERS)
         object.__setattr__(self, "label", self.label or self.learner)
         configure(LEARNERS[self.learner], self.settings)
+        for key, candidates in self.choose.items():
+            if not candidates:
+                raise OpenworldError(f"choose.{key} lists no candidate; give some, or leave the key out.")
+            for candidate in candidates:
+                configure(LEARNERS[self.learner], override(self.settings, {key: candidate}))
 
 
 @dataclass(frozen=True)
 class RecognitionSpec:
-    """What `openworld run` reads for this protocol.
+    """Tune on base classes, then meet base and new ones (OpenworldAUC, Hua et al., 2025).
 
     Args:
-        dataset: a name of `openworld list datasets`.
+        dataset: a name of `openworld list datasets`, or a path to a folder of class folders.
         train_domain, test_domain: domains of the data set (styles, in the embedded world); equal ones give the
-            same-drawing split there, different ones the redrawn split. None for a data set's only domain.
+            same-drawing split there, different ones the redrawn split. Left out, the data set's first or only domain
+            to train in, and the same to test in.
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         learners: what is compared; the order is the order of the tables.
-        seeds: of few-shot draws, initial prompts and shuffles; every learner runs once per seed.
-        shots: training pictures of each base class.
-        views: augmented views encoded of every training picture.
-        crop_scale: smallest and largest share of the picture that a view keeps.
+        seeds: of few-shot draws, initial prompts and shuffles, not negative; every learner runs once per seed.
+        shots: training pictures of each base class, at least 1.
+        views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
+        crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; left out, the published
+            0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
         ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
-        threads: CPU threads of each unit; fixed, because the last bits of a sum may depend on it.
+        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+
+    Raises:
+        OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range.
     """
 
     learners: tuple[LearnerSpec, ...]
     protocol: Literal["recognition"] = "recognition"
     dataset: str = "emoji-concepts"
-    train_domain: str | None = "twemoji"
-    test_domain: str | None = "twemoji"
+    train_domain: str | None = None
+    test_domain: str | None = None
     backbone: str = "embedded"
     seeds: tuple[int, ...] = (1, 2, 3)
     shots: int = 16
     views: int = 8
-    crop_scale: tuple[float, float] = (0.5, 1.0)
+    crop_scale: tuple[float, float] | None = None
     ratios: tuple[float, ...] = PUBLISHED_RATIOS
     threads: int = 1
 
     def __post_init__(self):
+        self._require_sound()
+        embedded = datasets.DATASETS.get(self.dataset)
+        train_domain = self.train_domain or (embedded.domains[0] if embedded else None)
+        object.__setattr__(self, "train_domain", train_domain)
+        object.__setattr__(self, "test_domain", self.test_domain or train_domain)
+        object.__setattr__(self, "crop_scale", self.crop_scale or (EMBEDDED_CROP if embedded else PUBLISHED_CROP))
+        Encoding(self.views, self.crop_scale)  # refuses shares that are none
+
+    def _require_sound(self) -> None:
+        on_views = any(LEARNERS[one.learner].consumes == "views" for one in self.learners)
+        require_at_least(int(on_views), views=self.views)
+        require_at_least(1, shots=self.shots, threads=self.threads)
+        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        if not all(ratio > 0 for ratio in self.ratios):
+            raise OpenworldError(f"ratios must be above 0; they are {list(self.ratios)}.")
         labels = [learner.label for learner in self.learners]
         if not labels or not self.seeds:
             raise OpenworldError("a run needs at least one learner and one seed.")

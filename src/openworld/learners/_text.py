@@ -1,0 +1,66 @@
+"""Text features of class names: in hand-written sentences, or behind a learned context, which starts here too.
+
+Contexts stay in float32 (or float64) while they are learned, whatever the backbone's type: in half precision the steps
+of the first and last epochs would be smaller than the spacing of numbers, and be lost.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.datasets import templates as sentences
+
+STANDARD_DEVIATION = 0.02
+
+
+@torch.no_grad()
+def encode_names(clip, names, templates) -> Tensor:
+    """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
+    features = [normalize(_widen(clip.encode_text(sentences.fill(one, names))), dim=-1) for one in templates]
+    return normalize(torch.stack(features).mean(dim=0), dim=-1)
+
+
+def encode_behind(clip, context: Tensor, prompts) -> Tensor:
+    """Unnormalised text features of prepared names behind a context: float32[C, D] of [N, W], [K, C, D] of [K, N, W].
+
+    The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
+    run in half precision.
+    """
+    return _widen(clip.encode_prompts(context.to(clip.dtype), prompts))
+
+
+def context_tokens(clip, length: int, words: str | None) -> int:
+    """How many context tokens a learner has: those of its phrase, else `length`."""
+    return length if words is None else len(clip.embed_words(words))
+
+
+def start_context(clip, length: int, words: str | None, generator: torch.Generator, count: int | None = None) -> Tensor:
+    """float32[N, W], or float32[count, N, W] for several contexts: Normal(0, 0.02), or a phrase's embeddings.
+
+    Drawn on the CPU, so that a seed gives the same context on every device.
+    """
+    if words is not None:
+        return clip.embed_words(words).detach().float().clone()
+    shape = (length, clip.config.text.width) if count is None else (count, length, clip.config.text.width)
+    return (torch.randn(shape, generator=generator) * STANDARD_DEVIATION).to(clip.device)
+
+
+def require_context(context_length: int, words: str | None) -> None:
+    """Refuse a context without tokens."""
+    require_at_least(1, context_length=context_length)
+    if words is not None and not words.strip():
+        raise OpenworldError("words is an empty phrase; give one, or None to start from random numbers.")
+
+
+def require_templates(*templates: str) -> None:
+    """Refuse no template at all, and a template without exactly one place for the name."""
+    if not templates:
+        raise OpenworldError("templates is empty; give at least one sentence with {} in the place of the name.")
+    for template in templates:
+        sentences.fill(template, ())
+
+
+def _widen(tensor: Tensor) -> Tensor:
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

@@ -1,0 +1,185 @@
+"""Read a table of predictions that were made elsewhere, and check every column of it; see `scoring`."""
+
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_fractions, as_scores
+from openworld._errors import OpenworldError
+
+REQUIRED = ("side", "score")
+NAMES = ("side", "label", "prediction", "joint_prediction", "model")
+_UNREADABLE = (ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+
+
+def read_predictions(path: Path) -> dict[str, np.ndarray]:
+    """The file's columns, checked, with `correct`, `group`, `id`, `model` and `seed` filled in.
+
+    Args:
+        path: a .parquet, .csv or .npz file with one row per image, model and seed.
+
+    Returns:
+        Columns of N rows: side, model, label, prediction and joint_prediction as text, score float64, correct bool,
+        confidence float64 in [0, 1], seed, id and group int64. What the file lacks and nothing stands in for is absent.
+
+    Raises:
+        OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
+            that is neither base nor new, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs
+            twice in a model or stands for images of different sides or labels.
+    """
+    table = _read(Path(path))
+    _require_columns(table, path)
+    count = len(table["side"])
+    table |= {name: _as_names(table[name], name) for name in NAMES if name in table}
+    unknown = sorted(set(table["side"].tolist()) - {"base", "new"})
+    if unknown:
+        raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
+    table["score"] = as_scores(table["score"], "column score")
+    if "confidence" in table:
+        table["confidence"] = as_fractions(table["confidence"], "column confidence")
+    table["correct"] = _correct(table, count)
+    table["seed"] = _whole_numbers(table.get("seed", np.zeros(count, np.int64)), "seed")
+    table.setdefault("model", np.full(count, "model"))
+    table["id"] = _identify(table)
+    table["group"] = _numbered(table.get("group", table["id"]), "group")
+    return table
+
+
+def _read(path: Path) -> dict[str, np.ndarray]:
+    suffix = path.suffix.lower()
+    readers = {".parquet": _read_parquet, ".csv": _read_csv, ".npz": _read_npz}
+    if suffix not in readers:
+        raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected .parquet, .csv or .npz.")
+    if path.is_dir():
+        raise OpenworldError(f"{path} is a folder; give one file of predictions.")
+    try:
+        return readers[suffix](path)
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except _UNREADABLE as error:
+        raise OpenworldError(f"{path} is not what its name says, a {suffix} file: {error}.") from error
+
+
+def _read_parquet(path: Path) -> dict[str, np.ndarray]:
+    from pyarrow import parquet
+
+    return _columns(parquet.read_table(path))
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    from pyarrow import csv
+
+    return _columns(csv.read_csv(path))
+
+
+def _columns(table) -> dict[str, np.ndarray]:
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    arrays = np.load(path, allow_pickle=False)
+    if isinstance(arrays, np.ndarray):
+        raise ValueError("it holds one array without a name")
+    with arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _require_columns(table: dict[str, np.ndarray], path: Path) -> None:
+    missing = [name for name in REQUIRED if name not in table]
+    if "correct" not in table and not {"label", "prediction"} <= table.keys():
+        missing.append("correct (or label and prediction)")
+    if "joint_prediction" in table and "label" not in table:
+        missing.append("label (which joint_prediction is compared with)")
+    if missing:
+        has = ", ".join(table) or "no column"
+        raise OpenworldError(f"{path} lacks {', '.join(missing)}; it has {has} (see openworld score --help).")
+    shapes = {name: np.shape(values) for name, values in table.items()}
+    if len(set(shapes.values())) > 1 or len(shapes["side"]) != 1:
+        raise OpenworldError(
+            f"the columns of {path} differ in length or shape: {shapes}; expected one entry per image."
+        )
+    if not shapes["side"][0]:
+        raise OpenworldError(f"{path} has columns but no row; it needs one row per image.")
+
+
+def _as_names(values: np.ndarray, column: str) -> np.ndarray:
+    """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises."""
+    listed = _filled(values, column)
+    return np.array([str(int(value) if isinstance(value, float) and value.is_integer() else value) for value in listed])
+
+
+def _filled(values: np.ndarray, column: str) -> list:
+    """The entries of a column; an empty one raises."""
+    listed = np.asarray(values).tolist()
+    empty = [row for row, value in enumerate(listed) if value is None or value == "" or value != value]
+    if empty:
+        raise OpenworldError(
+            f"column {column} is empty in {len(empty)} row(s), first in row {empty[0]} (from 0); "
+            "fill those entries in, or drop the rows."
+        )
+    return listed
+
+
+def _whole_numbers(values: np.ndarray, column: str) -> np.ndarray:
+    values = np.asarray(values)
+    if values.dtype.kind not in "iu":
+        odd = next((value for value in _filled(values, column) if not isinstance(value, int)), values.dtype)
+        raise OpenworldError(f"column {column} must hold whole numbers; it holds {odd!r}.")
+    return values.astype(np.int64)
+
+
+def _numbered(values: np.ndarray, column: str) -> np.ndarray:
+    """Whole numbers as they are, anything else numbered in the order of its names."""
+    values = np.asarray(values)
+    if values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    return np.unique(_as_names(values, column), return_inverse=True)[1]
+
+
+def _correct(table: dict[str, np.ndarray], count: int) -> np.ndarray:
+    """Which images are named right: as told, or where label and prediction agree; they must not contradict."""
+    if "correct" not in table:
+        return table["label"] == table["prediction"]
+    told = as_correct(_filled(table["correct"], "correct"), "column correct", count)
+    if not {"label", "prediction"} <= table.keys():
+        return told
+    contradicted = np.flatnonzero(told != (table["label"] == table["prediction"]))
+    if contradicted.size:
+        raise OpenworldError(
+            f"column correct contradicts label and prediction in {contradicted.size} row(s), first in row "
+            f"{contradicted[0]} (from 0); prediction is the name among those of the image's own side, "
+            "joint_prediction the one among all names."
+        )
+    return told
+
+
+def _identify(table: dict[str, np.ndarray]) -> np.ndarray:
+    """int64[N]: which image every row is, the same for all models and seeds."""
+    runs = [f"{model}\0{seed}" for model, seed in zip(table["model"], table["seed"], strict=True)]
+    runs = np.unique(runs, return_inverse=True)[1]
+    if "id" not in table:
+        ids = np.empty(len(runs), np.int64)
+        for run in range(runs.max() + 1):
+            ids[runs == run] = np.arange((runs == run).sum())
+        # Rows that disagree are other images: numbered apart, so that no test takes them for pairs.
+        return ids if _first_clash(ids, table) is None else np.arange(len(runs))
+    ids = _numbered(table["id"], "id")
+    if len(set(zip(runs.tolist(), ids.tolist(), strict=True))) < len(ids):
+        raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
+    clash = _first_clash(ids, table)
+    if clash is not None:
+        raise OpenworldError(
+            f"id {table['id'][clash]!r} stands for images of different sides or labels, first in row {clash} (from 0); "
+            "one id is one image, in every model and seed."
+        )
+    return ids
+
+
+def _first_clash(ids: np.ndarray, table: dict[str, np.ndarray]) -> int | None:
+    """The first row whose side or label is not that of the first row of the same id."""
+    _, first, image = np.unique(ids, return_index=True, return_inverse=True)
+    columns = [table[name] for name in ("side", "label") if name in table]
+    rows = np.flatnonzero(np.any([column != column[first][image] for column in columns], axis=0))
+    return int(rows[0]) if rows.size else None

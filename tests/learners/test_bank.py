@@ -1,0 +1,37 @@
+"""Names and text banks by hand."""
+
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.learners import Names, TextBank
+from openworld.learners._bank import bank_logits, largest_base_log_probability
+
+
+def test_base_names_come_first_and_training_names_default_to_them():
+    names = Names(("cat", "dog"), ("owl",))
+    assert names.all == ("cat", "dog", "owl")
+    assert names.training == ("cat", "dog")
+    assert Names(("cat",), (), ("cat", "dog")).training == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "sentence"),
+    [
+        ((), ("owl",), "no base name"),
+        (("cat", " "), (), "1 of 2 class names are empty"),
+        (("cat", "Cat"), (), "'cat' occurs 2 times"),
+        (("ice_cream",), ("ice cream",), "'ice cream' occurs 2 times"),
+    ],
+)
+def test_names_that_no_prompt_tells_apart_are_refused(base, new, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        Names(base, new)
+
+
+def test_logits_and_score_of_one_image():
+    # Cosines 1, 0 and 0 with two base names and a new one, at scale log 2: softmax 2/4, 1/4, 1/4.
+    bank = TextBank(torch.eye(3), 2, torch.tensor(2.0).log())
+    image = torch.tensor([[7.0, 0.0, 0.0]])
+    torch.testing.assert_close(bank_logits(image, bank, "base"), torch.tensor([[0.6931472, 0.0]]))
+    torch.testing.assert_close(largest_base_log_probability(image, bank).exp(), torch.tensor([0.5]))
