@@ -76,7 +76,10 @@ def load(
     model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=str(name))
     layout = _layout(form, config)
     load_state(model, _read_weights(folder / form.name, form.pickled), layout, str(folder / form.name))
-    return model.to(device=device, dtype=dtype).requires_grad_(False).eval()
+    scale = model.log_scale.data
+    model.to(device=device, dtype=dtype).requires_grad_(False).eval()
+    model.log_scale.data = scale.to(device)  # half precision would turn a logit scale of 100 into 98.9
+    return model
 
 
 def _folder(name: str, allow_pickle: bool) -> Path:

@@ -16,6 +16,7 @@ def report(
     """Build the report of a run from its records alone: one HTML file that needs no network."""
     from openworld import report as reports
     from openworld.cli import console
+    from openworld.cli._running import say_table
 
     if not table:
         page = reports.build(folder, output=output)
@@ -27,4 +28,4 @@ def report(
         return
     out = console.output()
     for one in summary.tables:
-        out.print(reports.terminal_table(one))
+        say_table(one, [one.best], out)

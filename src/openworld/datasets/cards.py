@@ -20,12 +20,14 @@ class DatasetCard:
         domains: what `domain` may be, the default first.
         parts: what `part` may be.
         load: gives an image set; takes `domain`, `part`, `shots` and `seed`.
+        group_name: what pictures of one group share, such as "drawing"; "" where all pictures are independent.
     """
 
     summary: str
     domains: tuple[str, ...]
     parts: tuple[str, ...]
     load: Callable[..., ImageSet]
+    group_name: str = ""
 
 
 def _load_emoji(task: str, *, domain: str | None = None, **options) -> ImageSet:
@@ -35,7 +37,9 @@ def _load_emoji(task: str, *, domain: str | None = None, **options) -> ImageSet:
 _EMOJI_DOMAINS = ("twemoji", *(style for style in STYLES if style != "twemoji"))
 
 DATASETS: dict[str, DatasetCard] = {
-    f"emoji-{name}": DatasetCard(task.summary, _EMOJI_DOMAINS, emoji.PARTS, partial(_load_emoji, name))
+    f"emoji-{name}": DatasetCard(
+        task.summary, _EMOJI_DOMAINS, emoji.PARTS, partial(_load_emoji, name), group_name="drawing"
+    )
     for name, task in emoji.TASKS.items()
 }
 """Name -> card of every data set that comes with openworld; beside these names, `load` takes paths to folders."""

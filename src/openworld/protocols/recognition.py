@@ -17,6 +17,7 @@ import torch
 from openworld import datasets
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
 from openworld.learners import LEARNERS, Fitted, configure, override
 from openworld.protocols._choice import choose_settings
@@ -194,12 +195,15 @@ def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
     for source in {source: None for task in tasks(spec) for source in task.sources.values()}:
         require_pictures(source)
-    weights = backbone(spec.backbone, machine.device).fingerprint
+    clip = backbone(spec.backbone, machine.device)
+    if any(hasattr(LEARNERS[one.learner], "schedule") for one in spec.learners):
+        clip.prompt_names(("name",), 1)  # refuses a text tower that takes no context, before anything is encoded
     return [
         Unit(
             function=f"{__name__}:run_unit",
             arguments={"task": asdict(task)},
-            inputs={"weights": weights} | {part: source.load().fingerprint for part, source in task.sources.items()},
+            inputs={"weights": clip.fingerprint}
+            | {part: source.load().fingerprint for part, source in task.sources.items()},
             version=ALGORITHM_VERSION,
             name=f"{task.learner.label}, seed {task.seed}",
             resources={"machine": asdict(machine)},
@@ -261,6 +265,7 @@ def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> d
         "tuned_parameters": fitted.tuned_parameters,
         "n_base_classes": base_count,
         "n_new_classes": len(test.classnames) - base_count,
+        "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
         "classnames": list(test.classnames),
     }
 
