@@ -20,6 +20,8 @@ from emoji_clip.tokens import END, load_tokenizer, train_tokenizer
 from emoji_clip.train import Trainer
 from emoji_clip.world import read_world
 
+from openworld.backbones.two_tower import TwoTower
+
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "openworld"
 LOGGED_STYLES = ("noto", "emojione", "twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
 
@@ -81,18 +83,27 @@ def run(trainer: Trainer, checkpoint: Path, export: Path, pause: float) -> None:
 
 
 def finish(trainer: Trainer, checkpoint: Path, export: Path) -> None:
-    """Checkpoint, evaluate the averaged weights, export them."""
+    """Checkpoint; evaluate the current and the averaged weights; export those that name source pictures better."""
     trainer.save(checkpoint)
-    model, tokenizer = trainer.average, trainer.captions.tokenizer
+    found = []
+    for name, model in (("current", trainer.model), ("averaged", trainer.average)):
+        evaluation = evaluate(trainer, model)
+        scale, loss = evaluation.best_scale()
+        figures = {style: evaluation.accuracy(style, "clean", evaluation.seen, 100) for style in LOGGED_STYLES}
+        log(trainer, {f"{name} {key}": value for key, value in (figures | {"scale": scale, "loss": loss}).items()})
+        found.append((loss, scale, model))
+    _, scale, model = min(found, key=lambda candidate: candidate[0])
+    export_model(model, trainer.captions.tokenizer, scale, export)
+
+
+def evaluate(trainer: Trainer, model: TwoTower) -> Evaluation:
+    """The evaluation of one set of weights of a trainer."""
+    tokenizer = trainer.captions.tokenizer
 
     def encode_texts(texts: list[str]) -> torch.Tensor:
         return model.text(torch.from_numpy(pad([encoding.ids for encoding in tokenizer.encode_batch(texts)])))
 
-    evaluation = Evaluation(trainer.world, model.image, encode_texts)
-    figures = {style: evaluation.accuracy(style, "clean", evaluation.seen, 100) for style in LOGGED_STYLES}
-    scale = evaluation.best_scale()
-    log(trainer, figures | {"scale": scale, "learned": model.logit_scale.item()})
-    export_model(model, tokenizer, scale, export)
+    return Evaluation(trainer.world, model.image, encode_texts)
 
 
 def log(trainer: Trainer, figures: dict[str, float]) -> None:

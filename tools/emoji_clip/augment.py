@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 # Share of pictures in each look at full strength; the rest keep their colours.
-LOOKS = {"grey": 0.11, "edges": 0.09, "threshold": 0.18, "cutout": 0.06, "outline": 0.09}
+LOOKS = {"grey": 0.02, "edges": 0.07, "threshold": 0.13, "cutout": 0.05, "outline": 0.07}
 LUMINANCE = torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
 YIQ = torch.tensor([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
 
@@ -53,7 +53,11 @@ def redraw(colour: Tensor, alpha: Tensor, strength: float, random: Generator) ->
         chosen = torch.nonzero((draws >= low) & (draws < high)).flatten()
         low = high
         if len(chosen):
-            colour[chosen], alpha[chosen] = DRAW[look](colour[chosen], alpha[chosen], random)
+            drawn, shape = DRAW[look](colour[chosen], alpha[chosen], random)
+            # Half of them lie between drawing and look: without such bridges training never crosses over.
+            mix = uniform((len(chosen), 1, 1, 1), 0.2, 1.8, random).clamp_max(1)
+            colour[chosen] = torch.lerp(colour[chosen], drawn, mix)
+            alpha[chosen] = torch.lerp(alpha[chosen], shape, mix)
             for index in chosen.tolist():
                 looks[index] = look
     return colour, alpha, looks
@@ -145,7 +149,7 @@ def jitter(colour: Tensor, random: Generator) -> Tensor:
     """Colours [B,3,H,W] with hue (15 degrees), saturation, contrast, brightness and gamma changed a little."""
     count = len(colour)
     angle = uniform((count,), -1, 1, random) * math.radians(15)
-    saturation = uniform((count,), 0.6, 1.4, random)
+    saturation = uniform((count,), -0.2, 1.3, random).clamp_min(0)
     turn = torch.zeros(count, 3, 3)
     turn[:, 0, 0] = 1
     turn[:, 1, 1] = turn[:, 2, 2] = saturation * angle.cos()

@@ -129,15 +129,16 @@ class Evaluation:
                     cells.append((confidence[inside].mean(), right[inside].mean()))
         return float(np.corrcoef(np.array(cells).T)[0, 1])
 
-    def best_scale(self, count: int = 1500) -> float:
-        """The logit scale with the smallest zero-shot loss on varied source pictures, over all seen concepts."""
+    def best_scale(self, count: int = 1500) -> tuple[float, float]:
+        """The logit scale with the smallest zero-shot loss on varied source pictures over all names, and that loss."""
         rows = self.random.choice(self.world.training_rows(), count, replace=False)
         candidates = np.unique(self.world.concept[self.world.training_rows()])
         labels = np.searchsorted(candidates, self.world.concept[rows])
         cosines = self.encode(rows, "varied") @ self.names[candidates].T
         scales = np.geomspace(5, 100, 61)
         likelihoods = [np.log(softmax(scale * cosines)[np.arange(count), labels] + 1e-30) for scale in scales]
-        return float(scales[np.argmax(np.mean(likelihoods, axis=1))])
+        means = np.mean(likelihoods, axis=1)
+        return float(scales[means.argmax()]), float(-means.max())
 
 
 def whole_concepts(world: World) -> np.ndarray:

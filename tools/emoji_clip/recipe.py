@@ -20,7 +20,7 @@ class Recipe:
     parts: int = 4
     joint_parts: int = 2
     seed: int = 2026
-    rate: float = 5.5e-4
+    rate: float = 5e-4
     class_rate: float = 1.5e-3
     joint_rate: float = 1e-4
     weight_decay: float = 0.05
@@ -29,16 +29,16 @@ class Recipe:
     label_smoothing: float = 0.05
     align: float = 2.0
     pull: float = 0.5
-    average: float = 0.999
+    average: float = 0.998
     caption_share: float = 0.5  # of the pictures of a batch get a caption before the joint phase
     other_captions: int = 32
     other_classes: int = 64
     # From which progress on each picture keeps how many patches; 0 for all.
-    patches: tuple[tuple[float, int], ...] = ((0.0, 18), (0.5, 20), (0.93, 0))
+    patches: tuple[tuple[float, int], ...] = ((0.0, 24), (0.5, 32), (0.8, 0))
     warm_up: float = 0.02
-    hold: float = 0.84
-    looks_ramp: tuple[float, float] = (0.35, 0.75)
-    joint_from: float = 0.965
+    hold: float = 0.3
+    looks_ramp: tuple[float, float] = (0.2, 0.7)
+    joint_from: float = 0.97
 
     def progress(self, samples: int, seconds: float) -> float:
         """How much of the run is done, by pictures or by time, whichever is further."""

@@ -32,7 +32,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int = 1600) -> Tokenizer:
 
 
 def build_tokenizer(merges: list[tuple[str, str]]) -> Tokenizer:
-    """The tokenizer that these merges define, its vocabulary in CLIP's order: bytes, closing bytes, merges, specials."""
+    """The tokenizer of these merges; vocabulary in CLIP's order: bytes, closing bytes, merges, specials."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     entries = alphabet + [letter + WORD_END for letter in alphabet] + [a + b for a, b in merges] + [START, END]
     vocabulary = {entry: position for position, entry in enumerate(dict.fromkeys(entries))}
