@@ -78,7 +78,8 @@ def load(
     load_state(model, _read_weights(folder / form.name, form.pickled), layout, str(folder / form.name))
     scale = model.log_scale.data
     model.to(device=device, dtype=dtype).requires_grad_(False).eval()
-    model.log_scale.data = scale.to(device)  # half precision would turn a logit scale of 100 into 98.9
+    # Half precision would turn a logit scale of 100 into 98.9.
+    model.log_scale.data = scale.to(device, torch.promote_types(dtype, torch.float32))
     return model
 
 
