@@ -59,17 +59,25 @@ def _dotted(plot: Frame, row: Row, look: Look) -> list[Markup]:
 
 
 def _names(plot: Frame, rows: list[Row], looks: dict[str, Look]) -> list[Markup]:
-    """The learners' names above their highest dots, pushed upwards where they would overlap."""
-    names, taken, width, height = [], [], 70.0, 14.0
+    """The learners' names at their highest dots: above, or else at the nearest free place within the plot."""
+    names, taken = [], []
     for row in rows:
         _, hm, auroc = max(_dots(row), key=lambda dot: dot[2])
-        x, y = plot.across(100 * hm), plot.up(100 * auroc) - 10
-        while any(abs(x - left) < width and abs(y - top) < height for left, top in taken):
-            y -= height
-        taken.append((x, y))
+        place = _free_place(plot, plot.across(100 * hm), plot.up(100 * auroc), taken)
+        taken.append(place)
         css = f"label mid {looks[row.learner].css_class}"
-        names.append(element("text", row.learner, x=x, y=y, class_=css, data_learner=row.learner))
+        names.append(element("text", row.learner, x=place[0], y=place[1], class_=css, data_learner=row.learner))
     return names
+
+
+def _free_place(plot: Frame, x: float, y: float, taken: list[tuple[float, float]]) -> tuple[float, float]:
+    """The place nearest above or below a dot that no name in `taken` covers; right above it where there is none."""
+    width, height = 70.0, 14.0
+    top, bottom = plot.up(plot.y.high) + height, plot.up(plot.y.low) - 4
+    steps = [step for line in range(8) for step in (-10 - height * line, 20 + height * line)]
+    inside = [y + step for step in steps if top <= y + step <= bottom]
+    free = [at for at in inside if not any(abs(x - left) < width and abs(at - up) < height for left, up in taken)]
+    return x, (free or [y - 10])[0]
 
 
 def _contours(plot: Frame) -> list[Markup]:
