@@ -55,7 +55,9 @@ def _best_words(tests: list[Comparison]) -> str:
         return "better than all"
     if len(open_ones) > 2:
         return f"highest, but not shown to be better than {len(open_ones)} others"
-    return "; ".join(test.words for test in open_ones or tests)
+    beaten = len(tests) - len(open_ones)
+    lead = [f"better than {beaten} others"] if beaten > 1 else []
+    return "; ".join([*lead, *(test.words for test in open_ones or tests)])
 
 
 def losses_line(row: Row) -> str:
