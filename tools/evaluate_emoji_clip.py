@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from emoji_clip.evaluate import STYLES, VIEWS, Evaluation
-from emoji_clip.world import TARGET_STYLES, read_world
+from emoji_clip.world import read_world
 
 from openworld import backbones
+from openworld.datasets.drawings import TARGET_STYLES
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "openworld"
 

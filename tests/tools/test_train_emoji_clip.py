@@ -15,11 +15,12 @@ from emoji_clip.export import as_quick_gelu, export_model
 from emoji_clip.recipe import Recipe
 from emoji_clip.tokens import END, START, train_tokenizer
 from emoji_clip.train import Trainer
-from emoji_clip.world import SOURCE_STYLES, TARGET_STYLES, Concept, World
+from emoji_clip.world import World
 
 from openworld import backbones
 from openworld.backbones.blocks import quick_gelu
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
+from openworld.datasets.drawings import SOURCE_STYLES, TARGET_STYLES, Concept
 
 NAMES = ("red apple", "blue car", "green tree", "grey cat", "old clock", "new moon")
 

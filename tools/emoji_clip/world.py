@@ -13,21 +13,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from PIL import Image
 
-SOURCE_STYLES = ("noto", "noto-v1", "fluent-emoji-flat", "fluent-emoji", "emojione")
-TARGET_STYLES = ("twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
-
-
-@dataclass(frozen=True)
-class Concept:
-    """One concept: its name, keywords, place in the hierarchy, and whether pre-training may see it."""
-
-    id: str
-    name: str
-    keywords: tuple[str, ...]
-    group: str
-    subgroup: str
-    withheld: bool
-    twin_of: str | None
+from openworld.datasets.drawings import SOURCE_STYLES, Concept
 
 
 @dataclass(frozen=True)
