@@ -5,7 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.learners import Names, TextBank
-from openworld.learners._bank import bank_logits, largest_base_log_probability
+from openworld.learners._bank import answer_by_cosine
 
 
 def test_base_names_come_first_and_training_names_default_to_them():
@@ -33,5 +33,6 @@ def test_logits_and_score_of_one_image():
     # Cosines 1, 0 and 0 with two base names and a new one, at scale log 2: softmax 2/4, 1/4, 1/4.
     bank = TextBank(torch.eye(3), 2, torch.tensor(2.0).log())
     image = torch.tensor([[7.0, 0.0, 0.0]])
-    torch.testing.assert_close(bank_logits(image, bank, "base"), torch.tensor([[0.6931472, 0.0]]))
-    torch.testing.assert_close(largest_base_log_probability(image, bank).exp(), torch.tensor([0.5]))
+    answer = answer_by_cosine(image, bank)
+    torch.testing.assert_close(answer.logits, torch.tensor([[0.6931472, 0.0, 0.0]]))
+    torch.testing.assert_close(answer.baseness.exp(), torch.tensor([0.5]))

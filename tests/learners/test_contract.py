@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.learners import LEARNERS, Schedule, load
+from openworld.learners import LEARNERS, TASKS, Schedule, load
 
 SMALL = {
     "zero-shot": {},
@@ -33,8 +33,8 @@ NEW = ("sea turtle", "violin", "lighthouse")
 
 def test_describes_itself(learner):
     assert LEARNERS[learner.name] is type(learner)
-    assert learner.paper and learner.tunes
-    assert learner.consumes in ("embeddings", "views")
+    assert learner.paper and learner.tunes and learner.cost
+    assert learner.consumes in ("embeddings", "views", "patches", "pixels")
     assert learner.depends_on_other_names in (True, False)
 
 
@@ -43,7 +43,8 @@ def test_logits_and_baseness(fitted, shots):
     every = fitted.logits(shots, bank, "all")
     base, new = fitted.logits(shots, bank, "base"), fitted.logits(shots, bank, "new")
     assert every.dtype == np.float32
-    np.testing.assert_allclose(every, np.concatenate([base, new], axis=1), rtol=1e-4, atol=1e-4)
+    assert base.shape == (len(shots), len(shots.classnames))
+    np.testing.assert_allclose(every[:, base.shape[1] :], new, rtol=1e-4, atol=1e-4)
     baseness = fitted.baseness(shots, bank)
     assert baseness.shape == (len(shots),)
     assert np.isfinite(baseness).all()
@@ -109,9 +110,21 @@ def test_training_lowers_the_loss(fitted):
 
 
 def test_augmented_views_are_asked_for(learner, clip, shots):
-    if learner.consumes == "views":
+    if learner.consumes != "embeddings":
         with pytest.raises(OpenworldError, match="augmented views"):
             learner.fit(clip, replace(shots, views=None), seed=1)
+
+
+def test_what_it_consumes_is_asked_for(learner, clip, shots):
+    if learner.consumes in ("patches", "pixels"):
+        with pytest.raises(OpenworldError, match=f"consumes '{learner.consumes}'"):
+            learner.fit(clip, replace(shots, view_patches=None, view_pixels=None), seed=1)
+
+
+def test_published_settings_for_every_task(learner):
+    for task in TASKS:
+        for dataset in ("", "imagenet", "oxford_pets", "dtd", "eurosat", "sun397"):
+            assert isinstance(type(learner).published(dataset, task), type(learner))
 
 
 def test_a_fit_on_nothing_is_refused(learner, clip, shots):

@@ -142,12 +142,12 @@ def test_detection_score_by_definition():
 )
 def test_ablations_fit_and_answer(clip, shots, settings):
     learner = GMoP(detector_context=4, **settings)
-    learner = replace(learner, schedule=replace(learner.schedule, epochs=2))
+    learner = replace(learner, schedule=replace(learner.schedule, epochs=4))
     fitted = learner.fit(clip, shots, seed=1)
     bank = fitted.text_bank(shots.classnames, ("sea turtle", "violin"))
     assert fitted.logits(shots, bank, "all").shape == (len(shots), len(shots.classnames) + 2)
     assert (fitted.baseness(shots, bank) <= 0).all()
-    assert fitted.history[1]["total"] < fitted.history[0]["total"]
+    assert fitted.history[-1]["total"] < fitted.history[0]["total"]
 
 
 def test_counts_as_in_table_7(clip, shots):

@@ -3,63 +3,41 @@
 import numpy as np
 import pytest
 import torch
-from tiny_clip import as_tensor, reference, tiny_clip
+from comparison import assert_close, images_of, leaf
+from tiny_clip import as_tensor, reference
 
 from openworld.learners import CoOp, GMoP, KgCoOp, Names, Schedule, ZeroShot
-
-PRECISIONS = {"f32": (torch.float32, 5e-5), "f64": (torch.float64, 1e-9)}
-
-
-@pytest.fixture(scope="module", params=PRECISIONS)
-def precision(request):
-    dtype, tolerance = PRECISIONS[request.param]
-    return request.param, tiny_clip(dtype), dtype, tolerance
-
-
-def images(clip, dtype):
-    stored = reference("inputs")
-    pixels = as_tensor(stored["images"], dtype)
-    return clip.encode_image(pixels), as_tensor(stored["labels"]).long(), stored["class_names"].tolist()
-
-
-def assert_close(ours, theirs, tolerance):
-    theirs = np.asarray(theirs, np.float64)
-    assert np.abs(np.asarray(ours.detach(), np.float64) - theirs).max() <= tolerance * np.abs(theirs).max()
-
-
-def leaf(stored, name, dtype):
-    return as_tensor(stored[f"param/{name}"], dtype).requires_grad_(True)
 
 
 def test_zero_shot_logits(precision):
     key, clip, dtype, tolerance = precision
-    embeddings, _, names = images(clip, dtype)
+    images, _, names = images_of(clip, dtype)
     learner = ZeroShot()
     bank = learner.text_bank(clip, {}, Names(tuple(names)))
-    assert_close(learner.logits(embeddings, bank, "all"), reference("zeroshot")[f"{key}/logits_eval"], tolerance)
+    assert_close(learner.answer(clip, {}, images, bank).logits, reference("zeroshot")[f"{key}/logits_eval"], tolerance)
 
 
 def test_coop(precision):
     key, clip, dtype, tolerance = precision
     stored = reference("coop")
-    embeddings, labels, names = images(clip, dtype)
+    images, labels, names = images_of(clip, dtype)
     learner = CoOp(context_length=4)
     parameters = {"context": leaf(stored, "prompt_learner.ctx", dtype)}
-    terms = learner.loss(clip, parameters, embeddings, labels, learner.prepare(clip, names))
+    terms = learner.loss(clip, parameters, images, labels, learner.prepare(clip, names))
     terms["total"].backward()
     assert_close(terms["total"], stored[f"{key}/loss/total"], tolerance)
     assert_close(parameters["context"].grad, stored[f"{key}/grad/prompt_learner.ctx"], tolerance)
     bank = learner.text_bank(clip, parameters, Names(tuple(names)))
-    assert_close(learner.logits(embeddings, bank, "all"), stored[f"{key}/logits_eval"], tolerance)
+    assert_close(learner.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 
 def test_kgcoop(precision):
     key, clip, dtype, tolerance = precision
     stored = reference("kgcoop")
-    embeddings, labels, names = images(clip, dtype)
+    images, labels, names = images_of(clip, dtype)
     learner = KgCoOp(words=None)
     parameters = {"context": leaf(stored, "prompt_learner.ctx", dtype)}
-    terms = learner.loss(clip, parameters, embeddings, labels, learner.prepare(clip, names))
+    terms = learner.loss(clip, parameters, images, labels, learner.prepare(clip, names))
     terms["total"].backward()
     assert_close(terms["cross_entropy"], stored[f"{key}/loss/ce"], tolerance)
     assert_close(8 * terms["guidance"], stored[f"{key}/loss/kg"], tolerance)
@@ -79,9 +57,9 @@ def gmop(stored, dtype):
 def test_gmop_loss_and_gradients(precision):
     key, clip, dtype, tolerance = precision
     stored = reference("gmop")
-    embeddings, labels, names = images(clip, dtype)
+    images, labels, names = images_of(clip, dtype)
     learner, parameters = gmop(stored, dtype)
-    terms = learner.loss(clip, parameters, embeddings, labels, learner.prepare(clip, names))
+    terms = learner.loss(clip, parameters, images, labels, learner.prepare(clip, names))
     terms["total"].backward()
     assert_close(terms["cross_entropy"], stored[f"{key}/loss/ce"], tolerance)
     assert_close(terms["detector_cross_entropy"], stored[f"{key}/loss/warm"], tolerance)
@@ -96,13 +74,14 @@ def test_gmop_loss_and_gradients(precision):
 def test_gmop_at_test_time(precision):
     key, clip, dtype, tolerance = precision
     stored = reference("gmop")
-    embeddings, _, names = images(clip, dtype)
+    images, _, names = images_of(clip, dtype)
     learner, parameters = gmop(stored, dtype)
     new = tuple(reference("inputs")["new_class_names"].tolist())
     bank = learner.text_bank(clip, parameters, Names(tuple(names), new, training=tuple(names)))
-    assert_close(learner.baseness(embeddings, bank).exp(), stored[f"{key}/eval/detector_score"], tolerance)
-    assert_close(learner.logits(embeddings[:4], bank, "base"), stored[f"{key}/eval/base_logits"], tolerance)
-    assert_close(learner.logits(embeddings[4:], bank, "new"), stored[f"{key}/eval/new_logits"], tolerance)
+    answer = learner.answer(clip, parameters, images, bank)
+    assert_close(answer.baseness.exp(), stored[f"{key}/eval/detector_score"], tolerance)
+    assert_close(answer.logits[:4, :8], stored[f"{key}/eval/base_logits"], tolerance)
+    assert_close(answer.logits[4:, 8:], stored[f"{key}/eval/new_logits"], tolerance)
 
 
 def test_gmop_partitions_name_the_same_classes():

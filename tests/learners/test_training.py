@@ -5,11 +5,11 @@ import torch
 
 from openworld import OpenworldError
 from openworld.learners import Schedule
-from openworld.learners._training import _batches, train
+from openworld.learners._training import Loop, draw_batches, train
 
 
 def sizes(count, **settings):
-    return [len(batch) for batch in _batches(count, Schedule(**settings), torch.Generator().manual_seed(0))]
+    return [len(batch) for batch in draw_batches(count, Schedule(**settings), torch.Generator().manual_seed(0))]
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_the_last_batch_is_left_out_only_where_a_full_one_stands_before_it(count
 
 def test_every_image_once_per_epoch_in_another_order():
     generator = torch.Generator().manual_seed(0)
-    one, two = (torch.cat(_batches(9, Schedule(batch_size=4, drop_last=False), generator)) for _ in range(2))
+    one, two = (torch.cat(draw_batches(9, Schedule(batch_size=4, drop_last=False), generator)) for _ in range(2))
     assert one.sort().values.tolist() == two.sort().values.tolist() == list(range(9))
     assert one.tolist() != two.tolist()
 
@@ -53,22 +53,25 @@ def test_numbers_out_of_range_are_refused(wrong):
         Schedule(**wrong)
 
 
-def one_step(schedule):
+NOTHING = Loop()
+
+
+def descend(schedule, loop=NOTHING, loss=lambda weight: weight * weight):
+    """The weight that is left of 2 after one batch an epoch, and the history."""
     weight = torch.tensor(2.0, requires_grad=True)
-    history = train(
+    learned, history = train(
         {"weight": weight},
-        lambda embeddings, labels: {"total": weight * weight},
-        lambda rows: (rows, rows),
-        1,
+        lambda images, labels: {"total": loss(weight)},
+        lambda epoch: iter([(None, None)]),
         schedule,
-        torch.Generator().manual_seed(0),
+        loop,
     )
-    return float(weight.detach()), history
+    return float(learned["weight"]), history
 
 
 def test_a_step_of_plain_descent():
     # 2 - 0.1 * 2 * 2
-    weight, history = one_step(Schedule(epochs=1, learning_rate=0.1, momentum=0, weight_decay=0, warmup=False))
+    weight, history = descend(Schedule(epochs=1, learning_rate=0.1, momentum=0, weight_decay=0, warmup=False))
     assert weight == pytest.approx(1.6)
     assert history == ({"total": 4.0},)
 
@@ -76,9 +79,49 @@ def test_a_step_of_plain_descent():
 def test_weight_decay_acts_on_prompts_and_momentum_keeps_going():
     # Gradient 4 + 0.5 * 2 = 5, weight 1.5; then 3 + 0.75 + 0.9 * 5 = 8.25 at half the rate.
     settings = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.5, "warmup": False}
-    assert one_step(Schedule(epochs=2, **settings))[0] == pytest.approx(1.5 - 0.05 * 8.25)
+    assert descend(Schedule(epochs=2, **settings))[0] == pytest.approx(1.5 - 0.05 * 8.25)
 
 
 def test_a_loss_that_is_not_finite_is_told():
     with pytest.raises(OpenworldError, match="diverged"):
-        one_step(Schedule(epochs=3, learning_rate=1e30, momentum=0, weight_decay=0, warmup=False))
+        descend(Schedule(epochs=3, learning_rate=1e30, momentum=0, weight_decay=0, warmup=False))
+
+
+PLAIN = {"learning_rate": 0.1, "momentum": 0, "weight_decay": 0, "warmup": False}
+
+
+def test_a_learner_may_bring_its_own_gradient():
+    loop = Loop(gradient=lambda terms, parameters: {"weight": torch.tensor(1.0)})
+    assert descend(Schedule(epochs=1, **PLAIN), loop)[0] == pytest.approx(1.9)
+
+
+def test_a_factor_acts_on_the_rate_but_not_in_the_warm_up_epoch():
+    loop = Loop(rate_factors={"weight": 5.0})
+    assert descend(Schedule(epochs=1, **PLAIN), loop)[0] == pytest.approx(2 - 5 * 0.1 * 4)
+    warm = Schedule(epochs=1, **PLAIN | {"warmup": True})
+    assert descend(warm, loop)[0] == pytest.approx(2 - 1e-5 * 4)
+
+
+def test_a_weighted_sum_of_the_epochs():
+    # 1.6 after the first epoch; then the rate is halved: 1.6 - 0.05 * 3.2.
+    loop = Loop(epoch_weights=(0.25, 0.75))
+    assert descend(Schedule(epochs=2, **PLAIN), loop)[0] == pytest.approx(0.25 * 1.6 + 0.75 * 1.44)
+
+
+def test_rates_per_step_and_constant_ones():
+    per_step = Schedule(epochs=9, learning_rate=1.0, warmup=False, decay="per step", cosine_epochs=4)
+    assert [round(per_step.rate(0, step), 4) for step in (0, 2, 4, 8)] == [1.0, 0.5, 0.0, 1.0]
+    assert Schedule(epochs=9, learning_rate=0.3, warmup=False, decay="none").rate(8) == 0.3
+
+
+def test_adams_first_step_is_the_rate_where_epsilon_is_small():
+    settings = PLAIN | {"optimizer": "Adam"}
+    assert descend(Schedule(epochs=1, **settings))[0] == pytest.approx(1.9, abs=1e-5)
+    # gradient 4: 0.1 * 4 / (4 + 4)
+    assert descend(Schedule(epochs=1, adam_epsilon=4.0, **settings))[0] == pytest.approx(1.95, abs=1e-5)
+
+
+@pytest.mark.parametrize("wrong", [{"decay": "per year"}, {"optimizer": "SDG"}], ids=str)
+def test_unknown_words_are_refused(wrong):
+    with pytest.raises(OpenworldError, match="unknown"):
+        Schedule(**wrong)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from openworld.features import Features
+from openworld.learners import Answer
 from openworld.protocols._outcome import image_table, ratio_sweep, recognition_metrics
 
 
@@ -21,7 +22,7 @@ BASENESS = [0.9, 0.4, 0.8, 0.6]
 
 @pytest.fixture
 def table():
-    return image_table(LOGITS, BASENESS, features(LABELS), base_count=2)
+    return image_table(Answer(LOGITS, BASENESS), features(LABELS), base_count=2)
 
 
 def test_each_image_is_named_among_the_names_of_its_own_side(table):
@@ -45,7 +46,7 @@ def test_numbers_by_hand(table):
 
 
 def test_images_keep_their_number_in_the_image_set():
-    table = image_table(LOGITS, BASENESS, features(LABELS, rows=[7, 3, 5, 0]), base_count=2)
+    table = image_table(Answer(LOGITS, BASENESS), features(LABELS, rows=[7, 3, 5, 0]), base_count=2)
     assert table["id"].tolist() == [7, 3, 5, 0]
 
 
@@ -53,7 +54,8 @@ def many(count=600):
     generator = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], count // 3)
     logits = generator.standard_normal((count, 3)) + 1.5 * np.eye(3)[labels]
-    return image_table(logits, generator.standard_normal(count) + (labels < 2), features(labels), base_count=2)
+    answer = Answer(logits, generator.standard_normal(count) + (labels < 2))
+    return image_table(answer, features(labels), base_count=2)
 
 
 def test_ratios_multiply_the_natural_share():
@@ -75,7 +77,7 @@ def test_overall_accuracy_moves_with_the_mix_and_openworld_auc_does_not():
 
 
 def test_without_new_images_numbers_are_none_with_a_reason():
-    table = image_table(LOGITS[:3], BASENESS[:3], features(LABELS[:3]), base_count=2)
+    table = image_table(Answer(LOGITS[:3], BASENESS[:3]), features(LABELS[:3]), base_count=2)
     numbers = recognition_metrics(table)
     assert numbers["openworld_auc"]["value"] is None
     assert "new" in numbers["openworld_auc"]["reason"]

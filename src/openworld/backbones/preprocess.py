@@ -51,8 +51,12 @@ class Preprocess:
 
     def normalise(self, image: Image.Image) -> Tensor:
         """An RGB picture of H x W pixels to normalised float32[3, H, W]."""
-        pixels = torch.from_numpy(np.array(image, dtype=np.float32)).permute(2, 0, 1) / 255
-        return (pixels - torch.tensor(self.mean).view(3, 1, 1)) / torch.tensor(self.std).view(3, 1, 1)
+        return self.scale(torch.from_numpy(np.array(image)).permute(2, 0, 1))
+
+    def scale(self, pixels: Tensor) -> Tensor:
+        """uint8[..., 3, H, W] to normalised float32[..., 3, H, W], on the device it lies on."""
+        mean, std = (torch.tensor(values, device=pixels.device).view(3, 1, 1) for values in (self.mean, self.std))
+        return (pixels.float() / 255 - mean) / std
 
     def _resized(self, width: int, height: int) -> tuple[int, int]:
         if self.mode == "squash":

@@ -19,7 +19,7 @@ from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
 _BATCH_IMAGES = 128  # fixed: the last bits of an embedding may depend on its batch, and shards must be repeatable
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Encoding:
         views: number V of augmented views for training; 0 for test images.
         crop_scale: smallest and largest share of the area that a view keeps, 0 < smallest <= largest <= 1.
         seed: of the views' draws, not negative.
-        patches: keep patch embeddings too (float16).
+        patches: keep patch rows too (float16), of the picture and of its views.
+        pixels: keep the resized and cropped pictures themselves too (uint8), and the views'.
 
     Raises:
         OpenworldError: a number outside its range.
@@ -43,6 +44,7 @@ class Encoding:
     crop_scale: tuple[float, float] = (0.08, 1.0)
     seed: int = 0
     patches: bool = False
+    pixels: bool = False
 
     def __post_init__(self):
         require_at_least(0, views=self.views, seed=self.seed)
@@ -154,15 +156,19 @@ def _shard(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
 
 
 def _batch(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
-    pixels = list(pool.map(lambda row: _pixels(clip, images, encoding, row), rows))
-    readable = np.array([stack is not None for stack in pixels])
+    pictures = list(pool.map(lambda row: _pictures(clip, images, encoding, row), rows))
+    readable = np.array([stack is not None for stack in pictures])
     size = clip.config.image.image_size
-    blank = torch.zeros(1 + encoding.views, 3, size, size)
-    stacked = torch.stack([blank if stack is None else stack for stack in pixels])
-    arrays = _forward(clip, stacked.to(clip.device, clip.dtype), encoding)
+    blank = np.zeros((1 + encoding.views, 3, size, size), np.uint8)
+    pixels = torch.from_numpy(np.stack([blank if stack is None else stack for stack in pictures]))
+    arrays = _forward(clip, pixels, encoding)
     for name, array in arrays.items():
         _require_finite(array[readable], name, clip)
         array[~readable] = np.nan
+    if encoding.pixels:
+        arrays["pixels"] = pixels[:, 0].numpy()
+        if encoding.views:
+            arrays["view_pixels"] = pixels[:, 1:].numpy()
     return arrays
 
 
@@ -176,22 +182,26 @@ def _require_finite(array: np.ndarray, name: str, clip) -> None:
 
 @torch.no_grad()
 def _forward(clip, pixels: torch.Tensor, encoding: Encoding) -> dict[str, np.ndarray]:
-    plain = pixels[:, 0]
-    if encoding.patches:
-        embeddings, patches = clip.encode_patches(plain)
-        arrays = {"embeddings": embeddings, "patches": patches.half()}
-    else:
-        arrays = {"embeddings": clip.encode_image(plain)}
+    """Everything the backbone gives for uint8[B, 1 + V, 3, H, W]: the pictures, then their views."""
+    scaled = clip.preprocess.scale(pixels.to(clip.device)).to(clip.dtype)
+    looks = [_look(clip, look, encoding.patches) for look in scaled.unbind(1)]
+    arrays = dict(looks[0])
     if encoding.views:
-        arrays["views"] = torch.stack([clip.encode_image(view) for view in pixels[:, 1:].unbind(1)], dim=1)
-    return {
-        name: array.cpu().numpy() if name == "patches" else array.float().cpu().numpy()
-        for name, array in arrays.items()
-    }
+        arrays["views"] = np.stack([look["embeddings"] for look in looks[1:]], axis=1)
+    if encoding.views and encoding.patches:
+        arrays["view_patches"] = np.stack([look["patches"] for look in looks[1:]], axis=1)
+    return arrays
 
 
-def _pixels(clip, images, encoding: Encoding, row: int) -> torch.Tensor | None:
-    """float[1 + V, 3, H, W]: the plain picture, then its views; None where it cannot be read."""
+def _look(clip, pixels: torch.Tensor, patches: bool) -> dict[str, np.ndarray]:
+    if not patches:
+        return {"embeddings": clip.encode_image(pixels).float().cpu().numpy()}
+    embeddings, rows = clip.encode_patches(pixels)
+    return {"embeddings": embeddings.float().cpu().numpy(), "patches": rows.half().cpu().numpy()}
+
+
+def _pictures(clip, images, encoding: Encoding, row: int) -> np.ndarray | None:
+    """uint8[1 + V, 3, H, W]: the plain picture, then its views; None where it cannot be read."""
     try:
         image = images.image(row)
     except OpenworldError:
@@ -199,7 +209,8 @@ def _pixels(clip, images, encoding: Encoding, row: int) -> torch.Tensor | None:
     generator = np.random.default_rng([encoding.seed, row])
     size = clip.config.image.image_size
     views = [random_resized_crop(image, size, generator, scale=encoding.crop_scale) for _ in range(encoding.views)]
-    return torch.stack([clip.preprocess(picture) for picture in (image, *views)])
+    pictures = [clip.preprocess.resize_and_crop(picture) for picture in (image, *views)]
+    return np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)
 
 
 def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:
@@ -212,7 +223,7 @@ def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:
             f"repair them and delete {store.folder}, or allow as many."
         )
     kept = np.flatnonzero(readable)
-    views, patches = store.array("views"), store.array("patches")
+    arrays = {name: store.array(name) for name in ("views", "patches", "view_patches", "pixels", "view_pixels")}
     return Features(
         embeddings=embeddings[kept],
         labels=np.asarray(images.labels)[kept],
@@ -220,6 +231,5 @@ def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:
         rows=kept,
         classnames=tuple(images.classnames),
         fingerprint=store.folder.name,
-        views=views if views is None or not unreadable else views[kept],
-        patches=patches if patches is None or not unreadable else patches[kept],
+        **{name: array if array is None or not unreadable else array.take(kept) for name, array in arrays.items()},
     )

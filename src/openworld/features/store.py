@@ -17,7 +17,8 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 
-_DTYPES = {"F32": np.float32, "F16": np.float16}
+_DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}
+_PER_IMAGE = ("views", "patches", "view_patches", "pixels", "view_pixels")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ class Features:
         classnames: C names.
         fingerprint: hash of what was encoded with what.
         views: float32[N, V, D], embeddings of V augmented views of each image, or None.
-        patches: float16[N, P, D], patch embeddings, or None.
+        patches: float16[N, P, W], patch rows of the image tower before the joint projection, or None.
+        view_patches: float16[N, V, P, W], the same of the views, or None.
+        pixels: uint8[N, 3, H, W], the resized and cropped pictures, or None.
+        view_pixels: uint8[N, V, 3, H, W], the same of the views, or None.
     """
 
     embeddings: np.ndarray
@@ -43,21 +47,17 @@ class Features:
     fingerprint: str
     views: np.ndarray | None = None
     patches: np.ndarray | None = None
+    view_patches: np.ndarray | None = None
+    pixels: np.ndarray | None = None
+    view_pixels: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def select(self, images: np.ndarray) -> "Features":
         """The images at these places, int64[n] or bool[N], in that order."""
-        return replace(
-            self,
-            embeddings=self.embeddings[images],
-            labels=self.labels[images],
-            groups=self.groups[images],
-            rows=self.rows[images],
-            views=None if self.views is None else self.views[images],
-            patches=None if self.patches is None else self.patches[images],
-        )
+        arrays = {name: getattr(self, name) for name in ("embeddings", "labels", "groups", "rows", *_PER_IMAGE)}
+        return replace(self, **{name: take(array, images) for name, array in arrays.items() if array is not None})
 
     def of_classes(self, classes: np.ndarray) -> "Features":
         """All images of some classes, labels counted within them from 0.
@@ -77,23 +77,32 @@ class Features:
         return replace(chosen, labels=position[chosen.labels], classnames=names)
 
 
-class ShardedArray:
-    """Rows spread over memory-mapped files, read by index as if they were one array [N, ...]."""
+def take(array: "np.ndarray | ShardedArray", rows: np.ndarray) -> "np.ndarray | ShardedArray":
+    """Rows of an array; of one on disk without reading them."""
+    return array.take(rows) if isinstance(array, ShardedArray) else array[rows]
 
-    def __init__(self, parts: list[np.ndarray]):
+
+class ShardedArray:
+    """Rows spread over memory-mapped files, read by index as if they were one array [N, ...].
+
+    rows: int64[N], which of the files' rows these are, in this order; None for all.
+    """
+
+    def __init__(self, parts: list[np.ndarray], rows: np.ndarray | None = None):
         self._parts = parts
         self._starts = np.cumsum([0] + [len(part) for part in parts])
-        self.shape = (int(self._starts[-1]), *parts[0].shape[1:])
+        self._rows = np.arange(self._starts[-1]) if rows is None else rows
+        self.shape = (len(self._rows), *parts[0].shape[1:])
         self.dtype = parts[0].dtype
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        return np.concatenate(self._parts).astype(dtype or self.dtype, copy=False)
+        return self[:].astype(dtype or self.dtype, copy=False)
 
     def __getitem__(self, rows) -> np.ndarray:
-        rows = np.arange(len(self))[rows]
+        rows = self._rows[rows]
         flat = np.atleast_1d(rows)
         result = np.empty((len(flat), *self.shape[1:]), self.dtype)
         shards = np.searchsorted(self._starts, flat, side="right") - 1
@@ -101,6 +110,10 @@ class ShardedArray:
             chosen = shards == shard
             result[chosen] = self._parts[shard][flat[chosen] - self._starts[shard]]
         return result[0] if rows.ndim == 0 else result
+
+    def take(self, rows: np.ndarray) -> "ShardedArray":
+        """The rows at int64[n] or bool[N], in that order; nothing is read yet."""
+        return ShardedArray(self._parts, self._rows[rows])
 
 
 class FeatureStore:

@@ -2,26 +2,30 @@
 
 A learner is a frozen dataclass of its settings, whose defaults are published ones. It offers
 
-    published(dataset)                                     the learner as published for a data set
+    published(dataset, task)                               the learner as published for a data set and a task
     start(clip, classnames, generator)                     fresh learnable tensors float32, by name
     prepare(clip, classnames)                              what the loss needs of the class names, computed once
-    loss(clip, parameters, embeddings, labels, prepared)   0-d terms by name; "total" is minimised
+    loss(clip, parameters, images, labels, prepared)       0-d terms by name; "total" is minimised
     fit(clip, train, seed=...)                             a `Fitted` learner
     text_bank(clip, parameters, names)                     unit text features of base and new names
-    logits(embeddings, bank, subset)                       float[N, C], scale included
-    baseness(embeddings, bank)                             float[N], larger = more like a base class
+    answer(clip, parameters, images, bank)                 logits over all names and detection scores
 
-with `clip` a backbone of `openworld.backbones`, `classnames` C names, `embeddings` float32[N, D] not normalised (one
-batch, in `loss`), `labels` int64[N] in 0..C-1, `subset` "base", "new" or "all". A learner says in `paper`, `tunes`,
-`consumes` and `depends_on_other_names` what it is; those that learn nothing have neither `start`, `prepare` nor `loss`.
-`Fitted` binds a learner to its learned tensors and its training names. Nothing here ever sees a test image during
-`fit`. Wrong settings raise `OpenworldError` when a learner is made, not when it is fitted.
+with `clip` a backbone of `openworld.backbones`, `classnames` C names, `images` a batch (`Images`: what of the pictures
+the learner says it `consumes`), `labels` int64[B] in 0..C-1, `names` the base and the new names (`Names`). A learner
+says in `paper`, `tunes`, `cost`, `consumes` and `depends_on_other_names` what it is; those that learn nothing have
+neither `start`, `prepare` nor `loss`. `Fitted` binds a learner to its learned tensors and its training names. Nothing
+here ever sees a test image during `fit`. Wrong settings raise `OpenworldError` when a learner is made, not when it is
+fitted.
+
+`consumes`: "embeddings" (of the pictures as they are), or of augmented views of them "views" (embeddings), "patches"
+(and patch rows) or "pixels" (and the pixels themselves).
 """
 
 from openworld.learners._bank import Names, TextBank
 from openworld.learners._fitted import Fitted, load
-from openworld.learners._settings import configure, override
-from openworld.learners._training import Schedule
+from openworld.learners._images import Answer, Images, encoding_for
+from openworld.learners._settings import TASKS, Task, configure, override
+from openworld.learners._training import Loop, Schedule
 from openworld.learners.coop import CoOp
 from openworld.learners.gmop import GMoP
 from openworld.learners.kgcoop import KgCoOp
@@ -31,16 +35,22 @@ LEARNERS = {learner.name: learner for learner in (ZeroShot, ZeroShotEnsemble, Co
 
 __all__ = [
     "LEARNERS",
+    "TASKS",
+    "Answer",
     "CoOp",
     "Fitted",
     "GMoP",
+    "Images",
     "KgCoOp",
+    "Loop",
     "Names",
     "Schedule",
+    "Task",
     "TextBank",
     "ZeroShot",
     "ZeroShotEnsemble",
     "configure",
+    "encoding_for",
     "load",
     "override",
 ]

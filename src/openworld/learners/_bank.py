@@ -1,4 +1,4 @@
-"""Text features of base and new names, cosine logits on them, and the default detection score."""
+"""Text features of base and new names, answers by cosine to them, and the default detection score."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld.learners._images import Answer
 
 Subset = Literal["base", "new", "all"]
 
@@ -59,13 +60,6 @@ class TextBank:
     base_count: int
     scale: Tensor
 
-    def columns(self, subset: Subset) -> slice:
-        """The columns of a subset of the names in logits over all names; an unknown subset raises."""
-        columns = {"base": slice(0, self.base_count), "new": slice(self.base_count, None), "all": slice(None)}
-        if subset not in columns:
-            raise OpenworldError(f"unknown subset {subset!r}; known: base, new, all.")
-        return columns[subset]
-
 
 def spoken(name: str) -> str:
     """What of a name a prompt lets through: "_" is a space, and neither case nor outer spaces count.
@@ -90,16 +84,20 @@ def cosine_logits(embeddings: Tensor, text: Tensor, scale: Tensor) -> Tensor:
     return scale * normalize(embeddings, dim=-1) @ normalize(text, dim=-1).mT
 
 
-def bank_logits(embeddings: Tensor, bank: TextBank, subset: Subset) -> Tensor:
-    """float[N, C of the subset], scale included."""
-    return cosine_logits(embeddings, bank.text[bank.columns(subset)], bank.scale)
+def answer_by_cosine(embeddings: Tensor, bank: TextBank) -> Answer:
+    """Cosine logits of embeddings float[N, D] over all names of a bank, and the default detection score."""
+    return answer_of(cosine_logits(embeddings, bank.text, bank.scale), bank.base_count)
 
 
-def largest_base_log_probability(embeddings: Tensor, bank: TextBank) -> Tensor:
+def answer_of(logits: Tensor, base_count: int) -> Answer:
+    """Logits float[N, C] over base names, then new names, with the default detection score."""
+    return Answer(logits, largest_base_log_probability(logits, base_count))
+
+
+def largest_base_log_probability(logits: Tensor, base_count: int) -> Tensor:
     """float[N], at most 0: log of the largest base softmax over base and new names.
 
     The detection score of every learner that brings none of its own (OpenworldAUC, Hua et al., 2025, appendix C.3).
     The logarithm keeps scores near probability one apart in float32; their order is the softmax's.
     """
-    log_probabilities = bank_logits(embeddings, bank, "all").log_softmax(dim=-1)
-    return log_probabilities[:, : bank.base_count].amax(dim=-1)
+    return logits.log_softmax(dim=-1)[:, :base_count].amax(dim=-1)

@@ -1,8 +1,11 @@
-"""A learner bound to what it learned; how it is fitted on cached embeddings, saved and loaded."""
+"""A learner bound to what it learned; how it is fitted, saved and loaded."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import repeat
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import torch
@@ -11,8 +14,11 @@ from torch import Tensor
 from openworld._errors import OpenworldError, unknown_name
 from openworld.features import Features
 from openworld.learners._bank import Names, Subset, TextBank, require_distinct
+from openworld.learners._images import Answer, Images, shown
 from openworld.learners._settings import configure
-from openworld.learners._training import train
+from openworld.learners._training import PLAIN, Loop, Schedule, draw_batches, train
+
+CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
 
 
 @dataclass(frozen=True)
@@ -53,30 +59,47 @@ class Fitted:
         return self.learner.text_bank(self.clip, self.parameters, names)
 
     @torch.no_grad()
+    def answer(self, features: Features, bank: TextBank) -> Answer:
+        """Logits over all names of a bank and detection scores of encoded images, as NumPy arrays.
+
+        Args:
+            features: N images, encoded with this backbone and with `encoding_for(learner)`.
+            bank: of `text_bank`.
+
+        Raises:
+            OpenworldError: features of another width than the backbone's, or without what the learner consumes.
+        """
+        parts = []
+        for start in range(0, max(len(features), 1), CHUNK):
+            rows = np.arange(start, min(start + CHUNK, len(features)))
+            images = shown(features, self.clip, self.learner.consumes, rows)
+            parts.append(self.learner.answer(self.clip, self.parameters, images, bank))
+        return Answer(*(_joined([getattr(part, name) for part in parts]) for name in Answer.__annotations__))
+
     def logits(self, features: Features, bank: TextBank, subset: Subset = "all") -> np.ndarray:
         """Logits of encoded images, logit scale included.
 
         Args:
-            features: N images, encoded with this backbone.
-            bank: of `text_bank`.
+            features, bank: as for `answer`, which gives all logits and detection scores at once.
             subset: "base", "new" or "all" (base names, then new names).
 
         Returns:
             float32[N, C], C the number of names of the subset.
 
         Raises:
-            OpenworldError: an unknown subset, or features of another width than the backbone's.
+            OpenworldError: an unknown subset, and what `answer` raises.
         """
-        embeddings = embeddings_of(features, self.clip)
-        return self.learner.logits(embeddings, bank, subset).float().cpu().numpy()
+        if subset not in get_args(Subset):
+            raise unknown_name("subset", subset, get_args(Subset))
+        answer = self.answer(features, bank)
+        if subset == "base" and answer.base_logits is not None:
+            return answer.base_logits
+        columns = {"base": slice(0, bank.base_count), "new": slice(bank.base_count, None), "all": slice(None)}
+        return answer.logits[:, columns[subset]]
 
-    @torch.no_grad()
     def baseness(self, features: Features, bank: TextBank) -> np.ndarray:
-        """The detection score of encoded images: float32[N], at most 0, larger = more like a base class.
-
-        Arguments and errors are those of `logits`.
-        """
-        return self.learner.baseness(embeddings_of(features, self.clip), bank).float().cpu().numpy()
+        """The detection score of encoded images: float32[N], larger = more like a base class; see `answer`."""
+        return self.answer(features, bank).baseness
 
     def save(self, folder: Path) -> None:
         """Write `parameters.safetensors` and `learner.json`; the backbone is named, not copied."""
@@ -124,50 +147,69 @@ def load(folder: Path, clip) -> Fitted:
     return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 
-def fit_on_embeddings(learner, clip, features, *, seed: int) -> Fitted:
-    """Train a learner whose images enter as cached global embeddings.
+def fit_prompts(learner, clip, features: Features, *, seed: int, loop: Loop = PLAIN) -> Fitted:
+    """Train a learner from its `start` by its `loss` under its `schedule`.
 
     Args:
-        learner: offers `start`, `prepare`, `loss`, `schedule` and `consumes` ("embeddings", or "views" for one
-            augmented view of each image and epoch, drawn from those that were encoded).
+        learner: offers `start`, `prepare`, `loss`, `schedule` and `consumes`.
         clip: the frozen backbone.
-        features: `openworld.features.Features` of the training images.
+        features: of the training images, encoded with `encoding_for(learner, Encoding(views=...))`.
         seed: of initial prompts, shuffles and draws of views.
+        loop: where the learner's training differs from plain descent.
 
     Raises:
         OpenworldError: no image, names that prompts cannot tell apart, features of another backbone's width or without
-            the views that the learner trains on, a loss that is not finite.
+            what the learner trains on, a loss that is not finite.
     """
+    require_trainable(learner, features)
+    generator = torch.Generator().manual_seed(seed)
+    parameters = trainable(learner.start(clip, features.classnames, generator))
+    prepared = learner.prepare(clip, features.classnames)
+
+    def loss(images, labels):
+        return learner.loss(clip, parameters, images, labels, prepared)
+
+    batches = batches_of(learner, clip, features, generator, loop)
+    learned, history = train(parameters, loss, batches, learner.schedule, loop)
+    return Fitted(learner, clip, tuple(features.classnames), learned, history)
+
+
+def require_trainable(learner, features: Features) -> None:
+    """Refuse to fit on no image, and on names that no prompt could tell apart."""
     if not len(features):
         raise OpenworldError(f"there is no image to fit {learner.name} on; give at least one shot of a class.")
     require_distinct(features.classnames)
-    generator = torch.Generator().manual_seed(seed)
-    parameters = learner.start(clip, features.classnames, generator)
-    for tensor in parameters.values():
-        tensor.requires_grad_(True)
-    prepared = learner.prepare(clip, features.classnames)
-
-    def loss(embeddings, labels):
-        return learner.loss(clip, parameters, embeddings, labels, prepared)
-
-    sample = _sampler(learner, clip, features, generator)
-    history = train(parameters, loss, sample, len(features), learner.schedule, generator)
-    frozen = {name: tensor.detach() for name, tensor in parameters.items()}
-    return Fitted(learner, clip, tuple(features.classnames), frozen, history)
 
 
-def embeddings_of(features: Features, clip) -> Tensor:
-    """float[N, D] on the backbone's device, never in half precision; features of another width raise."""
-    found, expected = features.embeddings.shape[1], clip.config.joint_dimension
-    if found != expected:
+def trainable(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same tensors as leaves that collect gradients."""
+    return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
+
+
+def batches_of(learner, clip, features: Features, generator, loop: Loop = PLAIN, schedule: Schedule | None = None):
+    """For `train`: epoch to the images and labels of its steps, one augmented view of each where views are consumed."""
+    labels = torch.as_tensor(features.labels, device=clip.device)
+    schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"
+    if augmented and features.views is None:
         raise OpenworldError(
-            f"the features have {found} dimensions, but {clip.name!r} gives {expected}; encode the images with it."
+            f"{learner.name} trains on augmented views and the features hold none; "
+            "encode with `encoding_for(learner, Encoding(views=...))`."
         )
-    return _wide(features.embeddings, clip)
+    draws = loop.draws(generator) if loop.draws else repeat(None)
+
+    def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
+        for rows in draw_batches(len(features), schedule, generator):
+            views = None
+            if augmented:
+                views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
+            images = shown(features, clip, learner.consumes, rows.numpy(), views)
+            yield replace(images, draw=next(draws)), labels[rows.to(labels.device)]
+
+    return batches
 
 
-def _wide(array: np.ndarray, clip) -> Tensor:
-    return torch.as_tensor(np.asarray(array), device=clip.device, dtype=torch.promote_types(clip.dtype, torch.float32))
+def _joined(parts: list[Tensor | None]) -> np.ndarray | None:
+    return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
 
 
 def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
@@ -181,20 +223,3 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
         raise OpenworldError(
             f"{folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote, or fit it again."
         ) from error
-
-
-def _sampler(learner, clip, features, generator: torch.Generator):
-    labels, embeddings = torch.as_tensor(features.labels, device=clip.device), embeddings_of(features, clip)
-    if learner.consumes == "views" and features.views is None:
-        raise OpenworldError(
-            f"{learner.name} trains on augmented views and the features hold none; encode with Encoding(views=...)."
-        )
-    if learner.consumes == "views":
-        views = _wide(features.views, clip)
-
-        def sample(rows):
-            drawn = torch.randint(views.shape[1], (len(rows),), generator=generator)
-            return views[rows, drawn], labels[rows]
-
-        return sample
-    return lambda rows: (embeddings[rows], labels[rows])

@@ -1,24 +1,45 @@
 """From a few settings of a user to a whole learner: published defaults of a data set, overridden key by key."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Literal, get_args
 
+from openworld._errors import unknown_name
+from openworld.learners._training import Schedule
 from openworld.runs import read_spec
 
+Task = Literal["base-to-new", "openpl", "ood"]
+TASKS = get_args(Task)
+"""What settings are published for: OpenworldAUC's comparison (Hua et al., 2025), OpenPL's unified setting, and the
+detection of images of no known class."""
 
-def configure(learner: type, settings: Mapping[str, Any], dataset: str = ""):
-    """The learner with what is published for `dataset`, `settings` put over it.
+
+def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", task: Task = "base-to-new"):
+    """The learner with what is published for `dataset` and `task`, `settings` put over it.
 
     Args:
         learner: a class of `LEARNERS`.
         settings: nested, or with dotted keys: {"schedule": {"epochs": 10}} and {"schedule.epochs": 10} are the same.
         dataset: name of a data set; "" for the general defaults.
+        task: one of `TASKS`.
 
     Raises:
-        OpenworldError: a key that the learner does not have (with the nearest spelling), a value of the wrong type.
+        OpenworldError: a key that the learner does not have (with the nearest spelling), a value of the wrong type, an
+            unknown task.
     """
-    return read_spec(override(asdict(learner.published(dataset)), settings), learner)
+    require_task(task)
+    return read_spec(override(asdict(learner.published(dataset, task)), settings), learner)
+
+
+def require_task(task: str) -> None:
+    """Refuse a task that no settings are published for."""
+    if task not in TASKS:
+        raise unknown_name("task", task, TASKS)
+
+
+def unified(schedule: Schedule, dataset: str) -> Schedule:
+    """A schedule as OpenPL unifies it: 0.002 for 50 epochs, 10 on ImageNet (OpenPL, experimental setting)."""
+    return replace(schedule, learning_rate=2e-3, epochs=10 if dataset == "imagenet" else 50)
 
 
 def override(given: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

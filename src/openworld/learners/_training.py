@@ -1,29 +1,39 @@
-"""The one training loop of the prompt learners that need only cached image embeddings."""
+"""The one training loop of the prompt learners: schedule, steps, and the few places where a learner may step in."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
+from openworld.learners._images import Images
+
+Terms = dict[str, Tensor]
+Decay = Literal["per epoch", "per step", "none"]
+Optimizer = Literal["SGD", "Adam"]
 
 WARMUP_RATE = 1e-5
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """SGD with a cosine per epoch, as Dassl runs it.
+    """SGD with a cosine per epoch, as Dassl runs it, unless told otherwise.
 
     Args:
         epochs: passes over the training images, at least 1.
         batch_size: images per step, at least 1.
         learning_rate: at the top of the cosine, not negative.
-        momentum, weight_decay: of SGD, not negative; weight decay acts on the prompts too.
+        momentum, weight_decay: not negative; weight decay acts on the prompts too (added to the gradient).
         warmup: the first epoch runs at a constant 1e-5, and the cosine starts after it.
-        cosine_epochs: half period T_max of the cosine, in epochs, at least 1; None for `epochs`.
+        cosine_epochs: half period T_max of the cosine, in epochs (in steps where it decays per step), at least 1; None
+            for `epochs`.
+        decay: whether the cosine moves on with every epoch or with every step, or the rate stays ("none").
+        optimizer: "SGD", or "Adam" (betas 0.9 and 0.999, `momentum` unused).
+        adam_epsilon: of Adam, not negative.
         drop_last: leave out the last, smaller batch of an epoch when there is a full one.
 
     Raises:
@@ -37,21 +47,30 @@ class Schedule:
     weight_decay: float = 5e-4
     warmup: bool = True
     cosine_epochs: int | None = None
+    decay: Decay = "per epoch"
+    optimizer: Optimizer = "SGD"
+    adam_epsilon: float = 1e-8
     drop_last: bool = True
 
     def __post_init__(self):
         require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, cosine_epochs=self._period)
         require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
+        require_at_least(0, adam_epsilon=self.adam_epsilon)
+        for name, value, known in (("decay", self.decay, Decay), ("optimizer", self.optimizer, Optimizer)):
+            if value not in get_args(known):
+                raise unknown_name(name, value, get_args(known))
 
-    def rate(self, epoch: int) -> float:
-        """The learning rate of one epoch, counted from 0.
+    def rate(self, epoch: int, step: int = 0) -> float:
+        """The learning rate of one epoch, counted from 0; where it decays per step, of one step of the whole training.
 
         >>> [round(Schedule(epochs=50).rate(epoch), 8) for epoch in (0, 1, 2, 49)]
         [1e-05, 0.002, 0.00199803, 7.89e-06]
         """
         if self.warmup and epoch == 0:
             return WARMUP_RATE
-        position = (epoch - self.warmup) / self._period
+        if self.decay == "none":
+            return self.learning_rate
+        position = (step if self.decay == "per step" else epoch - self.warmup) / self._period
         return 0.5 * self.learning_rate * (1 + math.cos(math.pi * position))
 
     @property
@@ -59,54 +78,99 @@ class Schedule:
         return self.epochs if self.cosine_epochs is None else self.cosine_epochs
 
 
+@dataclass(frozen=True)
+class Loop:
+    """Where a learner's training differs from plain descent on its total loss.
+
+    Args:
+        gradient: (loss terms, parameters) to the gradient of every parameter by name, in place of that of "total".
+        draws: a CPU generator to one random tensor per step, without end; a step finds it in `Images.draw`.
+        epoch_weights: a weight per epoch; the result is the weighted sum of the parameters after each epoch.
+        rate_factors: parameter name to factor on its learning rate (not in the warm-up epoch).
+    """
+
+    gradient: Callable[[Terms, Mapping[str, Tensor]], Mapping[str, Tensor]] | None = None
+    draws: Callable[[torch.Generator], Iterator[Tensor]] | None = None
+    epoch_weights: Sequence[float] | None = None
+    rate_factors: Mapping[str, float] = field(default_factory=dict)
+
+
+PLAIN = Loop()
+"""Descent on the total loss, and nothing else."""
+
+
 def train(
     parameters: dict[str, Tensor],
-    loss: Callable[[Tensor, Tensor], dict[str, Tensor]],
-    sample: Callable[[Tensor], tuple[Tensor, Tensor]],
-    count: int,
+    loss: Callable[[Images, Tensor], Terms],
+    batches: Callable[[int], Iterator[tuple[Images, Tensor]]],
     schedule: Schedule,
-    generator: torch.Generator,
-) -> tuple[dict[str, float], ...]:
-    """Minimise `loss` in place.
+    loop: Loop = PLAIN,
+) -> tuple[dict[str, Tensor], tuple[dict[str, float], ...]]:
+    """Minimise `loss` by its gradients with respect to `parameters`.
 
     Args:
         parameters: leaf tensors by name; changed in place.
-        loss: (embeddings, labels) of a batch to its terms; "total" is minimised.
-        sample: rows int64[b] to (embeddings, labels) of a batch.
-        count: number of training images.
-        schedule: epochs, batches, learning rates.
-        generator: CPU generator of the shuffles.
+        loss: (images, labels) of a batch to its terms; "total" is minimised.
+        batches: epoch to the (images, labels) of its steps.
+        schedule: epochs, learning rates, optimizer.
+        loop: where the learner steps in.
 
     Returns:
-        The mean of every loss term, one dict per epoch.
+        What was learned, detached (the parameters after the last epoch, or their weighted sum over the epochs), and the
+        mean of every loss term, one dict per epoch.
+
+    Raises:
+        OpenworldError: a loss that is not finite.
     """
-    optimizer = torch.optim.SGD(
-        parameters.values(), lr=0.0, momentum=schedule.momentum, weight_decay=schedule.weight_decay
-    )
-    history = []
+    optimizer, steps, history = _optimizer(parameters, schedule), 0, []
+    average = {name: torch.zeros_like(tensor) for name, tensor in parameters.items()}
     for epoch in range(schedule.epochs):
-        for group in optimizer.param_groups:
-            group["lr"] = schedule.rate(epoch)
-        batches = _batches(count, schedule, generator)
-        history.append(_mean_terms([_step(optimizer, loss, *sample(rows)) for rows in batches]))
-    return tuple(history)
+        terms = []
+        for images, labels in batches(epoch):
+            _set_rates(optimizer, schedule, loop, epoch, steps)
+            terms.append(_step(optimizer, parameters, loss(images, labels), loop.gradient))
+            steps += 1
+        history.append(_mean_terms(terms))
+        if loop.epoch_weights is not None:
+            for name, tensor in parameters.items():
+                average[name] += loop.epoch_weights[epoch] * tensor.detach()
+    last = {name: tensor.detach() for name, tensor in parameters.items()}
+    return (last if loop.epoch_weights is None else average), tuple(history)
 
 
-def _batches(count: int, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
+def draw_batches(count: int, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
+    """The images int64[b] of every step of one epoch, shuffled by a CPU generator."""
     batches = list(torch.randperm(count, generator=generator).split(schedule.batch_size))
     ragged = schedule.drop_last and len(batches) > 1 and len(batches[-1]) < schedule.batch_size
     return batches[:-1] if ragged else batches
 
 
-def _step(optimizer, loss, embeddings: Tensor, labels: Tensor) -> dict[str, Tensor]:
+def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim.Optimizer:
+    groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
+    if schedule.optimizer == "Adam":
+        return torch.optim.Adam(groups, lr=0.0, eps=schedule.adam_epsilon, weight_decay=schedule.weight_decay)
+    return torch.optim.SGD(groups, lr=0.0, momentum=schedule.momentum, weight_decay=schedule.weight_decay)
+
+
+def _set_rates(optimizer, schedule: Schedule, loop: Loop, epoch: int, step: int) -> None:
+    warm_up = schedule.warmup and epoch == 0
+    for group in optimizer.param_groups:
+        factor = 1.0 if warm_up else loop.rate_factors.get(group["name"], 1.0)
+        group["lr"] = factor * schedule.rate(epoch, step)
+
+
+def _step(optimizer, parameters: dict[str, Tensor], terms: Terms, gradient) -> Terms:
     optimizer.zero_grad()
-    terms = loss(embeddings, labels)
-    terms["total"].backward()
+    if gradient is None:
+        terms["total"].backward()
+    else:
+        for name, value in gradient(terms, parameters).items():
+            parameters[name].grad = value
     optimizer.step()
     return {name: term.detach() for name, term in terms.items()}
 
 
-def _mean_terms(steps: list[dict[str, Tensor]]) -> dict[str, float]:
+def _mean_terms(steps: list[Terms]) -> dict[str, float]:
     means = {name: float(torch.stack([step[name] for step in steps]).mean()) for name in steps[0]}
     if not math.isfinite(means["total"]):
         raise OpenworldError("training diverged: the loss is not finite; lower the learning rate.")

@@ -1,13 +1,15 @@
 """CoOp (Zhou et al., 2022): one learned context in front of every class name, trained by cross-entropy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
-from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
 from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
 from openworld.learners._training import Schedule
 
@@ -30,6 +32,7 @@ class CoOp:
     name: ClassVar[str] = "CoOp"
     paper: ClassVar[str] = "Zhou et al., 2022"
     tunes: ClassVar[str] = "N context tokens, shared by all classes"
+    cost: ClassVar[str] = "text tower"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
 
@@ -37,9 +40,12 @@ class CoOp:
         require_context(self.context_length, self.words)
 
     @classmethod
-    def published(cls, dataset: str) -> "CoOp":
-        """The same for every data set."""
-        return cls()
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "CoOp":
+        """The same for every data set; OpenPL takes 4 tokens."""
+        default = cls()
+        if task == "openpl":
+            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
+        return default
 
     def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""
@@ -49,24 +55,20 @@ class CoOp:
         """The tokenised names."""
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
-    def loss(self, clip, parameters, embeddings, labels, prepared) -> dict[str, Tensor]:
-        """Cross-entropy of cosine logits; embeddings float[B, D], labels int64[B]."""
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy of cosine logits; labels int64[B]."""
         text = encode_behind(clip, parameters["context"], prepared)
-        return {"total": cross_entropy(cosine_logits(embeddings, text, clip.logit_scale), labels)}
+        return {"total": cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Learn the context from augmented views of the training images."""
-        return fit_on_embeddings(self, clip, train, seed=seed)
+        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
-        """float[N, C of the subset]."""
-        return bank_logits(embeddings, bank, subset)
-
-    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
-        """float[N], log of the largest base softmax."""
-        return largest_base_log_probability(embeddings, bank)
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(images.embeddings, bank)

@@ -20,13 +20,14 @@ from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.learners._bank import (
     Names,
     TextBank,
-    bank_logits,
+    answer_by_cosine,
     cosine_logits,
-    largest_base_log_probability,
     spoken,
 )
-from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
 from openworld.learners._partitions import Partitions, divide_classes
+from openworld.learners._settings import Task
 from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
 from openworld.learners._training import Schedule
 
@@ -70,6 +71,7 @@ class GMoP:
     name: ClassVar[str] = "GMoP"
     paper: ClassVar[str] = "Hua et al., 2025"
     tunes: ClassVar[str] = "4 context tokens to name base, K x 16 to detect"
+    cost: ClassVar[str] = "text tower, 1 + K contexts"
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
 
@@ -83,8 +85,8 @@ class GMoP:
             raise unknown_name("gate", self.gate, get_args(Gate))
 
     @classmethod
-    def published(cls, dataset: str) -> "GMoP":
-        """With the data set's sentence, epochs and alpha, as far as they were released."""
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "GMoP":
+        """With the data set's sentence, epochs and alpha, as far as they were released; the same for every task."""
         default = cls(template=TEMPLATES.get(dataset, PHOTO))
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
         alpha = 1.0 if dataset == "imagenet" else default.alpha
@@ -117,8 +119,9 @@ class GMoP:
             return divide_classes(count, self.detectors)
         return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
 
-    def loss(self, clip, parameters, embeddings, labels, prepared: "Prepared") -> dict[str, Tensor]:
-        """The three terms and their weighted sum; embeddings float[B, D], labels int64[B]."""
+    def loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+        """The three terms and their weighted sum; labels int64[B]."""
+        embeddings = images.embeddings
         base_text, detector_text = self._texts(clip, parameters, prepared)
         base_logits = cosine_logits(embeddings, base_text, clip.logit_scale)
         detector_logits = cosine_logits(embeddings, detector_text, clip.logit_scale)
@@ -130,7 +133,7 @@ class GMoP:
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Learn all prompts together, from plain images."""
-        return fit_on_embeddings(self, clip, train, seed=seed)
+        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
@@ -144,19 +147,19 @@ class GMoP:
         own, others = self._detector_texts(clip, parameters["detectors"], names)
         return MixtureBank(text, len(names.base), clip.logit_scale, own, others)
 
-    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
-        """float[N, C of the subset]: base by the tuned prompt, new by zero-shot CLIP."""
-        return bank_logits(embeddings, bank, subset)
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
 
-    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
-        """float[N], log of the largest softmax of an own name, over the names and over the detectors."""
+        Its score is the log of the largest softmax of an own name, over the names and over the detectors.
+        """
+        answer = answer_by_cosine(images.embeddings, bank)
         if self.single_prompt:
-            return largest_base_log_probability(embeddings, bank)
+            return answer
         scores = []
         for own, others in zip(bank.own, bank.others, strict=True):
-            logits = cosine_logits(embeddings, torch.cat([own, others]), bank.scale)
+            logits = cosine_logits(images.embeddings, torch.cat([own, others]), bank.scale)
             scores.append(logits.log_softmax(dim=-1)[:, : len(own)].amax(dim=-1))
-        return torch.stack(scores).amax(dim=0)
+        return replace(answer, baseness=torch.stack(scores).amax(dim=0))
 
     @property
     def tuned_new(self) -> bool:

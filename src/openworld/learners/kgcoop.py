@@ -1,6 +1,6 @@
 """KgCoOp (Yao et al., 2023): CoOp held close to the zero-shot text features of the same names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Generator, Tensor
@@ -8,8 +8,10 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners._bank import Names, TextBank, bank_logits, cosine_logits, largest_base_log_probability
-from openworld.learners._fitted import Fitted, fit_on_embeddings
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
 from openworld.learners._text import (
     context_tokens,
     encode_behind,
@@ -42,6 +44,7 @@ class KgCoOp:
     name: ClassVar[str] = "KgCoOp"
     paper: ClassVar[str] = "Yao et al., 2023"
     tunes: ClassVar[str] = "N context tokens, shared by all classes"
+    cost: ClassVar[str] = "text tower"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
 
@@ -51,9 +54,12 @@ class KgCoOp:
         require_at_least(0, weight=self.weight)
 
     @classmethod
-    def published(cls, dataset: str) -> "KgCoOp":
-        """With the sentence of the data set's teacher."""
-        return cls(template=KGCOOP.get(dataset, PHOTO))
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "KgCoOp":
+        """With the sentence of the data set's teacher; OpenPL starts from random numbers, here with batches of 32."""
+        default = cls(template=KGCOOP.get(dataset, PHOTO))
+        if task == "openpl":
+            return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))
+        return default
 
     def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""
@@ -63,30 +69,26 @@ class KgCoOp:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, embeddings, labels, prepared) -> dict[str, Tensor]:
-        """Cross-entropy, guidance and their weighted sum; embeddings float[B, D], labels int64[B]."""
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         prompts, teacher = prepared
         text = normalize(encode_behind(clip, parameters["context"], prompts), dim=-1)
-        entropy = cross_entropy(cosine_logits(embeddings, text, clip.logit_scale), labels)
+        entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
         guidance = 1 - (text * teacher).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Learn the context from augmented views of the training images."""
-        return fit_on_embeddings(self, clip, train, seed=seed)
+        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
-        """float[N, C of the subset]."""
-        return bank_logits(embeddings, bank, subset)
-
-    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
-        """float[N], log of the largest base softmax."""
-        return largest_base_log_probability(embeddings, bank)
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(images.embeddings, bank)
 
     def _prompts(self, clip, classnames):
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))

@@ -6,8 +6,10 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.datasets import templates as sentences
-from openworld.learners._bank import Names, TextBank, bank_logits, largest_base_log_probability, require_distinct
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, require_distinct
 from openworld.learners._fitted import Fitted
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task
 from openworld.learners._text import encode_names, require_templates
 
 
@@ -25,6 +27,7 @@ class ZeroShot:
     name: ClassVar[str] = "zero-shot"
     paper: ClassVar[str] = "Radford et al., 2021"
     tunes: ClassVar[str] = "nothing"
+    cost: ClassVar[str] = "nothing"
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = False
 
@@ -32,7 +35,7 @@ class ZeroShot:
         require_templates(*self.templates)
 
     @classmethod
-    def published(cls, dataset: str) -> "ZeroShot":
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "ZeroShot":
         """With the data set's own sentence."""
         return cls(templates=(sentences.TEMPLATES.get(dataset, sentences.PHOTO),))
 
@@ -45,13 +48,9 @@ class ZeroShot:
         """Text features of all names."""
         return TextBank(encode_names(clip, names.all, self.templates), len(names.base), clip.logit_scale)
 
-    def logits(self, embeddings: Tensor, bank: TextBank, subset: str) -> Tensor:
-        """float[N, C of the subset]."""
-        return bank_logits(embeddings, bank, subset)
-
-    def baseness(self, embeddings: Tensor, bank: TextBank) -> Tensor:
-        """float[N], log of the largest base softmax."""
-        return largest_base_log_probability(embeddings, bank)
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(images.embeddings, bank)
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,6 @@ class ZeroShotEnsemble(ZeroShot):
     name: ClassVar[str] = "zero-shot-ensemble"
 
     @classmethod
-    def published(cls, dataset: str) -> "ZeroShotEnsemble":
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "ZeroShotEnsemble":
         """With the data set's own ensemble."""
         return cls(templates=sentences.ensemble(dataset))

@@ -10,12 +10,12 @@ from openworld import metrics
 Table = Mapping[str, np.ndarray]
 
 
-def image_table(logits, baseness, features, base_count: int) -> dict[str, np.ndarray]:
+def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
     """What one learner said about each test image.
 
     Args:
-        logits: float[N, C] over base names, then new names, scale included.
-        baseness: float[N], larger = more base-like.
+        answer: logits float[N, C] over base names, then new names, scale included; baseness float[N], larger = more
+            base-like; base_logits float[N, base_count], or None where they are those columns.
         features: the images' labels int64[N] (columns of the true names), groups and rows in their image set.
         base_count: number of base names.
 
@@ -23,9 +23,11 @@ def image_table(logits, baseness, features, base_count: int) -> dict[str, np.nda
         Columns id, side ("base" or "new"), label, prediction (among the names of its own side), joint_prediction (among
         all names), correct, score (the baseness), confidence (softmax of the prediction on its own side), group.
     """
-    logits, labels = np.asarray(logits, np.float64), features.labels
+    logits, labels = np.asarray(answer.logits, np.float64), features.labels
     is_base = labels < base_count
     own = np.where((np.arange(logits.shape[1]) < base_count) == is_base[:, None], logits, -np.inf)
+    if answer.base_logits is not None:
+        own[is_base, :base_count] = answer.base_logits[is_base]
     prediction = own.argmax(axis=1)
     return {
         "id": features.rows,
@@ -34,7 +36,7 @@ def image_table(logits, baseness, features, base_count: int) -> dict[str, np.nda
         "prediction": prediction,
         "joint_prediction": logits.argmax(axis=1),
         "correct": prediction == labels,
-        "score": np.asarray(baseness, np.float64),
+        "score": np.asarray(answer.baseness, np.float64),
         "confidence": 1 / np.exp(own - own.max(axis=1, keepdims=True)).sum(axis=1),
         "group": features.groups,
     }
@@ -44,8 +46,7 @@ def score(fitted, features, base: np.ndarray, new: np.ndarray) -> dict[str, np.n
     """The per-image table of a fitted learner; `base` and `new` are the class indices of the features' two sides."""
     ordered = features.of_classes(np.concatenate([base, new]))
     bank = fitted.text_bank(ordered.classnames[: len(base)], ordered.classnames[len(base) :])
-    logits = fitted.logits(ordered, bank, "all")
-    return image_table(logits, fitted.baseness(ordered, bank), ordered, base_count=len(base))
+    return image_table(fitted.answer(ordered, bank), ordered, base_count=len(base))
 
 
 def recognition_metrics(table: Table) -> dict:

@@ -19,7 +19,8 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
-from openworld.learners import LEARNERS, Fitted, configure, override
+from openworld.learners import LEARNERS, Fitted, configure, encoding_for, override
+from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
 from openworld.protocols._workbench import (
@@ -34,7 +35,7 @@ from openworld.protocols._workbench import (
 from openworld.report import pictures
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 EMBEDDED_CROP = (0.5, 1.0)
 PUBLISHED_CROP = (0.08, 1.0)
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
@@ -88,6 +89,8 @@ class RecognitionSpec:
         views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
         crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; left out, the published
             0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
+        published: whose settings the learners start from: "base-to-new" (OpenworldAUC's comparison), "openpl" (OpenPL's
+            unified setting) or "ood".
         ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
 
@@ -105,6 +108,7 @@ class RecognitionSpec:
     shots: int = 16
     views: int = 8
     crop_scale: tuple[float, float] | None = None
+    published: PublishedTask = "base-to-new"
     ratios: tuple[float, ...] = PUBLISHED_RATIOS
     threads: int = 1
 
@@ -118,7 +122,7 @@ class RecognitionSpec:
         Encoding(self.views, self.crop_scale)  # refuses shares that are none
 
     def _require_sound(self) -> None:
-        on_views = any(LEARNERS[one.learner].consumes == "views" for one in self.learners)
+        on_views = any(LEARNERS[one.learner].consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
         require_at_least(1, shots=self.shots, threads=self.threads)
         require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
@@ -159,14 +163,15 @@ class Task:
         return sources
 
     def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: views of training pictures alone."""
-        return Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
+        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
+        return encoding_for(LEARNERS[self.learner.learner], drawn)
 
 
 def tasks(spec: RecognitionSpec) -> list[Task]:
     """Every (learner, seed), learners in the order of the spec."""
     shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in ("learner", "seed")}
-    resolved = [_resolve(one, spec.dataset) for one in spec.learners]
+    resolved = [_resolve(one, spec.dataset, spec.published) for one in spec.learners]
     return [Task(learner=one, seed=seed, **shared) for one in resolved for seed in spec.seeds]
 
 
@@ -244,9 +249,9 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     )
 
 
-def _resolve(one: LearnerSpec, dataset: str) -> LearnerSpec:
-    """The learner's settings written out whole, with what is published for the data set."""
-    return replace(one, settings=asdict(configure(LEARNERS[one.learner], one.settings, dataset)))
+def _resolve(one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
+    """The learner's settings written out whole, with what is published for the data set and the task."""
+    return replace(one, settings=asdict(configure(LEARNERS[one.learner], one.settings, dataset, published)))
 
 
 def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> dict:

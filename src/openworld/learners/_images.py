@@ -1,0 +1,104 @@
+"""What a learner is shown of some images, and what it answers."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.features import Encoding, Features
+
+Consumes = Literal["embeddings", "views", "patches", "pixels"]
+PLAIN_PICTURES = Encoding()
+
+
+@dataclass(frozen=True)
+class Images:
+    """B images on the backbone's device; in training, all of the same augmented view where a learner takes views.
+
+    Args:
+        embeddings: float[B, D], global embeddings by the frozen backbone, not normalised, never in half precision.
+        patches: float[B, P, W], patch rows of the image tower before the joint projection; None unless consumed.
+        pixels: float[B, 3, H, W], normalised, in the backbone's type; None unless consumed.
+        draw: what the learner drew at random for this step; None for learners that draw nothing.
+    """
+
+    embeddings: Tensor
+    patches: Tensor | None = None
+    pixels: Tensor | None = None
+    draw: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.embeddings)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a fitted learner says about N images.
+
+    Args:
+        logits: float[N, C] over base names, then new names, scale included.
+        baseness: float[N], larger = more like a base class.
+        base_logits: float[N, C of base], for learners that tell base images apart by other logits than those columns;
+            None for the others.
+    """
+
+    logits: Tensor
+    baseness: Tensor
+    base_logits: Tensor | None = None
+
+
+def encoding_for(learner, encoding: Encoding = PLAIN_PICTURES) -> Encoding:
+    """`encoding` with what a learner consumes besides global embeddings; give it `views` for training pictures.
+
+    >>> from openworld.learners import CoOp
+    >>> encoding_for(CoOp, Encoding(views=8)).pixels
+    False
+    """
+    return replace(encoding, patches=learner.consumes == "patches", pixels=learner.consumes == "pixels")
+
+
+def shown(features: Features, clip, consumes: Consumes, rows: np.ndarray, views: np.ndarray | None = None) -> Images:
+    """The images at `rows` of encoded features, or one view of each.
+
+    Args:
+        features: encoded with this backbone.
+        clip: the backbone.
+        consumes: what the learner is to be shown.
+        rows: int64[B].
+        views: int64[B], which view of each image; None for the images as they are.
+
+    Raises:
+        OpenworldError: features of another backbone's width, or without what the learner consumes.
+    """
+    found, expected = features.embeddings.shape[1], clip.config.joint_dimension
+    if found != expected:
+        raise OpenworldError(
+            f"the features have {found} dimensions, but {clip.name!r} gives {expected}; encode the images with it."
+        )
+
+    def read(plain: str, augmented: str) -> np.ndarray:
+        name = plain if views is None else augmented
+        array = getattr(features, name)
+        if array is None:
+            raise OpenworldError(
+                f"a learner that consumes {consumes!r} needs {name} of every image, and the features hold none; "
+                "encode with `encoding_for(learner, Encoding(views=...))`."
+            )
+        return array[rows] if views is None else array[rows][np.arange(len(rows)), views]
+
+    return Images(
+        embeddings=_wide(read("embeddings", "views"), clip),
+        patches=_wide(read("patches", "view_patches"), clip) if consumes == "patches" else None,
+        pixels=_pixels(read("pixels", "view_pixels"), clip) if consumes == "pixels" else None,
+    )
+
+
+def _wide(array: np.ndarray, clip) -> Tensor:
+    return torch.as_tensor(array, device=clip.device, dtype=torch.promote_types(clip.dtype, torch.float32))
+
+
+def _pixels(array: np.ndarray, clip) -> Tensor:
+    return clip.preprocess.scale(torch.as_tensor(array, device=clip.device)).to(clip.dtype)
