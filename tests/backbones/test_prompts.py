@@ -10,6 +10,14 @@ from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.backbones.blocks import run_blocks
 
+LAYOUTS = [
+    {"fixed": "of a"},
+    {"position": "middle"},
+    {"position": "front"},
+    {"position": "middle", "suffix": ", a type of pet."},
+    {"position": "front", "suffix": ""},
+    {"position": "middle", "keep_underscores": True},
+]
 NAMES = ["owl", "golden retriever", "traffic light", "owl", "mountain bike", "ice_cream", "lamp (dog)"]
 
 
@@ -22,6 +30,24 @@ def plain_pass(model, context, prompts):
     rows = torch.cat([first, context.expand(len(tokens), -1, -1), last], dim=1) + tower.positions
     rows = run_blocks(tower.blocks, rows, tower.attend)
     return tower.finish(rows[torch.arange(len(rows)), tower.pooled_position(tokens)])
+
+
+def plain_pass_in_layout(model, context, names, *, suffix=".", fixed="", position="end", keep_underscores=False):
+    """One sentence at a time, its rows put together by hand, at full length."""
+    tower, features = model.text, []
+    before = {"end": len(context), "middle": len(context) // 2, "front": 0}[position]
+    for name in names:
+        spoken = name.replace("_", " ")
+        written = name if keep_underscores else spoken
+        # The name is tokenised together with what follows it; its own length counts where a context goes behind it.
+        tail = model.tokenizer([f"{written}{suffix}"])[0][1:]
+        cut = len(model.tokenizer([spoken])[0]) - 2
+        head = model.tokenizer([fixed])[0][1:-1] + tail[:cut]
+        words = [tower.tokens(torch.tensor(ids)) for ids in ([tower.config.vocabulary - 2], head, tail[cut:])]
+        rows = torch.cat([words[0], context[:before], words[1], context[before:], words[2]])
+        rows = run_blocks(tower.blocks, (rows + tower.positions[: len(rows)])[None], tower.attend)
+        features.append(tower.finish(rows[0, -1]))
+    return torch.stack(features)
 
 
 def random_context(model, *shape):
@@ -44,6 +70,79 @@ def test_equals_the_plain_pass(tiny_clip, clip_checkpoint, names, length):
         plain = value_and_gradient(lambda c: plain_pass(model, c, prompts), context)  # noqa: B023
         for ours, theirs in zip(fast, plain, strict=True):
             assert (ours - theirs).abs().max() <= 1e-10 * theirs.abs().max()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("length", [1, 4, 5])
+def test_every_layout_equals_the_plain_pass(tiny_clip, layout, length):
+    prompts, context = tiny_clip.prompt_names(NAMES, length, **layout), random_context(tiny_clip, length)
+    fast = value_and_gradient(lambda c: tiny_clip.encode_prompts(c, prompts), context)
+    plain = value_and_gradient(lambda c: plain_pass_in_layout(tiny_clip, c, NAMES, **layout), context)
+    for ours, theirs in zip(fast, plain, strict=True):
+        assert (ours - theirs).abs().max() <= 1e-10 * theirs.abs().max()
+    groups = torch.stack([context, 2 * context])
+    torch.testing.assert_close(tiny_clip.encode_prompts(groups, prompts)[0], fast[0], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("file", ["proda_port", "proda_port_clean"])
+def test_positions_are_those_of_the_published_port(tiny_clip, file):
+    stored = reference(file)
+    names, contexts = stored["class_names"].tolist(), as_tensor(stored["param/prompt_learner.ctx"], torch.float64)
+    features = []
+    for context, position in zip(contexts, stored["setting/position_0front_1middle_2end"], strict=True):
+        layout = {"position": ("front", "middle", "end")[position], "keep_underscores": True}
+        prompts = tiny_clip.prompt_names(names, 4, **layout)
+        tokens = as_tensor(stored["tokens/prompts"]).long()
+        assert torch.equal(F.pad(prompts.tokens, (0, 77 - prompts.tokens.shape[1])), tokens)
+        features.append(F.normalize(tiny_clip.encode_prompts(context, prompts), dim=-1))
+    mean = torch.stack(features).mean(dim=0)
+    torch.testing.assert_close(mean, as_tensor(stored["f64/text_features_mean"]), rtol=0, atol=1e-12)
+
+
+def test_words_without_context_are_the_plain_sentence(tiny_clip):
+    prompts = tiny_clip.prompt_names(NAMES, 0, ", a type of pet.", fixed="a photo of a")
+    features = tiny_clip.encode_prompts(torch.zeros(0, 64, dtype=torch.float64), prompts)
+    sentences = [f"a photo of a {name.replace('_', ' ')}, a type of pet." for name in NAMES]
+    torch.testing.assert_close(features, tiny_clip.encode_text(sentences), rtol=0, atol=1e-12)
+
+
+def test_fixed_words_cost_nothing_per_class(tiny_clip):
+    with_words = tiny_clip.prompt_names(NAMES, 2, fixed="of a").sentences
+    without = tiny_clip.prompt_names(NAMES, 2).sentences
+    assert len(with_words.rows) == len(without.rows) and with_words.packing.shared == without.packing.shared + 2
+
+
+@pytest.mark.parametrize("groups", [None, 3])
+@pytest.mark.parametrize("budget", [1, 40])
+def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
+    prompts = tiny_clip.prompt_names(NAMES, 4, position="middle")
+    lead = () if groups is None else (groups,)
+    context = random_context(tiny_clip, *lead, 4)
+    deep = random_context(tiny_clip, *lead, 2).detach()
+    per_class = random_context(tiny_clip, *lead, len(NAMES), 2).detach()
+
+    def encode(context):
+        per_name = {2: per_class * context.mean()}
+        return tiny_clip.encode_prompts(context, prompts, replace={1: deep}, replace_per_class=per_name)
+
+    whole = value_and_gradient(encode, context)
+    monkeypatch.setattr("openworld.backbones.bounded.ROWS", budget)
+    for one, other in zip(value_and_gradient(encode, context), whole, strict=True):
+        assert (one - other).abs().max() <= 1e-12 * other.abs().max()
+    with torch.no_grad():
+        torch.testing.assert_close(encode(context), whole[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("budget", [20, 10**6], ids=["parts", "whole"])
+@pytest.mark.parametrize("position", ["end", "middle"])
+def test_contexts_can_be_mapped_over(tiny_clip, monkeypatch, position, budget):
+    """torch.func.vmap runs several trainings as one pass; an operation without a rule for it would warn."""
+    monkeypatch.setattr("openworld.backbones.bounded.ROWS", budget)
+    prompts = tiny_clip.prompt_names(NAMES, 4, position=position)
+    contexts = random_context(tiny_clip, 2, 4).detach()
+    gradient = torch.func.grad(lambda context: tiny_clip.encode_prompts(context, prompts).square().sum())
+    together, alone = torch.func.vmap(gradient)(contexts), torch.stack([gradient(context) for context in contexts])
+    assert (together - alone).abs().max() <= 1e-12 * alone.abs().max()
 
 
 def test_float32_stays_within_rounding():
@@ -111,14 +210,6 @@ def logits(model, image, text):
     return model.logit_scale * F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).T
 
 
-def test_patch_features_reproduce_locoop_and_gallop(tiny_clip):
-    expected = reference("local_features")
-    pooled, patches = tiny_clip.encode_patches(as_tensor(reference("inputs")["images"], torch.float64))
-    torch.testing.assert_close(pooled, as_tensor(expected["f64/locoop/global"]), rtol=0, atol=1e-12)
-    torch.testing.assert_close(patches, as_tensor(expected["f64/locoop/local"]), rtol=0, atol=1e-12)
-    torch.testing.assert_close(patches, as_tensor(expected["f64/gallop/local_after_proj"]), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("file", ["ivlp", "ivlp_d2"])
 def test_rows_replaced_at_a_block_are_deep_prompts(tiny_clip, file):
     expected = reference(file)
@@ -142,6 +233,19 @@ def test_rows_replaced_per_class_are_class_aware_prompts(tiny_clip):
     torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-12)
 
 
+def test_rows_may_be_replaced_again_and_differ_by_group(tiny_clip):
+    """Against one group and one class at a time, where rows per class are rows for all."""
+    prompts, contexts = tiny_clip.prompt_names(NAMES, 4), random_context(tiny_clip, 2, 4)
+    per_class = {1: random_context(tiny_clip, 2, len(NAMES), 3), 2: random_context(tiny_clip, len(NAMES), 1)}
+    deep = random_context(tiny_clip, 2, 3)
+    together = tiny_clip.encode_prompts(contexts, prompts, replace={2: deep}, replace_per_class=per_class)
+    for group in range(2):
+        for one, name in enumerate(NAMES):
+            rows = {1: per_class[1][group, one], 2: torch.cat([per_class[2][one], deep[group, 1:]])}
+            alone = tiny_clip.encode_prompts(contexts[group], tiny_clip.prompt_names([name], 4), replace=rows)
+            torch.testing.assert_close(together[group, one], alone[0], rtol=0, atol=1e-12)
+
+
 def test_a_context_per_image_is_a_group(tiny_clip):
     expected = reference("cocoop_wide")
     tensor = {key: as_tensor(value, torch.float64) for key, value in expected.items() if key.startswith("param/")}
@@ -162,5 +266,24 @@ def test_refusals(tiny_clip, siglip_checkpoint):
         tiny_clip.encode_prompts(torch.zeros(3, 64), tiny_clip.prompt_names(["owl"], 4))
     with pytest.raises(OpenworldError, match="at least one class name, got 'owl'"):
         tiny_clip.prompt_names("owl", 4)
+    with pytest.raises(OpenworldError, match="unknown position of the name 'frnt'; did you mean 'front'"):
+        tiny_clip.prompt_names(["owl"], 4, position="frnt")
+    with pytest.raises(OpenworldError, match="fixed words .'of a'. .* not at the front"):
+        tiny_clip.prompt_names(["owl"], 4, fixed="of a", position="front")
     with pytest.raises(OpenworldError, match="causal text tower"):
         backbones.load(siglip_checkpoint[0]).prompt_names(["owl"], 4)
+
+
+def test_refusals_of_rows_to_put_in(tiny_clip):
+    prompts, context = tiny_clip.prompt_names(["owl", "lamp"], 4, position="middle"), torch.zeros(3, 4, 64)
+    for name, block, shape in (
+        ("replace", 3, (2, 64)),
+        ("replace", 1, (3, 64)),
+        ("replace", 1, (2, 2, 64)),
+        ("replace", 1, (2, 32)),
+        ("replace_per_class", 1, (2, 64)),
+        ("replace_per_class", 1, (3, 2, 64)),
+        ("replace_per_class", 1, (2, 2, 2, 64)),
+    ):
+        with pytest.raises(OpenworldError, match=f"at block {block}; expected .* n at most 2.* blocks 0 to 2"):
+            tiny_clip.encode_prompts(context.double(), prompts, **{name: {block: torch.zeros(shape).double()}})

@@ -11,6 +11,7 @@ _HOMES = {
     "ImageConfig": "config",
     "Preprocess": "preprocess",
     "PromptedNames": "prompts",
+    "Recording": "recording",
     "TextConfig": "config",
     "TwoTower": "two_tower",
     "TwoTowerConfig": "config",

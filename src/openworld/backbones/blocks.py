@@ -6,6 +6,8 @@ What differs between uses is left to two small callables, so that no method need
 * `attend(index, block, query, key, value)` says who sees whom: everyone, earlier rows, a packed set of sentences over
   a shared prefix, or (value path) each row only its own value;
 * `edit(index, rows)` may replace or add rows at the input of block `index`: deep and class-aware prompts.
+
+Rows may also read from a `memory`, the keys and values that other rows left at every block, instead of from each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ from torch import Tensor, nn
 
 Attend = Callable[[int, "Block", Tensor, Tensor, Tensor], Tensor]
 Edit = Callable[[int, Tensor], Tensor]
+KeysAndValues = tuple[tuple[Tensor, Tensor], ...]
 
 
 def quick_gelu(x: Tensor) -> Tensor:
@@ -50,13 +53,22 @@ class Block(nn.Module):
         self.down = nn.Linear(mlp_width, width)
         self.activation = ACTIVATION_FUNCTIONS[activation]
 
-    def forward(self, index: int, rows: Tensor, attend: Attend, keep: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        index: int,
+        rows: Tensor,
+        attend: Attend,
+        keep: Tensor | None = None,
+        memory: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
         """Rows [..., T, W] to rows [..., T, W]; with `keep`, only the rows it picks are computed.
 
         keep: None, or int64 indices that `select_rows` understands. Keys and values still come from all rows, so
         the kept rows are exactly those of the full block.
+        memory: None, or the (key, value) [..., M, W] of other rows, seen in place of the rows' own.
         """
-        query, key, value = self.project(self.norm_1(rows), keep)
+        normed = self.norm_1(rows)
+        query, key, value = self.project(normed, keep) if memory is None else (self.project_query(normed), *memory)
         rows = rows if keep is None else select_rows(rows, keep)
         rows = rows + self.out(attend(index, self, query, key, value))
         return rows + self.mlp(self.norm_2(rows))
@@ -66,10 +78,13 @@ class Block(nn.Module):
         if keep is None:
             return self.qkv(normed).chunk(3, dim=-1)
         width = normed.shape[-1]
-        weight, bias = self.qkv.weight, self.qkv.bias
-        query = F.linear(select_rows(normed, keep), weight[:width], bias[:width])
-        key, value = F.linear(normed, weight[width:], bias[width:]).chunk(2, dim=-1)
-        return query, key, value
+        key, value = F.linear(normed, self.qkv.weight[width:], self.qkv.bias[width:]).chunk(2, dim=-1)
+        return self.project_query(select_rows(normed, keep)), key, value
+
+    def project_query(self, normed: Tensor) -> Tensor:
+        """Queries alone of rows [..., T, W]."""
+        width = normed.shape[-1]
+        return F.linear(normed, self.qkv.weight[:width], self.qkv.bias[:width])
 
     def mlp(self, normed: Tensor) -> Tensor:
         """The two-layer perceptron of the block on rows [..., W]."""
@@ -83,18 +98,20 @@ def run_blocks(
     *,
     edit: Edit | None = None,
     keep: Tensor | None = None,
+    memory: KeysAndValues | None = None,
 ) -> Tensor:
     """Send rows [..., T, W] through all blocks; the only block loop of the package.
 
     edit: called as edit(index, rows) at the input of every block, returns the rows to use instead.
     keep: rows wanted after the last block; the last block then computes queries and MLP for them alone.
+    memory: for each block, keys and values [..., M, W] that the rows see instead of their own; not with `keep`.
     Returns rows [..., T or number kept, W].
     """
     last = len(blocks) - 1
     for index, block in enumerate(blocks):
         if edit is not None:
             rows = edit(index, rows)
-        rows = block(index, rows, attend, keep if index == last else None)
+        rows = block(index, rows, attend, keep if index == last else None, memory and memory[index])
     return rows
 
 

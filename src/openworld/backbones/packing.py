@@ -2,34 +2,41 @@
 
 In a causal tower a row never sees later rows, so four exact savings follow, and this file is where they live:
 rows after the end token are left out; rows that all sentences share (context, template) are computed once and their
-keys and values broadcast; the start token's keys and values are constants, computed once per block; and in the last
-block only the pooled rows are computed (`keep` of `run_blocks`). Sentences are sorted by length, so that equally long
-ones lie side by side and attention needs neither padding nor gathering.
+keys and values are seen by all; the start token's keys and values are constants, computed once per block; and in the
+last block only the pooled rows are computed (`keep` of `run_blocks`). Sentences are sorted by length, so that equally
+long ones lie side by side and attention needs neither padding nor gathering.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import accumulate, groupby
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from openworld.backbones.blocks import Block, attend_all, join_heads, run_blocks, split_heads
+from openworld.backbones.blocks import Block, KeysAndValues, attend_all, join_heads, run_blocks, split_heads
+from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.towers import TextTower
-
-KeysAndValues = tuple[tuple[Tensor, Tensor], ...]
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """`count` sentences with `length` own rows each; the first of their rows is row `start` of the packed tensor."""
+    """`count` sentences with `length` own rows each; the first of them stands at packed place `place`, its first row
+    is row `start` of the packed tensor."""
 
+    place: int
     start: int
     count: int
     length: int
 
     @property
+    def places(self) -> slice:
+        """The packed places of its sentences."""
+        return slice(self.place, self.place + self.count)
+
+    @property
     def stop(self) -> int:
+        """The row after its last."""
         return self.start + self.count * self.length
 
     def view(self, rows: Tensor) -> Tensor:
@@ -50,53 +57,79 @@ class Packing:
     order: Tensor
     ends: Tensor
 
-    def unpack(self, pooled: Tensor) -> Tensor:
-        """Pooled rows [G, C, W] from packed places back to the sentences' own order."""
-        return pooled[:, self.order.argsort()]
+    @property
+    def lengths(self) -> list[int]:
+        """Own rows of the sentence at each packed place."""
+        return [bucket.length for bucket in self.buckets for _ in range(bucket.count)]
 
 
 def pack_lengths(lengths: Sequence[int], shared: int, device: torch.device | None = None) -> Packing:
     """The packing of sentences with `lengths` own rows (each at least 1) after `shared` common rows.
 
     >>> pack_lengths([3, 2, 3], shared=4).buckets
-    (Bucket(start=4, count=1, length=2), Bucket(start=6, count=2, length=3))
+    (Bucket(place=0, start=4, count=1, length=2), Bucket(place=1, start=6, count=2, length=3))
     """
-    lengths = torch.tensor(lengths, device=device)
-    ordered, order = lengths.sort(stable=True)
-    buckets, start = [], shared
-    for length, count in zip(*(x.tolist() for x in ordered.unique_consecutive(return_counts=True)), strict=True):
-        buckets.append(Bucket(start, count, length))
-        start = buckets[-1].stop
-    return Packing(shared, tuple(buckets), order, shared + ordered.cumsum(0) - 1)
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    ordered = [lengths[one] for one in order]
+    buckets, place, start = [], 0, shared
+    for length, alike in groupby(ordered):
+        buckets.append(Bucket(place, start, len(list(alike)), length))
+        place, start = buckets[-1].places.stop, buckets[-1].stop
+    ends = [shared + rows - 1 for rows in accumulate(ordered)]
+    return Packing(shared, tuple(buckets), torch.tensor(order, device=device), torch.tensor(ends, device=device))
+
+
+def unshare(packing: Packing) -> Packing:
+    """The packing once every sentence owns a copy of the formerly shared rows; places stay.
+
+    >>> unshare(pack_lengths([3, 2], shared=4)).buckets
+    (Bucket(place=0, start=0, count=1, length=6), Bucket(place=1, start=6, count=1, length=7))
+    """
+    return pack_lengths([length + packing.shared for length in packing.lengths], 0, packing.order.device)
 
 
 @dataclass(frozen=True)
 class PackedSentences:
     """Sentences prepared for many passes: their packing, own rows and the start token's keys and values.
 
-    rows: float[R, W], token and position embeddings of the sentences' own rows, in packed order.
-    start: for each block the start token's (key, value), each float[1, W].
+    rows: float[R, W], token and position embeddings of the sentences' own rows, in packed order; position alone where
+    a slot is. start: for each block the start token's (key, value), each float[1, W].
+    slots: int64[C, S], for each packed place those rows of `rows` that a pass fills.
     """
 
     packing: Packing
     rows: Tensor
     start: KeysAndValues
+    slots: Tensor
+
+    def part(self, places: slice) -> "PackedSentences":
+        """The sentences at some packed places."""
+        lengths = self.packing.lengths
+        if lengths[places] == lengths:
+            return self
+        first, stop = sum(lengths[: places.start]), sum(lengths[: places.stop])
+        packing = pack_lengths(lengths[places], self.packing.shared, self.rows.device)
+        return PackedSentences(packing, self.rows[first:stop], self.start, self.slots[places] - first)
 
 
-def pack_sentences(tower: TextTower, sentences: Sequence[Sequence[int]], shared: int) -> PackedSentences:
+def pack_sentences(
+    tower: TextTower, sentences: Sequence[Sequence[int]], shared: int, slots: Sequence[range] | None = None
+) -> PackedSentences:
     """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`.
 
     sentences: C lists of token ids of at least shared + 2 entries, each ending with its end token.
+    slots: of each sentence, the positions behind the shared rows that a pass fills, equally many; None for none.
     """
     device = tower.positions.device
-    own = [list(sentence[1 + shared :]) for sentence in sentences]
-    packing = pack_lengths([len(tokens) for tokens in own], shared, device)
-    own = [own[place] for place in packing.order.tolist()]
-    tokens = torch.tensor([token for one in own for token in one], device=device)
-    places = torch.cat([torch.arange(len(one), device=device) for one in own]) + 1 + shared
-    return PackedSentences(
-        packing, tower.tokens(tokens) + tower.positions[places], start_keys_and_values(tower, sentences[0][0])
-    )
+    packing = pack_lengths([len(sentence) - 1 - shared for sentence in sentences], shared, device)
+    ordered = [(sentences[one], slots[one] if slots else range(0)) for one in packing.order.tolist()]
+    tokens = torch.tensor([token for sentence, _ in ordered for token in sentence[1 + shared :]], device=device)
+    places = torch.cat([torch.arange(1 + shared, len(sentence), device=device) for sentence, _ in ordered])
+    rows, starts = tower.tokens(tokens), packing.ends + 1 - torch.tensor(packing.lengths, device=device)
+    inside = torch.tensor([list(slot) for _, slot in ordered], dtype=torch.int64, device=device)
+    filled = starts[:, None] - shared + inside - 1 - shared
+    rows = rows.index_fill(0, filled.flatten(), 0) + tower.positions[places]
+    return PackedSentences(packing, rows, start_keys_and_values(tower, sentences[0][0]), filled)
 
 
 def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
@@ -112,72 +145,121 @@ def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
     return tuple(seen)
 
 
+@dataclass(frozen=True)
+class Insertions:
+    """What G passes put among C packed sentences.
+
+    shared: float[G, N, W], what stands at positions 1..N, position embeddings included.
+    slots: float[G, S, W], what fills the slots of every sentence, without position embeddings.
+    replace: block index -> float[G, n, W], rows that replace positions 1..n at that block's input.
+    per_class: block index -> float[G, C, n, W], in packed order, the same for every sentence by itself; from there on
+    nothing but the start token is shared.
+    """
+
+    shared: Tensor
+    slots: Tensor
+    replace: dict[int, Tensor]
+    per_class: dict[int, Tensor]
+
+    def part(self, groups: slice, places: slice) -> "Insertions":
+        """Some of the passes over some of the sentences."""
+        return Insertions(
+            self.shared[groups],
+            self.slots[groups],
+            {index: rows[groups] for index, rows in self.replace.items()},
+            {index: rows[groups, places] for index, rows in self.per_class.items()},
+        )
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All rows, one after the other."""
+        return self.shared, self.slots, *self.replace.values(), *self.per_class.values()
+
+    def over(self, shared: Tensor, slots: Tensor, *others: Tensor) -> "Insertions":
+        """The same insertions with other rows, in the order of `tensors`."""
+        rows = iter(others)
+        replace = {index: next(rows) for index in self.replace}
+        return Insertions(shared, slots, replace, {index: next(rows) for index in self.per_class})
+
+
 def encode_packed(
     tower: TextTower,
     shared_rows: Tensor,
     sentences: PackedSentences,
+    slot_rows: Tensor | None = None,
     replace: dict[int, Tensor] | None = None,
     replace_per_class: dict[int, Tensor] | None = None,
 ) -> Tensor:
     """Unnormalised joint embeddings float[G, C, D] of C sentences under each of G sets of shared rows.
 
-    shared_rows: float[G, N, W], what stands at positions 1..N, position embeddings included.
-    replace: block index -> float[n, W] or [G, n, W], rows that replace positions 1..n at that block's input.
-    replace_per_class: block index -> float[C, N, W], rows that replace positions 1..N of each sentence at that
-    block's input; from there on nothing but the start token is shared.
+    shared_rows, slot_rows, replace, replace_per_class: see `Insertions`; the last two also without their G axis, and
+    the last in the sentences' own order.
     """
-    own = sentences.rows.expand(len(shared_rows), -1, -1)
-    journey = _Journey(sentences, replace or {}, replace_per_class or {})
-    rows = torch.cat([shared_rows, own], dim=1)
-    pooled = run_blocks(
-        tower.blocks,
-        rows,
-        journey.attend,
-        edit=journey.edit,
-        keep=journey.final_packing(len(tower.blocks)).ends,
-    )
-    return tower.finish(sentences.packing.unpack(pooled))
+    groups, order = len(shared_rows), sentences.packing.order
+    slot_rows = shared_rows[:, :0] if slot_rows is None else slot_rows
+    replace = {index: rows.expand(groups, -1, -1) for index, rows in (replace or {}).items()}
+    per_class = {
+        index: rows.index_select(-3, order).expand(groups, -1, -1, -1)
+        for index, rows in (replace_per_class or {}).items()
+    }
+    whole = Insertions(shared_rows, slot_rows, replace, per_class)
+
+    def part(some: slice, places: slice):
+        chosen, insertions = sentences.part(places), whole.part(some, places)
+        return lambda *rows: _encode_part(tower, chosen, insertions.over(*rows)), insertions.tensors
+
+    # Groups are cut first, because every further cut of the classes computes the shared rows again.
+    rows = sum(sentences.packing.lengths) + sentences.packing.shared * (len(order) if per_class else 1)
+    by_group, by_place = spans(groups, rows), spans(len(order), rows / len(order))
+    pieces = iter(run_parts([part(some, places) for some in by_group for places in by_place]))
+    pooled = torch.cat([torch.cat([next(pieces) for _ in by_place], dim=1) for _ in by_group])
+    return pooled.index_select(1, order.argsort())
+
+
+def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Insertions) -> Tensor:
+    """Embeddings float[G, C, D] in packed order."""
+    own = sentences.rows.expand(len(insertions.shared), -1, -1)
+    if sentences.slots.shape[1]:
+        filling = insertions.slots.repeat(1, len(sentences.slots), 1)
+        own = own.index_add(1, sentences.slots.flatten(), filling)
+    journey = _Journey(sentences, insertions)
+    rows = torch.cat([insertions.shared, own], dim=1)
+    return tower.finish(run_blocks(tower.blocks, rows, journey.attend, edit=journey.edit, keep=journey.ends))
 
 
 class _Journey:
     """One pass through the blocks: the packing in force, who sees whom under it, and the rows replaced on the way."""
 
-    def __init__(self, sentences: PackedSentences, replace: dict[int, Tensor], per_class: dict[int, Tensor]):
+    def __init__(self, sentences: PackedSentences, insertions: Insertions):
         self.packing, self.start = sentences.packing, sentences.start
-        self.replace, self.per_class = replace, per_class
-
-    def final_packing(self, blocks: int) -> Packing:
-        return unshare(self.packing) if any(index < blocks for index in self.per_class) else self.packing
+        self.replace, self.per_class = insertions.replace, insertions.per_class
+        self.ends = (unshare(self.packing) if self.per_class else self.packing).ends
 
     def edit(self, index: int, rows: Tensor) -> Tensor:
         if index in self.replace:
-            new = self.replace[index].expand(len(rows), -1, -1)
-            rows = torch.cat([new, rows[:, new.shape[1] :]], dim=1)
+            rows = self._put(rows, self.replace[index].unsqueeze(1))
         if index in self.per_class:
-            rows = self._to_own_rows(rows, self.per_class[index][self.packing.order])
+            rows = self._put(self._own_copies(rows), self.per_class[index])
         return rows
 
-    def _to_own_rows(self, rows: Tensor, new: Tensor) -> Tensor:
-        new, pieces, first = new.expand(len(rows), -1, -1, -1), [], 0
-        for bucket in self.packing.buckets:
-            own = torch.cat([new[:, first : first + bucket.count], bucket.view(rows)], dim=2)
-            pieces.append(own.flatten(1, 2))
-            first += bucket.count
-        self.packing = unshare(self.packing)
-        return torch.cat(pieces, dim=1)
+    def _own_copies(self, rows: Tensor) -> Tensor:
+        """Every sentence with its own copy of the shared rows."""
+        before, self.packing = self.packing, unshare(self.packing)
+        shared = rows[:, None, : before.shared]
+        copies = [(shared.expand(-1, bucket.count, -1, -1), bucket.view(rows)) for bucket in before.buckets]
+        return torch.cat([torch.cat(pair, dim=2).flatten(1, 2) for pair in copies], dim=1)
+
+    def _put(self, rows: Tensor, new: Tensor) -> Tensor:
+        """Rows with new [G, C or 1, n, W] at positions 1..n."""
+        count, packing = new.shape[2], self.packing
+        if packing.shared:
+            return torch.cat([new[:, 0], rows[:, count:]], dim=1)
+        new = new.expand(-1, len(packing.order), -1, -1)
+        pieces = [(new[:, bucket.places], bucket.view(rows)[:, :, count:]) for bucket in packing.buckets]
+        return torch.cat([torch.cat(pair, dim=2).flatten(1, 2) for pair in pieces], dim=1)
 
     def attend(self, index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return attend_packed(self.packing, self.start[index], block, (query, key, value))
-
-
-def unshare(packing: Packing) -> Packing:
-    """The packing once every sentence owns a copy of the formerly shared rows.
-
-    >>> unshare(pack_lengths([3, 2], shared=4)).buckets
-    (Bucket(start=0, count=1, length=6), Bucket(start=6, count=1, length=7))
-    """
-    lengths = [bucket.length + packing.shared for bucket in packing.buckets for _ in range(bucket.count)]
-    return replace(pack_lengths(lengths, 0, packing.order.device), order=packing.order)
 
 
 def attend_packed(
@@ -188,32 +270,33 @@ def attend_packed(
     projections: query, key, value float[G, N + R, W]; queries may also be those of the end rows alone, [G, C, W].
     """
     query, key, value = projections
-    groups, shared = len(key), packing.shared
-    only_ends = query.shape[1] != key.shape[1]
-    prefix = [torch.cat([s.expand(groups, 1, -1), x[:, :shared]], 1) for s, x in zip(start, (key, value), strict=True)]
-    pieces, first = [], 0
+    shared, only_ends = packing.shared, query.shape[1] != key.shape[1]
+    start = [row.expand(len(key), 1, -1) for row in start]
+    prefix = [torch.cat([row, rows[:, :shared]], dim=1) for row, rows in zip(start, (key, value), strict=True)]
+    pieces = []
     if shared and not only_ends:
-        pieces.append(_causal(block.heads, query[:, :shared], *prefix))
+        pieces.append(_attend_behind(start, *(rows[:, None, :shared] for rows in projections), block.heads))
     for bucket in packing.buckets:
-        own_query = query[:, first : first + bucket.count].unsqueeze(2) if only_ends else bucket.view(query)
-        seen = [_with_prefix(p, bucket.view(x)) for p, x in zip(prefix, (key, value), strict=True)]
-        mixed = _causal(block.heads, own_query.flatten(0, 1), *seen)
-        pieces.append(mixed.unflatten(0, (groups, bucket.count)).flatten(1, 2))
-        first += bucket.count
+        own_query = query[:, bucket.places].unsqueeze(2) if only_ends else bucket.view(query)
+        pieces.append(_attend_behind(prefix, own_query, bucket.view(key), bucket.view(value), block.heads))
     return torch.cat(pieces, dim=1)
 
 
-def _with_prefix(prefix: Tensor, own: Tensor) -> Tensor:
-    """Prefix [G, P, W] in front of every sentence of [G, C, L, W], as [G * C, P + L, W]."""
-    prefix = prefix.unsqueeze(1).expand(-1, own.shape[1], -1, -1)
-    return torch.cat([prefix, own], dim=2).flatten(0, 1)
+def _attend_behind(prefix: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, heads: int) -> Tensor:
+    """Attention of [G, C, Q, W] over a prefix's keys and values [G, P, W], then causally over own ones [G, C, L, W].
 
-
-def _causal(heads: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention [B, Q, W] over keys [B, K, W] in which the queries are the last Q of the K positions."""
-    queries, keys = query.shape[1], key.shape[1]
-    mask = None
-    if queries > 1:
-        mask = torch.ones(queries, keys, dtype=torch.bool, device=query.device).tril(keys - queries)
-    query, key, value = (split_heads(rows, heads) for rows in (query, key, value))
-    return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=mask))
+    The queries are the last Q of the L own rows. Returns [G, C * Q, W]. Written out: a fused kernel would need a copy
+    of the prefix for every sentence, and has no rule for `torch.func.vmap`.
+    """
+    shape, own = query.shape[1:3], key.shape[2]
+    query, key, value = (rows.unflatten(-1, (heads, -1)).permute(0, 3, 1, 2, 4) for rows in (query, key, value))
+    query = query * query.shape[-1] ** -0.5
+    prefix_key, prefix_value = (split_heads(rows, heads) for rows in prefix)
+    scores = query @ key.mT
+    if shape[1] > 1:
+        later = torch.ones(shape[1], own, dtype=torch.bool, device=query.device).triu(1 + own - shape[1])
+        scores = scores.masked_fill(later, -torch.inf)
+    before = (query.flatten(2, 3) @ prefix_key.mT).unflatten(2, shape)
+    before, scores = torch.cat([before, scores], -1).softmax(-1).split([prefix_key.shape[2], own], -1)
+    mixed = before.flatten(2, 3) @ prefix_value + (scores @ value).flatten(2, 3)
+    return join_heads(mixed)

@@ -1,8 +1,9 @@
-"""Text passes: class names behind a learned context, and plain sentences, both on the packed text tower.
+"""Text passes: class names with a learned context, and plain sentences, both on the packed text tower.
 
 A prompt is "X X .. X name." with P placeholders (CoOp, Zhou et al., 2022): the placeholders fix positions, and the
-learned context takes rows 1..P. The whole sentence is tokenised and the tail taken, because a name that ends in
-punctuation merges with the full stop into one token, so that name and full stop tokenised apart would differ.
+learned context takes their place, before the name or, in part, after it. The whole sentence is tokenised and its tail
+taken, because a name that ends in punctuation merges with the full stop into one token, so that name and full stop
+tokenised apart would differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,48 +12,106 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.packing import PackedSentences, encode_packed, pack_sentences
 from openworld.backbones.towers import TextTower
 
 PLACEHOLDER = "X"
 CHUNK = 512
+POSITIONS = ("end", "middle", "front")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a prompt is written around a name: context, fixed words, name, suffix; see `TwoTower.prompt_names`."""
+
+    context_length: int
+    suffix: str = "."
+    fixed: str = ""
+    position: str = "end"
+    keep_underscores: bool = False
+
+    def __post_init__(self):
+        if self.position not in POSITIONS:
+            raise unknown_name("position of the name", self.position, POSITIONS)
+        if self.fixed and self.position != "end":
+            raise OpenworldError(
+                f"fixed words ({self.fixed!r}) stand between context and name, so they need the name at the end, "
+                f"not at the {self.position}."
+            )
+
+    @property
+    def leading(self) -> int:
+        """How many rows of the context stand before the name.
+
+        >>> [Layout(5, position=position).leading for position in POSITIONS]
+        [5, 2, 0]
+        """
+        return {"end": self.context_length, "middle": self.context_length // 2, "front": 0}[self.position]
+
+    def write(self, name: str) -> str:
+        """The sentence with placeholders, all of them in front.
+
+        >>> Layout(2, fixed="of a").write("ice_cream")
+        'X X of a ice cream.'
+        """
+        name = name if self.keep_underscores else name.replace("_", " ")
+        return " ".join([*[PLACEHOLDER] * self.context_length, *self.fixed.split(), name + self.suffix])
 
 
 @dataclass(frozen=True)
 class PromptedNames:
     """Class names tokenised and embedded once, ready for any number of contexts of `context_length` rows.
 
-    names: as given. tokens: int64[C, T] on the CPU, zero-padded, start and end tokens included.
+    names: as given. tokens: int64[C, T] on the CPU, zero-padded, start and end tokens included; the placeholders of
+    the context stand in front, wherever its rows go. leading: how many rows of the context stand before the name.
+    fixed: float[F, W], the words between context and name, position embeddings included.
     """
 
     names: tuple[str, ...]
     context_length: int
     tokens: Tensor
+    leading: int
+    fixed: Tensor
     sentences: PackedSentences
 
     def __len__(self) -> int:
         return len(self.names)
 
 
-def prompt_names(tower: TextTower, tokenizer, names: Sequence[str], context_length: int, suffix: str) -> PromptedNames:
+def prompt_names(tower: TextTower, tokenizer, names: Sequence[str], layout: Layout) -> PromptedNames:
     """Prepare the prompts "X .. X name" + suffix; see `TwoTower.prompt_names`."""
-    if not tower.config.causal:
-        raise OpenworldError(
-            "learned contexts need a causal text tower pooled at its end token (CLIP); "
-            "this model's text tower is bidirectional (SigLIP)."
-        )
+    require_causal(tower, "learned contexts need")
     if isinstance(names, str) or not len(names):
         raise OpenworldError(f"expected a list of at least one class name, got {names!r}.")
-    placeholders = f"{PLACEHOLDER} " * context_length
+    length, leading = layout.context_length, layout.leading
     try:
-        sentences = tokenizer([f"{placeholders}{name.replace('_', ' ')}{suffix}" for name in names])
+        sentences = tokenizer([layout.write(name) for name in names])
     except OpenworldError as error:
-        raise OpenworldError(f"with {context_length} context tokens in front, {error}") from None
-    _check_placeholders(tokenizer, sentences[0], context_length)
+        raise OpenworldError(f"with {length} context tokens in front, {error}") from None
+    _check_placeholders(tokenizer, sentences[0], length)
+    fixed = tokenizer([layout.fixed])[0][1:-1]
+    # Counted on the name as spoken, as published code does, even where "_" is left in and is a token of its own.
+    spoken = [len(tokens) - 2 for tokens in tokenizer([name.replace("_", " ") for name in names])]
+    arranged = [_arrange(*pair, length, leading) for pair in zip(sentences, spoken, strict=True)]
+    arranged, slots = zip(*arranged, strict=True)
+    shared = leading + len(fixed)
     with torch.no_grad():
-        packed = pack_sentences(tower, sentences, context_length)
-    return PromptedNames(tuple(names), context_length, pad_tokens(sentences), packed)
+        packed = pack_sentences(tower, arranged, shared, slots)
+        rows = tower.tokens(torch.tensor(fixed, dtype=torch.int64, device=tower.positions.device))
+        rows = rows + tower.positions[1 + leading : 1 + shared]
+    return PromptedNames(tuple(names), length, pad_tokens(sentences), leading, rows, packed)
+
+
+def _arrange(sentence: Sequence[int], spoken: int, length: int, leading: int) -> tuple[list[int], range]:
+    """The sentence with all but `leading` of its placeholders moved behind the name, and where those stand then.
+
+    spoken: tokens of the name; length: all placeholders.
+    """
+    stop = min(1 + length + spoken, len(sentence) - 1)
+    moved = sentence[1 + leading : 1 + length]
+    arranged = [*sentence[: 1 + leading], *sentence[1 + length : stop], *moved, *sentence[stop:]]
+    return arranged, range(stop - len(moved), stop)
 
 
 def encode_prompts(
@@ -62,16 +121,20 @@ def encode_prompts(
     replace: Mapping[int, Tensor] | None = None,
     replace_per_class: Mapping[int, Tensor] | None = None,
 ) -> Tensor:
-    """Embed every name behind the context(s); see `TwoTower.encode_prompts`."""
+    """Embed every name with the context(s); see `TwoTower.encode_prompts`."""
     length, width = prompts.context_length, tower.config.width
     if context.dim() not in (2, 3) or context.shape[-2:] != (length, width):
         raise OpenworldError(
             f"expected a context of shape [{length}, {width}] or [G, {length}, {width}] for these prompts, "
             f"got {list(context.shape)}."
         )
-    grouped = context if context.dim() == 3 else context[None]
-    rows = grouped + tower.positions[1 : 1 + length]
-    features = encode_packed(tower, rows, prompts.sentences, dict(replace or {}), dict(replace_per_class or {}))
+    grouped, leading = context if context.dim() == 3 else context[None], prompts.leading
+    replace, replace_per_class = dict(replace or {}), dict(replace_per_class or {})
+    _check_replacements(tower, replace, [], len(grouped), leading)
+    _check_replacements(tower, replace_per_class, [len(prompts)], len(grouped), leading)
+    rows = grouped[:, :leading] + tower.positions[1 : 1 + leading]
+    rows = torch.cat([rows, prompts.fixed.expand(len(grouped), -1, -1)], dim=1)
+    features = encode_packed(tower, rows, prompts.sentences, grouped[:, leading:], replace, replace_per_class)
     return features if context.dim() == 3 else features[0]
 
 
@@ -120,6 +183,15 @@ def pad_tokens(sentences: Sequence[Sequence[int]], length: int | None = None, pa
     return torch.tensor([list(sentence) + [pad] * (length - len(sentence)) for sentence in sentences])
 
 
+def require_causal(tower: TextTower, what: str) -> None:
+    """Refuse bidirectional text towers. what: subject and verb of the refusal."""
+    if not tower.config.causal:
+        raise OpenworldError(
+            f"{what} a causal text tower pooled at its end token (CLIP); this model's text tower is bidirectional "
+            "(SigLIP)."
+        )
+
+
 def _check_placeholders(tokenizer, sentence: Sequence[int], context_length: int) -> None:
     placeholder = tokenizer([PLACEHOLDER])[0][1:-1]
     if list(sentence[1 : 1 + context_length]) != placeholder * context_length or len(placeholder) != 1:
@@ -127,3 +199,17 @@ def _check_placeholders(tokenizer, sentence: Sequence[int], context_length: int)
             f"this model's tokenizer does not read {PLACEHOLDER!r} as one token, so {context_length} placeholders do "
             "not fix the positions of a context; use a CLIP byte-pair tokenizer."
         )
+
+
+def _check_replacements(tower: TextTower, rows: Mapping[int, Tensor], axes: list[int], groups: int, most: int) -> None:
+    """Refuse rows for a block that does not exist, and rows not of shape axes + [n, W] or [G] + axes + [n, W]."""
+    layers, width = tower.config.layers, tower.config.width
+    for index, new in rows.items():
+        allowed = list(new.shape[:-2]) in (axes, [groups, *axes]) and new.shape[-1] == width and new.shape[-2] <= most
+        if index not in range(layers) or not allowed:
+            expected = ", ".join(map(str, [*axes, "n", width]))
+            raise OpenworldError(
+                f"got rows of shape {list(new.shape)} to put in at block {index}; expected [{expected}] or "
+                f"[{groups}, {expected}] with n at most {most}, the context rows in front of the name, at one of "
+                f"the blocks 0 to {layers - 1}."
+            )

@@ -68,21 +68,22 @@ class ImageTower(nn.Module):
         return self.norm_in(rows)
 
     def finish(self, rows: Tensor) -> Tensor:
-        """What follows the blocks: class rows [B,W] (or, in SigLIP, all rows [B,P,W]) to joint embeddings [B,D]."""
+        """What follows the blocks: class rows [...,W] (or, in SigLIP, all rows [B,P,W]) to joint embeddings."""
         rows = self.norm_out(rows)
         return self.projection(rows) if self.pool is None else self.pool(rows)
 
     def forward_patches(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """The joint embeddings float[B,D] and those of the patches float[B,P,D], both unnormalised.
+        """The joint embeddings float[B,D], unnormalised, and the patch rows float[B,P,W] before the joint projection.
 
-        Patch features take the last block's value path: value projection, output projection, residual and MLP,
-        without mixing across rows (LoCoOp, Miyai et al., 2023; GalLoP, Lafon et al., 2024). Needs a class token.
+        Patch rows take the last block's value path: value projection, output projection, residual and MLP, without
+        mixing across rows, then the final norm (LoCoOp, Miyai et al., 2023; GalLoP, Lafon et al., 2024). Needs a
+        class token.
         """
         rows = run_blocks(self.blocks[:-1], self.embed(pixels), attend_all)
         first = torch.zeros(1, dtype=torch.int64, device=rows.device)
         pooled = run_blocks(self.blocks[-1:], rows, attend_all, keep=first)[:, 0]
         patches = run_blocks(self.blocks[-1:], rows[:, 1:], attend_own_value)
-        return self.finish(pooled), self.finish(patches)
+        return self.finish(pooled), self.norm_out(patches)
 
     @torch.no_grad()
     def initialise(self) -> None:

@@ -11,9 +11,12 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld.backbones import prompts as text_passes
+from openworld.backbones import recording as read_only
 from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.image_prompts import insert_prompts, require_class_token
 from openworld.backbones.preprocess import Preprocess
-from openworld.backbones.prompts import PromptedNames
+from openworld.backbones.prompts import Layout, PromptedNames, require_causal
+from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower
 
@@ -78,45 +81,71 @@ class TwoTower(nn.Module):
         """SHA-256 (hex) of the preprocessing's settings."""
         return hashlib.sha256(json.dumps(asdict(self.preprocess), sort_keys=True).encode()).hexdigest()
 
-    def encode_image(self, pixels: Tensor) -> Tensor:
+    def encode_image(self, pixels: Tensor, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
         """Pixels float[B,3,H,W], as `preprocess` gives them, to unnormalised joint embeddings float[B,D].
 
-        Raises OpenworldError when the image size is not the model's.
+        prompts: block index -> [N,W], learned rows beside the patches (VPT, Jia et al., 2022): those of block 0 are
+        appended, without positions; those of a later block take the place of the last N rows at its input. The
+        result is differentiable with respect to them.
+        Raises OpenworldError when the image size is not the model's, for prompts of other shapes or blocks, and for
+        prompts in a model without a class token (SigLIP).
         """
         self._check_pixels(pixels)
-        return self.image(pixels)
+        return self.image(pixels, edit=None if prompts is None else insert_prompts(self.image, prompts))
 
     def encode_patches(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Global embeddings float[B,D] and patch embeddings float[B,P,D] of pixels float[B,3,H,W], unnormalised.
+        """Global embeddings float[B,D], unnormalised, and patch rows float[B,P,W] of pixels float[B,3,H,W].
 
-        Patches go through the last block's value path and the joint projection (LoCoOp, Miyai et al., 2023, section
-        3; GalLoP, Lafon et al., 2024). Raises OpenworldError for a model without a class token (SigLIP).
+        Patches go through the last block's value path and the final norm, not through the joint projection, which is
+        `project_patches` (LoCoOp, Miyai et al., 2023, section 3; GalLoP, Lafon et al., 2024, learns before it).
+        Raises OpenworldError for a model without a class token (SigLIP).
         """
-        if not self.config.image.class_token:
-            raise OpenworldError(
-                "patch embeddings need an image tower with a class token (CLIP); "
-                "this model pools by attention (SigLIP)."
-            )
+        require_class_token(self.image, "patch rows need")
         self._check_pixels(pixels)
         return self.image.forward_patches(pixels)
+
+    def project_patches(self, patches: Tensor) -> Tensor:
+        """Patch rows float[...,W] of `encode_patches` to unnormalised joint embeddings float[...,D].
+
+        Raises OpenworldError for rows of another width, and for a model without a class token (SigLIP).
+        """
+        require_class_token(self.image, "patch rows need")
+        if patches.shape[-1] != self.config.image.width:
+            raise OpenworldError(
+                f"expected patch rows of width {self.config.image.width}, before the joint projection, "
+                f"got {patches.shape[-1]}; `encode_patches` gives them."
+            )
+        return self.image.projection(patches)
 
     def encode_text(self, texts: Sequence[str]) -> Tensor:
         """C plain sentences to unnormalised joint embeddings float[C,D]; wrap in `torch.no_grad()` where frozen.
 
         Raises OpenworldError for an empty list and for a sentence longer than the model reads.
         """
-        if isinstance(texts, str) or not len(texts):
-            raise OpenworldError(f"expected a list of at least one sentence, got {texts!r}.")
-        return text_passes.encode_sentences(self.text, self.tokenizer(texts))
+        return text_passes.encode_sentences(self.text, self._tokenize(texts))
 
-    def prompt_names(self, names: Sequence[str], context_length: int, suffix: str = ".") -> PromptedNames:
+    def prompt_names(
+        self,
+        names: Sequence[str],
+        context_length: int,
+        suffix: str = ".",
+        *,
+        fixed: str = "",
+        position: str = "end",
+        keep_underscores: bool = False,
+    ) -> PromptedNames:
         """Prepare class names for `encode_prompts`: "X X .. X name" + suffix with `context_length` placeholders.
 
-        names: C class names; "_" is read as a space. suffix: what follows the name, often "." or ", a type of pet.".
+        names: C class names. suffix: what follows the name, often "." or ", a type of pet.".
+        fixed: words that stay as they are between context and name ("of a").
+        position: of the name: "end", behind the whole context; "middle", behind its first half (the smaller one);
+        "front", before all of it. keep_underscores: leave "_" in names, as some published code does, instead of
+        reading it as a space.
         Raises OpenworldError for a name that does not fit and for a model without a causal text tower.
-        Source: CoOp (Zhou et al., 2022), section 3.2, unified context, class name at the end.
+        Source: CoOp (Zhou et al., 2022), section 3.2, unified context; KaiyangZhou/CoOp@ff61507 for the positions.
         """
-        return text_passes.prompt_names(self.text, self.tokenizer, names, context_length, suffix)
+        layout = Layout(context_length, suffix, fixed, position, keep_underscores)
+        return text_passes.prompt_names(self.text, self.tokenizer, names, layout)
 
     def encode_prompts(
         self,
@@ -126,20 +155,62 @@ class TwoTower(nn.Module):
         replace: Mapping[int, Tensor] | None = None,
         replace_per_class: Mapping[int, Tensor] | None = None,
     ) -> Tensor:
-        """Embed every name behind a context: float[C,D] for context [P,W], float[G,C,D] for [G,P,W]; unnormalised.
+        """Embed every name with a context: float[C,D] for context [P,W], float[G,C,D] for [G,P,W]; unnormalised.
 
         context: word embeddings without positions; the result is differentiable with respect to it, and equal to a
         full pass over all positions up to the order of floating-point sums. G contexts cost one pass of G prefixes.
         replace: block index -> [n,W] or [G,n,W], rows put in place of positions 1..n at that block's input (deep
-        prompts). replace_per_class: block index -> [C,P,W], the same, different for every name (class-aware prompts).
-        Raises OpenworldError for a context of another shape.
+        prompts). replace_per_class: block index -> [C,n,W] or [G,C,n,W], the same, different for every name
+        (class-aware prompts); n at most the context rows in front of the name.
+        Many names or groups run in parts, so that memory stays bounded (`bounded.ROWS`).
+        Raises OpenworldError for a context or rows of another shape, or a block that does not exist.
         """
         return text_passes.encode_prompts(self.text, context, prompts, replace, replace_per_class)
+
+    def record_image(self, pixels: Tensor) -> Recording:
+        """Keys and values of every block for pixels float[B,3,H,W], without gradient, for `read_image`.
+
+        Raises OpenworldError when the image size is not the model's, and for a model without a class token (SigLIP).
+        """
+        require_class_token(self.image, "read-only prompts need")
+        self._check_pixels(pixels)
+        return read_only.record_image(self.image, pixels)
+
+    def record_text(self, texts: Sequence[str]) -> Recording:
+        """Keys and values of every block for C plain sentences, without gradient, for `read_text`.
+
+        Raises OpenworldError for an empty list, a sentence longer than the model reads, and a model without a causal
+        text tower.
+        """
+        require_causal(self.text, "read-only prompts need")
+        return read_only.record_text(self.text, self._tokenize(texts))
+
+    def read_image(self, prompts: Tensor, recording: Recording) -> Tensor:
+        """Unnormalised joint embeddings float[B,K,D] of K learned rows [K,Wv] that only read recorded images.
+
+        The rows have no positions, pass the tower's first norm, see class token and patches at every block, neither
+        themselves nor each other, and nothing sees them (RPO, Lee et al., 2023, section 3). Differentiable with
+        respect to the rows; equal to the masked pass over all rows. Raises OpenworldError for rows of another shape.
+        """
+        return read_only.read_image(self.image, prompts, recording)
+
+    def read_text(self, prompts: Tensor, recording: Recording) -> Tensor:
+        """Unnormalised joint embeddings float[C,K,D] of K learned rows [K,W] that only read recorded sentences.
+
+        As `read_image`, for rows behind the end token. Raises OpenworldError for rows of another shape, and where the
+        longest sentence leaves no room for K more positions.
+        """
+        return read_only.read_text(self.text, prompts, recording)
 
     def embed_words(self, phrase: str) -> Tensor:
         """Token embeddings float[n,W] of a phrase, without start, end and positions: a first value for a context."""
         tokens = self.tokenizer([phrase])[0][1:-1]
         return self.text.tokens.weight[torch.tensor(tokens, dtype=torch.int64, device=self.device)].detach().clone()
+
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        if isinstance(texts, str) or not len(texts):
+            raise OpenworldError(f"expected a list of at least one sentence, got {texts!r}.")
+        return self.tokenizer(texts)
 
     def _check_pixels(self, pixels: Tensor) -> None:
         size = self.config.image.image_size

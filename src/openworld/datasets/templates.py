@@ -1,7 +1,8 @@
 """Sentences around class names, per data set, as the published code writes them; `{}` stands for the name.
 
-Sources: CoOp (Zhou et al., 2022, KaiyangZhou/CoOp), KgCoOp (Yao et al., 2023), ProGrad (Zhu et al., 2023), CLIP's
-ImageNet templates (Radford et al., 2021) and the 60 of them that PromptSRC uses (Khattak et al., 2023).
+Sources: CoOp (Zhou et al., 2022, KaiyangZhou/CoOp), KgCoOp (Yao et al., 2023), ProGrad (Zhu et al., 2023), TCP (Yao
+et al., 2024), CLIP's ImageNet templates (Radford et al., 2021) and the 60 of them that PromptSRC uses (Khattak et al.,
+2023).
 """
 
 from collections.abc import Sequence
@@ -48,6 +49,24 @@ PROGRAD: dict[str, str] = TEMPLATES | {
     "dtd": "a texture of {}.",
 }
 """Data set -> the sentence of ProGrad's frozen teacher: the class name comes last."""
+
+TCP_TEACHER: dict[str, str] = TEMPLATES | {
+    "food101": "a photo of a {}, a type of food.",
+    "fgvc_aircraft": "a photo of an aircraft {}.",
+    "dtd": "a photo of a {}, a type of texture.",
+}
+"""Data set -> the sentence of the frozen text features that TCP starts from and stays close to."""
+
+TCP_BEHIND: dict[str, str] = {
+    "oxford_pets": "{}, a type of pet.",
+    "stanford_cars": "{}, a type of car",
+    "oxford_flowers": "{}, a type of flower.",
+    "food101": "{}, a type of food.",
+    "fgvc_aircraft": "{}, a type of aircraft.",
+    "dtd": "{} texture.",
+    "ucf101": "person doing {}.",
+}
+"""Data set -> what follows TCP's four learned tokens, where it is more than the name and a full stop."""
 
 ENSEMBLE: tuple[str, ...] = (
     "itap of a {}.",

@@ -7,7 +7,7 @@ A learner is a frozen dataclass of its settings, whose defaults are published on
     prepare(clip, classnames)                              what the loss needs of the class names, computed once
     loss(clip, parameters, images, labels, prepared)       0-d terms by name; "total" is minimised
     fit(clip, train, seed=...)                             a `Fitted` learner
-    text_bank(clip, parameters, names)                     unit text features of base and new names
+    text_bank(clip, parameters, names)                     base and new names, made ready to compare with
     answer(clip, parameters, images, bank)                 logits over all names and detection scores
 
 with `clip` a backbone of `openworld.backbones`, `classnames` C names, `images` a batch (`Images`: what of the pictures
@@ -25,25 +25,74 @@ from openworld.learners._bank import Names, TextBank
 from openworld.learners._fitted import Fitted, load
 from openworld.learners._images import Answer, Images, encoding_for
 from openworld.learners._settings import TASKS, Task, configure, override
+from openworld.learners._together import fit_together
 from openworld.learners._training import Loop, Schedule
+from openworld.learners.cocoop import CoCoOp
 from openworld.learners.coop import CoOp
+from openworld.learners.decoop import DeCoOp
+from openworld.learners.dept import DePT
+from openworld.learners.gallop import GalLoP
 from openworld.learners.gmop import GMoP
+from openworld.learners.ivlp import IVLP
 from openworld.learners.kgcoop import KgCoOp
+from openworld.learners.locoop import LoCoOp
+from openworld.learners.maple import MaPLe
+from openworld.learners.proda import ProDA
+from openworld.learners.prograd import ProGrad
+from openworld.learners.promptsrc import PromptSRC
+from openworld.learners.rpo import RPO
+from openworld.learners.tcp import TCP
+from openworld.learners.vpt import VPT
 from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
 
-LEARNERS = {learner.name: learner for learner in (ZeroShot, ZeroShotEnsemble, CoOp, KgCoOp, GMoP)}
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        ZeroShot,
+        ZeroShotEnsemble,
+        CoOp,
+        KgCoOp,
+        GMoP,
+        CoCoOp,
+        VPT,
+        MaPLe,
+        IVLP,
+        PromptSRC,
+        ProGrad,
+        RPO,
+        ProDA,
+        TCP,
+        DePT,
+        LoCoOp,
+        GalLoP,
+        DeCoOp,
+    )
+}
 
 __all__ = [
+    "IVLP",
     "LEARNERS",
+    "RPO",
     "TASKS",
+    "TCP",
+    "VPT",
     "Answer",
+    "CoCoOp",
     "CoOp",
+    "DeCoOp",
+    "DePT",
     "Fitted",
     "GMoP",
+    "GalLoP",
     "Images",
     "KgCoOp",
+    "LoCoOp",
     "Loop",
+    "MaPLe",
     "Names",
+    "ProDA",
+    "ProGrad",
+    "PromptSRC",
     "Schedule",
     "Task",
     "TextBank",
@@ -51,6 +100,7 @@ __all__ = [
     "ZeroShotEnsemble",
     "configure",
     "encoding_for",
+    "fit_together",
     "load",
     "override",
 ]

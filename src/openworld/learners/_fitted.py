@@ -147,21 +147,22 @@ def load(folder: Path, clip) -> Fitted:
     return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 
-def fit_prompts(learner, clip, features: Features, *, seed: int, loop: Loop = PLAIN) -> Fitted:
-    """Train a learner from its `start` by its `loss` under its `schedule`.
+def fit_prompts(learner, clip, features: Features, *, seed: int, loop: Loop | None = None) -> Fitted:
+    """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one.
 
     Args:
-        learner: offers `start`, `prepare`, `loss`, `schedule` and `consumes`.
+        learner: offers `start`, `prepare`, `loss`, `schedule`, `consumes`, and `loop` where its training differs from
+            plain descent.
         clip: the frozen backbone.
         features: of the training images, encoded with `encoding_for(learner, Encoding(views=...))`.
         seed: of initial prompts, shuffles and draws of views.
-        loop: where the learner's training differs from plain descent.
 
     Raises:
         OpenworldError: no image, names that prompts cannot tell apart, features of another backbone's width or without
             what the learner trains on, a loss that is not finite.
     """
     require_trainable(learner, features)
+    loop = loop or getattr(learner, "loop", PLAIN)
     generator = torch.Generator().manual_seed(seed)
     parameters = trainable(learner.start(clip, features.classnames, generator))
     prepared = learner.prepare(clip, features.classnames)

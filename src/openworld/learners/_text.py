@@ -4,6 +4,8 @@ Contexts stay in float32 (or float64) while they are learned, whatever the backb
 of the first and last epochs would be smaller than the spacing of numbers, and be lost.
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -22,13 +24,14 @@ def encode_names(clip, names, templates) -> Tensor:
     return normalize(torch.stack(features).mean(dim=0), dim=-1)
 
 
-def encode_behind(clip, context: Tensor, prompts) -> Tensor:
+def encode_behind(clip, context: Tensor, prompts, **replaced: Mapping[int, Tensor]) -> Tensor:
     """Unnormalised text features of prepared names behind a context: float32[C, D] of [N, W], [K, C, D] of [K, N, W].
 
     The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
-    run in half precision.
+    run in half precision. replaced: `replace` and `replace_per_class` of `encode_prompts`, cast alike.
     """
-    return _widen(clip.encode_prompts(context.to(clip.dtype), prompts))
+    narrow = {way: {block: rows.to(clip.dtype) for block, rows in one.items()} for way, one in replaced.items()}
+    return _widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
 
 
 def context_tokens(clip, length: int, words: str | None) -> int:

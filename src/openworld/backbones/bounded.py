@@ -1,0 +1,55 @@
+"""Bounded memory: a pass over many rows, cut into parts whose intermediate results are not kept.
+
+What a backward pass needs of a text tower of ViT-B/16 is about 0.3 megabytes per row in float32. A pass over more
+than `ROWS` rows is therefore cut into parts; where a gradient is wanted, every part runs forward again in the backward
+pass (gradient checkpointing; Chen et al., 2016), which gives the same numbers for a third more work.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+ROWS = 16384
+
+
+def run_parts(parts: Sequence[tuple[Callable[..., Tensor], tuple[Tensor, ...]]]) -> list[Tensor]:
+    """run(*tensors) of every part (run, tensors); of several parts, intermediate results are not kept.
+
+    A gradient flows to the tensors alone, not to what `run` finds elsewhere.
+    """
+    if len(parts) == 1:
+        return [run(*tensors) for run, tensors in parts]
+    return [_Recomputed.apply(run, *tensors) for run, tensors in parts]
+
+
+def spans(count: int, rows_each: float) -> list[slice]:
+    """Slices that cover `count` entries of `rows_each` rows in order, each within `ROWS` rows or of one entry.
+
+    >>> spans(5, rows_each=ROWS / 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(int(ROWS / rows_each), 1)
+    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+class _Recomputed(torch.autograd.Function):
+    """A function that runs again in the backward pass.
+
+    `torch.utils.checkpoint` does the same, but not inside `torch.func.vmap`, which trains several seeds as one.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(run: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
+        return run(*tensors)
+
+    @staticmethod
+    def setup_context(context, inputs: tuple, output: Tensor) -> None:
+        context.run, *tensors = inputs
+        context.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(context, gradient: Tensor) -> tuple:
+        return None, *torch.func.vjp(context.run, *context.saved_tensors)[1](gradient)

@@ -1,0 +1,85 @@
+"""What a fitted learner says about pictures, in names and probabilities, and what zero-shot CLIP would have said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import Literal
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld.datasets.templates import PHOTO
+from openworld.features import Features
+from openworld.learners._fitted import Fitted
+from openworld.learners.zero_shot import ZeroShot
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A name, the side that it is of, and its probability among all base and new names, in [0, 1]."""
+
+    name: str
+    side: Literal["base", "new"]
+    probability: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is said about one picture.
+
+    Args:
+        row: which image of the image set it is.
+        guesses: the most likely names, best first.
+        log_baseness: the learner's detection score, a log probability; larger = more like a base class.
+        rank: its place among the pictures by baseness; 1 = most like a base class, equal scores share a place.
+        zero_shot: the most likely names by zero-shot CLIP on the same backbone, best first.
+    """
+
+    row: int
+    guesses: tuple[Guess, ...]
+    log_baseness: float
+    rank: int
+    zero_shot: tuple[Guess, ...]
+
+    @property
+    def baseness(self) -> float:
+        """The detection score as a probability, in [0, 1]."""
+        return exp(self.log_baseness)
+
+
+def predict(
+    fitted: Fitted, features: Features, new_names: Sequence[str] = (), *, template: str = PHOTO, top: int = 1
+) -> tuple[Prediction, ...]:
+    """Name pictures among the names that a learner was fitted on and new ones.
+
+    Args:
+        fitted: of a learner's `fit`, or of `load`.
+        features: N pictures, encoded with the learner's backbone and with `encoding_for(learner)`; labels are not read.
+        new_names: names of new classes; may be empty.
+        template: the sentence of zero-shot CLIP, with {} in the place of the name.
+        top: how many names to give, at least 1; all of them where there are fewer.
+
+    Raises:
+        OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
+    """
+    require_at_least(1, top=top)
+    zero_shot = Fitted(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
+    answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
+    guesses = _guesses(fitted, new_names, answer.logits, top)
+    plain = zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
+    zero_shot_guesses = _guesses(fitted, new_names, plain.logits, top)
+    scores = answer.baseness.astype(np.float64)
+    ranks = 1 + len(scores) - np.searchsorted(np.sort(scores), scores, side="right")
+    rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, strict=True)
+    return tuple(Prediction(int(row), own, float(score), int(rank), zero) for row, own, score, rank, zero in rows)
+
+
+def _guesses(fitted: Fitted, new_names: Sequence[str], logits: np.ndarray, top: int) -> list[tuple[Guess, ...]]:
+    names = [(name, "base") for name in fitted.classnames] + [(name, "new") for name in new_names]
+    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+    probabilities = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+    best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
+    return [
+        tuple(Guess(*names[column], float(row[column])) for column in columns)
+        for row, columns in zip(probabilities, best, strict=True)
+    ]

@@ -1,0 +1,65 @@
+"""Prompts that enter the towers block by block: how they start, and the two encoders with them in place.
+
+One tensor [D, N, W] holds a tower's prompts: N rows for the input of each of its first D blocks. In the text tower the
+rows of block 0 are the context, and those of later blocks take its place; in the image tower they stand behind the
+patches. After block D - 1 the rows flow on like any others (Jia et al., 2022; Khattak et al., 2023a).
+"""
+
+import torch
+from torch import Generator, Tensor
+
+from openworld._errors import OpenworldError
+from openworld.learners._text import STANDARD_DEVIATION, encode_behind, start_context
+
+
+def start_image_prompts(clip, depth: int, length: int, generator: Generator) -> Tensor:
+    """float32[D, N, W] from Normal(0, 0.02), drawn on the CPU, so that a seed gives the same on every device.
+
+    D is `depth`, or the number of blocks of a tower that has fewer.
+    """
+    shape = (min(depth, clip.config.image.layers), length, clip.config.image.width)
+    return (torch.randn(shape, generator=generator) * STANDARD_DEVIATION).to(clip.device)
+
+
+def start_text_prompts(clip, depth: int, length: int, words: str | None, generator: Generator) -> Tensor:
+    """float32[D, N, W]: the first words of a phrase, if one is given, before block 0; else Normal(0, 0.02).
+
+    D is `depth`, or the number of blocks of a tower that has fewer.
+    """
+    prompts = start_context(clip, length, None, generator, count=min(depth, clip.config.text.layers))
+    if words is not None:
+        learned, _ = split_phrase(clip, words, length)
+        prompts[0] = start_context(clip, length, learned, generator)
+    return prompts
+
+
+def name_behind_phrase(clip, classnames, length: int, words: str | None):
+    """Class names behind N learned tokens and, as fixed tokens, the words of the phrase that N does not reach."""
+    fixed = "" if words is None else split_phrase(clip, words, length)[1]
+    return clip.prompt_names(classnames, length, fixed=fixed)
+
+
+def split_phrase(clip, words: str, length: int) -> tuple[str, str]:
+    """The first words of a phrase, which make up `length` tokens, and the other words; raises where no words do."""
+    spelled = words.split()
+    for count in range(1, len(spelled) + 1):
+        if len(clip.embed_words(" ".join(spelled[:count]))) == length:
+            return " ".join(spelled[:count]), " ".join(spelled[count:])
+    raise OpenworldError(
+        f"no first words of {words!r} are {length} tokens long, which the context has; "
+        "give another phrase or length, or words=None to start from random numbers."
+    )
+
+
+def encode_prompted_text(clip, prompts: Tensor, names) -> Tensor:
+    """Unnormalised text features float32[C, D] of prepared names, with prompts [D, N, W] in the text tower."""
+    return encode_behind(clip, prompts[0], names, replace=dict(enumerate(prompts[1:], start=1)))
+
+
+def encode_prompted_image(clip, pixels: Tensor, prompts: Tensor) -> Tensor:
+    """Unnormalised image features float32[B, D] of pixels [B, 3, H, W], with prompts [D, N, W] in the image tower.
+
+    Without any (D = 0) they are those of the frozen tower.
+    """
+    features = clip.encode_image(pixels, prompts=dict(enumerate(prompts.to(clip.dtype))) or None)
+    return features.to(torch.promote_types(features.dtype, torch.float32))

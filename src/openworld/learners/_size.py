@@ -1,0 +1,79 @@
+"""How many numbers a learner tunes, counted on a model that has shapes but no weights.
+
+The model lies on PyTorch's "meta" device, so that ViT-B/16 costs a fraction of a second and no memory. Its tokenizer
+reads one token per word, as CLIP's byte-pair vocabulary does with the words of published contexts ("a photo of a").
+"""
+
+import re
+import zlib
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from openworld._errors import OpenworldError
+from openworld.backbones import TwoTower, TwoTowerConfig
+
+VIT_B_16 = TwoTowerConfig()
+
+# Letters, single digits, and runs of anything else that is no space: where CLIP splits before its byte pairs.
+_WORDS = re.compile(r"[^\W\d_]+|\d|(?:[^\w\s]|_)+")
+
+
+class WordTokenizer:
+    """One token per word, its id a hash of the word: for models without trained weights.
+
+    vocabulary: number of ids; the last is the end token, the one before it the start token. positions: tokens that fit.
+
+    >>> [len(tokens) for tokens in WordTokenizer()(["a photo of a wild dog.", "owl"])]
+    [9, 3]
+    """
+
+    def __init__(self, vocabulary: int = 49408, positions: int = 77):
+        self.vocabulary, self.positions = vocabulary, positions
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, start and end included. Raises OpenworldError naming a text that is too long."""
+        start, end = self.vocabulary - 2, self.vocabulary - 1
+        ids = [[start, *map(self._id, _WORDS.findall(text.lower())), end] for text in texts]
+        for text, tokens in zip(texts, ids, strict=True):
+            if len(tokens) > self.positions:
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {self.positions}; shorten it."
+                )
+        return ids
+
+    def _id(self, word: str) -> int:
+        return 1 + zlib.crc32(word.encode()) % (self.vocabulary - 3)
+
+
+def tuned_parameters(learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
+    """How many numbers `learner` tunes for so many base classes on a backbone of this shape; 0 where it tunes nothing.
+
+    >>> from openworld.learners import CoOp
+    >>> tuned_parameters(CoOp(context_length=16))
+    8192
+    """
+    if not hasattr(learner, "start"):
+        return 0
+    names = tuple(f"class {number}" for number in range(classes))
+    tensors = learner.start(_without_weights(config), names, torch.Generator().manual_seed(0))
+    return sum(tensor.numel() for tensor in tensors.values())
+
+
+@cache
+def _without_weights(config: TwoTowerConfig) -> TwoTower:
+    with torch.device("meta"), _DrawNothing():
+        model = TwoTower(config, tokenizer=WordTokenizer(config.text.vocabulary, config.text.positions), name="shapes")
+    return model.requires_grad_(False).eval()
+
+
+class _DrawNothing(TorchFunctionMode):
+    """Leaves `normal_` out: on the meta device it draws nothing, but imports PyTorch's compiler for a second."""
+
+    def __torch_function__(self, function, types, arguments=(), options=None):
+        if function is torch.nn.init.normal_:
+            return None
+        return function(*arguments, **(options or {}))

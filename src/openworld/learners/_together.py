@@ -1,0 +1,95 @@
+"""Several seeds of one learner as one batched pass: every text pass serves all seeds at once.
+
+The loss is mapped over a leading seed axis of parameters and batches (`torch.func.vmap`). Seeds stay apart, because a
+sum of their losses has each one's own gradient, and SGD and Adam work entry by entry. Every seed draws its start, its
+shuffles and its views as it does alone, so the result is that of separate fits up to the order of floating-point sums.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.features import Features
+from openworld.learners._fitted import Fitted, batches_of, require_trainable, trainable
+from openworld.learners._images import Images
+from openworld.learners._training import PLAIN, train
+
+
+def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[int]) -> list[Fitted]:
+    """One `Fitted` per seed, as `learner.fit` gives it.
+
+    Learners that run the image tower, train in stages, bring their own gradient or draw at random in a step are fitted
+    one by one, and so are image sets that differ in names or size.
+
+    Args:
+        learner: of `LEARNERS`, with its settings.
+        clip: the frozen backbone.
+        trains: encoded training images of each seed.
+        seeds: as many seeds.
+
+    Raises:
+        OpenworldError: not as many image sets as seeds, and what `fit` raises.
+    """
+    if len(trains) != len(seeds) or not seeds:
+        raise OpenworldError(f"got {len(trains)} training sets for {len(seeds)} seeds; give one for each.")
+    alike = len({(train.classnames, len(train)) for train in trains}) == 1
+    if not alike or not _shares_passes(learner):
+        return [learner.fit(clip, train, seed=seed) for train, seed in zip(trains, seeds, strict=True)]
+    names = trains[0].classnames
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    for train_set in trains:
+        require_trainable(learner, train_set)
+    parameters = trainable(_stacked([learner.start(clip, names, generator) for generator in generators]))
+    loss = _mapped(learner, clip, parameters, learner.prepare(clip, names))
+    each = [batches_of(learner, clip, *pair) for pair in zip(trains, generators, strict=True)]
+    loop = getattr(learner, "loop", PLAIN)
+    learned, history = train(parameters, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
+    return [
+        Fitted(
+            learner,
+            clip,
+            tuple(names),
+            {name: tensor[place].clone() for name, tensor in learned.items()},
+            tuple(_own_terms(terms, place) for terms in history),
+        )
+        for place in range(len(seeds))
+    ]
+
+
+def _shares_passes(learner) -> bool:
+    one_stage = hasattr(learner, "schedule") and not getattr(learner, "in_stages", False)
+    loop = getattr(learner, "loop", PLAIN)
+    return one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None
+
+
+def _mapped(learner, clip, parameters: dict[str, Tensor], prepared):
+    """The loss of all seeds: every term of every seed under its place, and the sum of the totals."""
+
+    def of_one(own: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
+        return learner.loss(clip, own, Images(**given), labels, prepared)
+
+    def loss(images: Images, labels: Tensor) -> dict[str, Tensor]:
+        given = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
+        terms = torch.func.vmap(of_one)(parameters, given, labels)
+        apart = {f"{place} {name}": value for name, term in terms.items() for place, value in enumerate(term.detach())}
+        return apart | {"total": terms["total"].sum()}
+
+    return loss
+
+
+def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
+    for step in zip(*(batches(epoch) for batches in each), strict=True):
+        images, labels = zip(*step, strict=True)
+        given = [{name: tensor for name, tensor in vars(one).items() if tensor is not None} for one in images]
+        yield Images(**_stacked(given)), torch.stack(labels)
+
+
+def _stacked(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([one[name] for one in each]) for name in each[0]}
+
+
+def _own_terms(terms: dict[str, float], place: int) -> dict[str, float]:
+    start = f"{place} "
+    return {name.removeprefix(start): value for name, value in terms.items() if name.startswith(start)}

@@ -1,0 +1,110 @@
+"""CoCoOp (Zhou et al., 2022, "Conditional prompt learning"): a context that a small network moves image by image.
+
+The network reads the unit image feature and gives one vector, which is added to every context token. Text features
+therefore belong to an image: the text tower reads all class names anew for each, in training and at test time.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize, relu
+
+from openworld._arrays import require_at_least
+from openworld.learners._bank import Names, answer_of, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._linear import apply_linear, start_linear
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
+from openworld.learners._training import Schedule
+
+# Sentences (images times names) that are encoded together at test time. Their features are held at once: 8 MB at a
+# joint dimension of 512; more sentences make no pass faster, as the text tower itself works through them in parts.
+SENTENCES = 4096
+
+
+@dataclass(frozen=True)
+class CoCoOp:
+    """Context plus the network's answer to the image, class name at the end.
+
+    Args:
+        context_length: N learned tokens where `words` is None.
+        words: phrase that initialises the context; its tokens decide N.
+        reduction: the network's hidden layer has the joint dimension over this many units, at least one.
+        schedule: 10 epochs of single images at 0.002, for base-to-new and for training on ImageNet alike
+            (KaiyangZhou/CoOp @ ff61507).
+    """
+
+    context_length: int = 4
+    words: str | None = "a photo of a"
+    reduction: int = 16
+    schedule: Schedule = Schedule(epochs=10, batch_size=1)
+
+    name: ClassVar[str] = "CoCoOp"
+    paper: ClassVar[str] = "Zhou et al., 2022"
+    tunes: ClassVar[str] = "N context tokens and a network that moves them for every image"
+    cost: ClassVar[str] = "text tower, once per image"
+    consumes: ClassVar[str] = "views"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
+        require_at_least(1, reduction=self.reduction)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "CoCoOp":
+        """The same for every data set; OpenPL starts from random numbers, here still image by image."""
+        default = cls()
+        if task == "openpl":
+            return replace(default, words=None, schedule=unified(default.schedule, dataset))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to W."""
+        inputs, width = clip.config.joint_dimension, clip.config.text.width
+        hidden = max(1, inputs // self.reduction)
+        return {
+            "context": start_context(clip, self.context_length, self.words, generator),
+            **start_linear(clip, "hidden", inputs, hidden, generator),
+            **start_linear(clip, "shift", hidden, width, generator),
+        }
+
+    def prepare(self, clip, classnames):
+        """The tokenised names."""
+        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy of each image's own cosine logits; labels int64[B]."""
+        return {"total": cross_entropy(conditional_logits(clip, parameters, images.embeddings, prepared), labels)}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn context and network from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "NameBank":
+        """The tokenised names: what is compared with an image is encoded when the image is there."""
+        return NameBank(self.prepare(clip, names.all), len(names.base))
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "NameBank") -> Answer:
+        """Each image's own cosine logits over all names, and the log of the largest base softmax."""
+        parts = images.embeddings.split(max(1, SENTENCES // len(bank.prompts)))
+        logits = [conditional_logits(clip, parameters, part, bank.prompts) for part in parts if len(part)]
+        no_image = images.embeddings.new_zeros(0, len(bank.prompts))
+        return answer_of(torch.cat([no_image, *logits]), bank.base_count)
+
+
+@dataclass(frozen=True)
+class NameBank:
+    """Tokenised names, base names first, and how many of them are base names."""
+
+    prompts: object
+    base_count: int
+
+
+def conditional_logits(clip, parameters: dict[str, Tensor], embeddings: Tensor, prompts) -> Tensor:
+    """float[B, C], scale included: embeddings float[B, D] against names behind the context that each image moves."""
+    shift = apply_linear(parameters, "shift", relu(apply_linear(parameters, "hidden", normalize(embeddings, dim=-1))))
+    text = encode_behind(clip, parameters["context"] + shift[:, None], prompts)
+    return cosine_logits(embeddings[:, None], text, clip.logit_scale)[:, 0]

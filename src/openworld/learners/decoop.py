@@ -1,0 +1,285 @@
+"""DeCoOp (Zhou et al., 2024): detectors of unfamiliar classes decide which of several experts name an image, if any.
+
+Each of K detectors learns all base classes but every K-th, and to be unsure of those. Its score for an image is the
+largest probability of a name it has learned, among all names. The experts, as many, are trained afterwards: where its
+detector's score reaches the threshold an expert learns the label, elsewhere it learns to say what zero-shot CLIP says.
+At test time an image is named by the mean logits of the experts whose detectors accept it, or by zero-shot CLIP where
+none does. So its logits for some names depend on which other names there are.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, kl_div, normalize, relu
+
+from openworld._arrays import require_at_least
+from openworld.datasets.templates import ENSEMBLE
+from openworld.learners._bank import Names, TextBank, cosine_logits, spoken
+from openworld.learners._fitted import Fitted, batches_of, require_trainable, trainable
+from openworld.learners._images import Answer, Images, shown
+from openworld.learners._otsu import otsu
+from openworld.learners._partitions import divide_classes
+from openworld.learners._settings import Task
+from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
+from openworld.learners._training import Schedule, train
+
+BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
+
+
+@dataclass(frozen=True)
+class DeCoOp:
+    """Two stages, one after the other, which share no learned number.
+
+    The released settings tune 6 x 16 tokens, 49,152 numbers at ViT-B/16. OpenworldAUC's table 7 (Hua et al., 2025)
+    counts 30,720, which is `classifier_context` 4. The threshold is measured after the first stage and kept with them.
+
+    Args:
+        detectors: K, detectors and as many experts; 3 published.
+        detector_context, classifier_context: tokens of each detector's prompt and of each expert's.
+        margin: by how many nats a detector is to be less sure of the classes it does not learn; 0.4 published.
+        templates: of zero-shot CLIP, whose logits are averaged over them.
+        detector_schedule: 50 epochs of 32 plain images, SGD at a constant 0.002 without momentum or weight decay.
+        schedule: of the experts, 100 such epochs; the cosine moves on with every step, so that the rate falls and rises
+            again with a period of 200 steps (WNJXYK/DeCoOp @ 96a8812).
+    """
+
+    detectors: int = 3
+    detector_context: int = 16
+    classifier_context: int = 16
+    margin: float = 0.4
+    templates: tuple[str, ...] = ENSEMBLE
+    detector_schedule: Schedule = replace(BARE, decay="none")
+    schedule: Schedule = replace(BARE, epochs=100, decay="per step", cosine_epochs=100)
+
+    name: ClassVar[str] = "DeCoOp"
+    paper: ClassVar[str] = "Zhou et al., 2024"
+    tunes: ClassVar[str] = "K x 16 context tokens to detect, K x 16 to name"
+    cost: ClassVar[str] = "text tower, 2 C prompts, later 3 C"
+    consumes: ClassVar[str] = "embeddings"
+    depends_on_other_names: ClassVar[bool] = True
+    in_stages: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_context(self.detector_context, None)
+        require_context(self.classifier_context, None)
+        require_templates(*self.templates)
+        require_at_least(2, detectors=self.detectors)
+        require_at_least(0, margin=self.margin)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "DeCoOp":
+        """The same for every data set and task."""
+        return cls()
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh contexts of the detectors and of the experts, float[K, N, W] each."""
+        return {
+            "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
+            "classifiers": start_context(clip, self.classifier_context, None, generator, count=self.detectors),
+        }
+
+    def prepare(self, clip, classnames) -> "Prepared":
+        """Tokenised names, partitions, and zero-shot text features."""
+        partitions = divide_classes(len(classnames), self.detectors)
+        own = [[classnames[index] for index in names] for names in partitions.names]
+        return Prepared(
+            own_prompts=tuple(clip.prompt_names(names, self.detector_context) for names in own),
+            detector_prompts=clip.prompt_names(classnames, self.detector_context),
+            classifier_prompts=clip.prompt_names(classnames, self.classifier_context),
+            names=torch.as_tensor(partitions.names, device=clip.device),
+            labels=torch.as_tensor(partitions.labels, device=clip.device),
+            zero_shot=self._zero_shot(clip, classnames),
+        )
+
+    def loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+        """The terms of both stages and the sum of their totals; labels int64[B].
+
+        The experts are judged by the detectors as they are, without gradient, against the learned threshold; before
+        there is one, they learn from every label.
+        """
+        first = self.detector_loss(clip, parameters, images, labels, prepared)
+        judges = self.judge(clip, parameters, prepared)
+        second = self.classifier_loss(clip, parameters, images, labels, prepared, judges)
+        return {**first, **second, "total": first["total"] + second["total"]}
+
+    def detector_loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+        """The first stage alone: terms and "total", a function of `detectors`."""
+        both = zip(parameters["detectors"], prepared.own_prompts, strict=True)
+        text = torch.stack([encode_behind(clip, context, prompts) for context, prompts in both])
+        logits = cosine_logits(images.embeddings, text, clip.logit_scale)
+        return detector_terms(logits, prepared.labels[:, labels], self.margin)
+
+    def classifier_loss(
+        self, clip, parameters, images: Images, labels, prepared: "Prepared", judges: "Judges"
+    ) -> dict[str, Tensor]:
+        """The second stage alone: terms and "total", a function of `classifiers`."""
+        text = encode_behind(clip, parameters["classifiers"], prepared.classifier_prompts)
+        logits = cosine_logits(images.embeddings, text, clip.logit_scale)
+        accepted = judges.log_scores(images.embeddings, clip.logit_scale).exp() >= parameters.get("threshold", 0)
+        return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
+
+    @torch.no_grad()
+    def judge(self, clip, parameters, prepared: "Prepared") -> "Judges":
+        """The detectors among all training names, frozen."""
+        everyone = torch.ones(prepared.labels.shape[1], dtype=torch.bool, device=clip.device)
+        return _judges(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the detectors, measure the threshold, learn the experts: from plain images."""
+        require_trainable(self, train)
+        generator = torch.Generator().manual_seed(seed)
+        start, prepared = self.start(clip, train.classnames, generator), self.prepare(clip, train.classnames)
+
+        def detect(parameters, images, labels):
+            return self.detector_loss(clip, parameters, images, labels, prepared)
+
+        def classify(parameters, images, labels):
+            return self.classifier_loss(clip, parameters, images, labels, prepared, judges)
+
+        batches = batches_of(self, clip, train, generator, schedule=self.detector_schedule)
+        learned, detecting = _learn({"detectors": start["detectors"]}, {}, detect, batches, self.detector_schedule)
+        judges = self.judge(clip, learned, prepared)
+        learned["threshold"] = self.measure(clip, train, judges)
+        batches = batches_of(self, clip, train, generator)
+        experts, naming = _learn({"classifiers": start["classifiers"]}, learned, classify, batches, self.schedule)
+        return Fitted(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
+
+    @torch.no_grad()
+    def measure(self, clip, train, judges: "Judges") -> Tensor:
+        """The threshold, 0-d, in [0, 1]: the smallest of the detectors' Otsu thresholds on the training images."""
+        images = shown(train, clip, self.consumes, np.arange(len(train)))
+        scores = judges.log_scores(images.embeddings, clip.logit_scale).exp()
+        return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "ExpertBank":
+        """All names by zero-shot CLIP, by every expert and by every detector."""
+        prompts = clip.prompt_names(names.all, self.classifier_context)
+        experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
+        zero_shot = self._zero_shot(clip, names.all)
+        text, judges = normalize(zero_shot, dim=-1), self._judges(clip, parameters["detectors"], names)
+        return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, judges)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "ExpertBank") -> Answer:
+        """Logits of the accepted experts summed and divided by K, or zero-shot logits; log of the largest score."""
+        scores = bank.judges.log_scores(images.embeddings, bank.scale)
+        accepted = (scores.exp() >= parameters["threshold"])[..., None]
+        mixture = (accepted * cosine_logits(images.embeddings, bank.experts, bank.scale)).mean(dim=0)
+        logits = torch.where(accepted.any(dim=0), mixture, _mean_logits(images, bank.zero_shot, bank.scale))
+        return Answer(logits, scores.amax(dim=0))
+
+    def _zero_shot(self, clip, names) -> Tensor:
+        # The mean of unit features is not a unit vector, and left so: its dot products are then mean logits.
+        return torch.stack([encode_names(clip, names, (template,)) for template in self.templates]).mean(dim=0)
+
+    def _judges(self, clip, contexts: Tensor, names: Names) -> "Judges":
+        # Training names first, so that a partition's class numbers are places in the vocabulary.
+        vocabulary = {spoken(name): name for name in names.training + names.all}
+        asked = {spoken(name) for name in names.all}
+        prompts = clip.prompt_names(list(vocabulary.values()), self.detector_context)
+        own = divide_classes(len(names.training), self.detectors).names
+        seen = [name in asked for name in vocabulary]
+        return _judges(clip, contexts, prompts, *(torch.tensor(one, device=clip.device) for one in (own, seen)))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the loss needs of the base names, computed once; see `DeCoOp.prepare`."""
+
+    own_prompts: tuple[object, ...]
+    detector_prompts: object
+    classifier_prompts: object
+    names: Tensor
+    labels: Tensor
+    zero_shot: Tensor
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The detectors among V names: unit text features float[K, V, D], bool[K, V] each has learned and each sees."""
+
+    text: Tensor
+    own: Tensor
+    seen: Tensor
+
+    def log_scores(self, embeddings: Tensor, scale: Tensor) -> Tensor:
+        """float[K, B], at most 0: log of the largest softmax of an own name, over the names that a detector sees."""
+        logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.seen[:, None], -torch.inf)
+        return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
+
+
+@dataclass(frozen=True)
+class ExpertBank(TextBank):
+    """A text bank with mean zero-shot features [C, D], the experts' unit features [K, C, D], and the detectors."""
+
+    zero_shot: Tensor
+    experts: Tensor
+    judges: Judges
+
+
+def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, Tensor]:
+    """The first stage on the logits of one batch.
+
+    Args:
+        logits: float[K, B, m], each detector's logits over its own names.
+        columns: int64[K, B], the column of each image's class, -1 where it is pseudo new.
+        margin: in nats.
+
+    Returns:
+        0-d means over the detectors: "detector_cross_entropy" of pseudo base images; "base_entropy" and "new_entropy",
+        the mean entropy of the softmax on pseudo base and on pseudo new images; "hinge", max(0, margin + base - new);
+        and "total". Without pseudo base images a detector's terms are zero, without one of both kinds its hinge is.
+    """
+    base, logs = columns >= 0, logits.log_softmax(dim=-1)
+    entropies = -(logs.exp() * logs).sum(dim=-1)
+    known, unknown = _mean_over(entropies, base), _mean_over(entropies, ~base)
+    hinge = relu(margin + known - unknown) * base.any(dim=1) * (~base).any(dim=1)
+    cross = _mean_over(cross_entropy(logits.mT, columns, ignore_index=-1, reduction="none"), base).mean()
+    means = {"base_entropy": known.mean(), "new_entropy": unknown.mean(), "hinge": hinge.mean()}
+    return {"detector_cross_entropy": cross, **means, "total": cross + hinge.mean()}
+
+
+def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels: Tensor) -> dict[str, Tensor]:
+    """The second stage on the logits of one batch.
+
+    Args:
+        logits: float[K, B, n], each expert's logits over all base names.
+        zero_shot: float[B, n], zero-shot logits over them.
+        accepted: bool[K, B], whether an expert's detector accepts the image.
+        labels: int64[B].
+
+    Returns:
+        0-d means over the experts: "classifier_cross_entropy" of accepted images, "divergence", the Kullback-Leibler
+        divergence of the expert's softmax from zero-shot CLIP's on the others, and "total", their sum. A term without
+        images is zero.
+    """
+    entropies = cross_entropy(logits.mT, labels.expand(len(logits), -1), reduction="none")
+    targets = zero_shot.log_softmax(dim=-1).expand_as(logits)
+    divergences = kl_div(logits.log_softmax(dim=-1), targets, reduction="none", log_target=True).sum(dim=-1)
+    cross, divergence = _mean_over(entropies, accepted).mean(), _mean_over(divergences, ~accepted).mean()
+    return {"classifier_cross_entropy": cross, "divergence": divergence, "total": cross + divergence}
+
+
+def _judges(clip, contexts: Tensor, prompts, own: Tensor, asked: Tensor) -> Judges:
+    """Own names int64[K, m] and names asked for bool[V], both of V prompts, to the detectors' sight of them."""
+    text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
+    learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, own, True)
+    return Judges(text, learned, learned | asked)
+
+
+def _mean_over(values: Tensor, chosen: Tensor) -> Tensor:
+    """float[K], the mean of the chosen entries of each row of [K, B]; zero where there is none."""
+    return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
+
+
+def _mean_logits(images: Images, zero_shot: Tensor, scale: Tensor) -> Tensor:
+    """float[B, C], logits averaged over templates, of the mean of their unit text features float[C, D]."""
+    return scale * normalize(images.embeddings, dim=-1) @ zero_shot.mT
+
+
+def _learn(start: dict[str, Tensor], known: dict[str, Tensor], loss, batches, schedule: Schedule):
+    """`train` from `start`, with what is `known` already held fixed beside it."""
+    learning = trainable(start)
+    return train(learning, lambda images, labels: loss(known | learning, images, labels), batches, schedule)

@@ -1,0 +1,155 @@
+"""DePT (Zhang et al., 2024) on KgCoOp: a linear head on re-weighted channels learns what only the base classes need.
+
+The head and the two channel affines read embeddings and text features as the towers give them, not normalised: their
+length counts. At test time the head speaks up for base names alone; new names, and the detection score, which has to
+compare both, come from the cosines of KgCoOp's prompt.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.datasets.templates import KGCOOP, PHOTO
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits, spoken
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._linear import apply_linear, start_linear
+from openworld.learners._settings import Task
+from openworld.learners._text import (
+    context_tokens,
+    encode_behind,
+    encode_names,
+    require_context,
+    require_templates,
+    start_context,
+)
+from openworld.learners._training import Loop, Schedule
+
+
+@dataclass(frozen=True)
+class DePT:
+    """(1 - h) * cross-entropy of cosines + h * cross-entropy of the head + weight * guidance, h the head's share.
+
+    It tunes 4,096 + 513 C numbers at ViT-B/16 for C base classes. The released code registers 267,264 + 513 C, which
+    at C = 50 is the 292,914 of OpenworldAUC's table 7 (Hua et al., 2025): it marks a bias vector and a linear layer of
+    512 x 512 as trainable that nothing ever reads. They are not kept here.
+
+    Args:
+        context_length: N learned tokens where `words` is None.
+        words: phrase that initialises the context; its tokens decide N.
+        head_share: of the linear head, from 0 to 1, in the loss and in base logits; 0.7 published.
+        weight: of KgCoOp's guidance term; 2 published.
+        template: of the frozen teacher; `published` knows each data set's.
+        rate_factor: on the learning rate of the head and of the affines.
+        schedule: 10 epochs of 4 images at 0.0035 (Koorye/DePT @ d4ff416).
+    """
+
+    context_length: int = 4
+    words: str | None = "a photo of a"
+    head_share: float = 0.7
+    weight: float = 2.0
+    template: str = "a photo of a {}."
+    rate_factor: float = 6.5
+    schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=3.5e-3)
+
+    name: ClassVar[str] = "DePT"
+    paper: ClassVar[str] = "Zhang et al., 2024"
+    tunes: ClassVar[str] = "N context tokens, channel affines, a linear head over base classes"
+    cost: ClassVar[str] = "text tower"
+    consumes: ClassVar[str] = "views"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
+        require_templates(self.template)
+        require_at_least(0, head_share=self.head_share, weight=self.weight, rate_factor=self.rate_factor)
+        if self.head_share > 1:
+            raise OpenworldError(
+                f"head_share is {self.head_share}; give a share from 0 to 1, the cosines have the rest."
+            )
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "DePT":
+        """With the sentence of the data set's teacher; the same for every task, for only base-to-new was published."""
+        return cls(template=KGCOOP.get(dataset, PHOTO))
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """A fresh context float[N, W], affines that change nothing float[D], a random head float[C, D] and float[C]."""
+        width = clip.config.joint_dimension
+        return {
+            "context": start_context(clip, self.context_length, self.words, generator),
+            **{f"{side}_scale": torch.ones(width, device=clip.device) for side in ("image", "text")},
+            **{f"{side}_shift": torch.zeros(width, device=clip.device) for side in ("image", "text")},
+            **start_linear(clip, "head", width, len(classnames), generator),
+        }
+
+    def prepare(self, clip, classnames):
+        """The tokenised names, and the teacher's unit text features float[C, D]."""
+        return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Both cross-entropies, guidance and their weighted sum; labels int64[B].
+
+        The head is trained on the B images and on the text features of their B labels alike.
+        """
+        prompts, teacher = prepared
+        text = encode_behind(clip, parameters["context"], prompts)
+        entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
+        rows = [_affine(parameters, "text", text[labels]), _affine(parameters, "image", images.embeddings)]
+        head_entropy = cross_entropy(apply_linear(parameters, "head", torch.cat(rows)), labels.repeat(2))
+        guidance = 1 - (normalize(text, dim=-1) * teacher).sum(dim=-1).mean()
+        total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
+        return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn all together, from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "HeadBank":
+        """Text features of all names behind the learned context, and the head's outputs for the base names."""
+        text = normalize(encode_behind(clip, parameters["context"], self._prompts(clip, names.all)), dim=-1)
+        return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "HeadBank") -> Answer:
+        """Cosine logits over all names, and the log of the largest base softmax; base logits joined with the head's."""
+        answer = answer_by_cosine(images.embeddings, bank)
+        if bank.outputs is None:
+            return answer
+        head = apply_linear(parameters, "head", _affine(parameters, "image", images.embeddings))[:, list(bank.outputs)]
+        cosines = answer.logits[:, : bank.base_count]
+        fused = (1 - self.head_share) * cosines + self.head_share * head
+        return Answer(answer.logits, answer.baseness, fused)
+
+    @property
+    def loop(self) -> Loop:
+        """Head and affines learn faster than the context."""
+        fast = ("image_scale", "text_scale", "image_shift", "text_shift", "head_weight", "head_bias")
+        return Loop(rate_factors=dict.fromkeys(fast, self.rate_factor))
+
+    def _prompts(self, clip, classnames):
+        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
+
+
+@dataclass(frozen=True)
+class HeadBank(TextBank):
+    """A text bank with the head's output for each base name; None where the head has not learned all of them.
+
+    A head that knows only some of the base names would push these ahead of the others, so it then keeps silent.
+    """
+
+    outputs: tuple[int, ...] | None
+
+
+def _outputs(names: Names) -> tuple[int, ...] | None:
+    places = {spoken(name): place for place, name in enumerate(names.training)}
+    asked = [places.get(spoken(name)) for name in names.base]
+    return None if None in asked else tuple(asked)
+
+
+def _affine(parameters: dict[str, Tensor], side: str, features: Tensor) -> Tensor:
+    return parameters[f"{side}_scale"] * features + parameters[f"{side}_shift"]

@@ -1,0 +1,171 @@
+"""GalLoP (Lafon et al., 2024): contexts that look at the image, and contexts that look at its closest patches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.learners._bank import Names, TextBank, answer_of
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
+from openworld.learners._training import Loop, Schedule
+
+SIMILARITIES = 2**25  # patch cosines alive at a time, 128 MiB in float32
+
+
+@dataclass(frozen=True)
+class GalLoP:
+    """Cross-entropy of a few global contexts drawn for each image, plus the mean over the local ones.
+
+    Args:
+        global_contexts: number G of contexts compared with the whole image.
+        top: a local context for each number k: it is compared with the k closest patches of each class, or with all
+            patches where there are fewer.
+        context_length: N tokens of a context where `words` is None.
+        words: phrase that all contexts start from; its tokens decide N. None for Normal(0, 0.02).
+        dropout: share of the global contexts that an image does without in a step; at least one is kept.
+        keep_underscores: leave "_" in names, as the released code does.
+        schedule: 200 epochs of 32 images at 0.002, weight decay 0.01, a cosine to 0 without warm-up
+            (MarcLafon/gallop @ f75999e).
+    """
+
+    global_contexts: int = 4
+    top: tuple[int, ...] = (5, 10, 15, 20)
+    context_length: int = 4
+    words: str | None = "A photo of a"
+    dropout: float = 0.75
+    keep_underscores: bool = False
+    schedule: Schedule = Schedule(epochs=200, weight_decay=1e-2, warmup=False)
+
+    name: ClassVar[str] = "GalLoP"
+    paper: ClassVar[str] = "Lafon et al., 2024"
+    tunes: ClassVar[str] = "global and local contexts, a projection of patches"
+    cost: ClassVar[str] = "text tower, 8 contexts; patch logits"
+    consumes: ClassVar[str] = "patches"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
+        require_at_least(1, global_contexts=self.global_contexts, top=min(self.top, default=0))
+        if not 0 <= self.dropout < 1:
+            raise OpenworldError(f"dropout is {self.dropout}, expected a share from 0 up to, but without, 1.")
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "GalLoP":
+        """With the batches and epochs of the data set's script; in OpenPL, which did not run it, a random start."""
+        batch_size, epochs = {"imagenet": (128, 50), "sun397": (128, 200), "eurosat": (10, 200)}.get(dataset, (32, 200))
+        default = cls()
+        schedule = replace(default.schedule, batch_size=batch_size, epochs=epochs)
+        if task == "openpl":
+            return replace(default, words=None, schedule=unified(schedule, dataset))
+        return replace(default, schedule=schedule)
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Contexts float[G, N, W] and float[L, N, W], and the identity float[V, V], V the image tower's width."""
+        return {
+            "global": self._start(clip, self.global_contexts, generator),
+            "local": self._start(clip, len(self.top), generator),
+            "projection": torch.eye(clip.config.image.width, device=clip.device),
+        }
+
+    def prepare(self, clip, classnames):
+        """The tokenised names, without a full stop."""
+        length = context_tokens(clip, self.context_length, self.words)
+        return clip.prompt_names(classnames, length, suffix="", keep_underscores=self.keep_underscores)
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """The global and the local cross-entropy and their sum; labels int64[B]."""
+        of_image, of_patches = self._texts(clip, parameters, prepared)
+        cosines = normalize(images.embeddings, dim=-1) @ of_image.mT
+        kept = images.draw[: len(labels)].to(labels.device)
+        rows = torch.arange(len(labels), device=labels.device)[:, None]
+        whole = cross_entropy(clip.logit_scale * cosines[kept, rows].mean(dim=1), labels)
+        patches = images.patches @ joint_projection(clip, parameters["projection"])
+        closest = closest_patch_cosines(patches, of_patches, self.top)
+        parts = cross_entropy(clip.logit_scale * closest.flatten(0, 1), labels.repeat(len(closest)))
+        return {"global": whole, "local": parts, "total": whole + parts}
+
+    @property
+    def loop(self) -> Loop:
+        """The global contexts that each image keeps in a step are drawn."""
+        return Loop(draws=self._draws)
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn contexts and projection from augmented views of the training images and their patches."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "PatchBank":
+        """Text features of all names behind all contexts, and one matrix from patches to the joint space."""
+        of_image, of_patches = self._texts(clip, parameters, self.prepare(clip, names.all))
+        projection = joint_projection(clip, parameters["projection"])
+        return PatchBank(of_image.mean(dim=0), len(names.base), clip.logit_scale, of_patches, projection)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Answer:
+        """Half global, half local logits over all names, and the log of the largest base softmax."""
+        whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
+        parts = closest_patch_cosines(images.patches @ bank.projection, bank.local, self.top).mean(dim=0)
+        return answer_of(bank.scale * 0.5 * (whole + parts), bank.base_count)
+
+    def _start(self, clip, count: int, generator: Generator) -> Tensor:
+        context = start_context(clip, self.context_length, self.words, generator, count)
+        return context.expand(count, -1, -1).clone()
+
+    def _texts(self, clip, parameters, prompts) -> tuple[Tensor, Tensor]:
+        contexts = torch.cat([parameters["global"], parameters["local"]])
+        text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
+        return text[: self.global_contexts], text[self.global_contexts :]
+
+    def _draws(self, generator: Generator) -> Iterator[Tensor]:
+        """int64[batch size, kept]: the global contexts of each image, with replacement, as the released code draws."""
+        kept = max(self.global_contexts - int(self.dropout * self.global_contexts), 1)
+        while True:
+            yield torch.randint(self.global_contexts, (self.schedule.batch_size, kept), generator=generator)
+
+
+@dataclass(frozen=True)
+class PatchBank(TextBank):
+    """A text bank for images and for patches.
+
+    Args:
+        text: float[C, D], means of unit features over the global contexts, not normalised again.
+        local: float[L, C, D], unit features behind each local context.
+        projection: float[V, D], from patch rows to the joint space: the learned projection, then the tower's.
+    """
+
+    local: Tensor
+    projection: Tensor
+
+
+def joint_projection(clip, projection: Tensor) -> Tensor:
+    """The learned projection float[V, V] and the tower's as one matrix float[V, D], wide; rows stand at its left."""
+    return projection.mT @ clip.image.projection.weight.mT.to(projection.dtype)
+
+
+def closest_patch_cosines(patches: Tensor, text: Tensor, top: Sequence[int]) -> Tensor:
+    """For each context and class, the mean cosine of its k closest patches: float[L, B, C].
+
+    Args:
+        patches: float[B, P, D], any lengths.
+        text: float[L, C, D], unit features.
+        top: L numbers k; those beyond P count as P.
+    """
+    patches = normalize(patches, dim=-1)
+    batch, places, _ = patches.shape
+    rows = patches.flatten(0, 1)
+    # Every class picks its own patches, so that chunks over classes are exact. Backward needs nothing but the places
+    # picked, not the cosines: those of one chunk are alive at a time.
+    size = max(1, SIMILARITIES // max(len(rows), 1))
+
+    def of(features: Tensor, count: int) -> Tensor:
+        cosines = (features @ rows.mT).unflatten(1, (batch, places))
+        return cosines.topk(min(count, places), sorted=False).values.mean(dim=-1)
+
+    means = [torch.cat([of(chunk, k) for chunk in one.split(size)]) for one, k in zip(text, top, strict=True)]
+    return torch.stack(means).mT

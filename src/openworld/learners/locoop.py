@@ -1,0 +1,121 @@
+"""LoCoOp (Miyai et al., 2023): CoOp that is held unsure of every patch which does not show the image's class."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
+from openworld.learners._training import Schedule
+
+EPSILON = 1e-5  # inside the logarithm of the entropy, as AtsuMiyai/LoCoOp @ a311b39 has it
+TOP_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class LoCoOp:
+    """Cross-entropy of the image minus weight * mean entropy of its background patches.
+
+    Args:
+        context_length: N learned tokens where `words` is None.
+        words: phrase that initialises the context; its tokens decide N. None for Normal(0, 0.02).
+        weight: lambda of the entropy; 0 is CoOp.
+        top: K, a patch is background where the image's class is not among its K closest; less than the number of
+            classes. None for a fifth of them, at least 1: the published 200 of ImageNet's 1,000 and 20 of 100.
+        schedule: 50 epochs of 32 images at 0.002 (AtsuMiyai/LoCoOp @ a311b39).
+    """
+
+    context_length: int = 16
+    words: str | None = None
+    weight: float = 0.25
+    top: int | None = None
+    schedule: Schedule = Schedule()
+
+    name: ClassVar[str] = "LoCoOp"
+    paper: ClassVar[str] = "Miyai et al., 2023"
+    tunes: ClassVar[str] = "N context tokens, shared by all classes"
+    cost: ClassVar[str] = "text tower, patch logits"
+    consumes: ClassVar[str] = "patches"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_context(self.context_length, self.words)
+        require_at_least(0, weight=self.weight)
+        require_at_least(1, top=1 if self.top is None else self.top)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "LoCoOp":
+        """The same for every data set; in OpenPL, which did not run it, 4 tokens."""
+        default = cls()
+        if task == "openpl":
+            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """A fresh context float[N, W]."""
+        return {"context": start_context(clip, self.context_length, self.words, generator)}
+
+    def prepare(self, clip, classnames):
+        """The tokenised names, and K; a `top` that leaves no class outside is refused."""
+        return self._prompts(clip, classnames), self._top_of(len(classnames))
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy, entropy of the background, and their weighted difference; labels int64[B]."""
+        prompts, top = prepared
+        text = encode_behind(clip, parameters["context"], prompts)
+        entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
+        patches = clip.project_patches(images.patches.to(clip.dtype)).to(text.dtype)
+        background = background_entropy(cosine_logits(patches, text, clip.logit_scale), labels, top)
+        return {
+            "cross_entropy": entropy,
+            "background_entropy": background,
+            "total": entropy - self.weight * background,
+        }
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the context from augmented views of the training images and their patches."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Text features of all names behind the learned context."""
+        text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
+        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits of the whole image over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(images.embeddings, bank)
+
+    def _prompts(self, clip, classnames):
+        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
+
+    def _top_of(self, count: int) -> int:
+        if self.top is None:
+            return max(1, round(TOP_SHARE * count))
+        if self.top >= count:
+            raise OpenworldError(
+                f"top is {self.top}, but there are {count} classes, so that no patch could be background; "
+                "give fewer, or None for a fifth of the classes."
+            )
+        return self.top
+
+
+def background_entropy(logits: Tensor, labels: Tensor, top: int) -> Tensor:
+    """Mean entropy (nats) of the background patches of a batch, 0 where there is none.
+
+    Args:
+        logits: float[B, P, C] of patches, scale included.
+        labels: int64[B], classes of the images.
+        top: K, a patch is background where its image's class is not among its K largest logits.
+    """
+    own = logits.gather(-1, labels[:, None, None].expand(-1, logits.shape[1], 1))
+    is_background = (logits > own).sum(dim=-1) >= top
+    probabilities = logits.softmax(dim=-1)
+    entropies = -(probabilities * (probabilities + EPSILON).log()).sum(dim=-1)
+    return (entropies * is_background).sum() / is_background.sum().clamp(min=1)

@@ -1,0 +1,105 @@
+"""MaPLe (Khattak et al., 2023a): deep text prompts, and image prompts that are linear functions of them."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._linear import start_linear
+from openworld.learners._prompts import (
+    encode_prompted_image,
+    encode_prompted_text,
+    name_behind_phrase,
+    start_text_prompts,
+)
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import require_context
+from openworld.learners._training import Schedule
+
+
+@dataclass(frozen=True)
+class MaPLe:
+    """Prompts of both towers, coupled block by block.
+
+    Args:
+        context_length: N learned tokens of the text tower, each of which also gives one of the image tower.
+        depth: blocks that get prompts of their own, from the first on; towers with fewer get them at every block.
+        words: phrase whose first N tokens initialise the context; the others stay between context and name. None for
+            Normal(0, 0.02), which the prompts of later blocks start from.
+        schedule: 5 epochs of 4 images at 0.0035 (muzairkhattak/multimodal-prompt-learning @ 69bce21).
+    """
+
+    context_length: int = 2
+    depth: int = 9
+    words: str | None = "a photo of a"
+    schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=3.5e-3)
+
+    name: ClassVar[str] = "MaPLe"
+    paper: ClassVar[str] = "Khattak et al., 2023a"
+    tunes: ClassVar[str] = "N text tokens and a linear map to N image tokens in each of 9 blocks"
+    cost: ClassVar[str] = "both towers, with gradient"
+    consumes: ClassVar[str] = "pixels"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_at_least(1, depth=self.depth)
+        require_context(self.context_length, self.words)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "MaPLe":
+        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+
+        OpenPL has 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as elsewhere.
+        """
+        default = cls()
+        if task == "ood":
+            return replace(default, depth=3, schedule=replace(default.schedule, epochs=2, learning_rate=2.6e-3))
+        if task == "openpl":
+            return replace(default, context_length=4, words=None, schedule=unified(default.schedule, dataset))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh text prompts float[D, N, W], and for each block a linear map: weight [D, V, W], bias [D, V].
+
+        The maps of all blocks but the first start as copies of one.
+        """
+        depth = min(self.depth, clip.config.image.layers)
+        text = start_text_prompts(clip, depth, self.context_length, self.words, generator)
+        widths = clip.config.text.width, clip.config.image.width
+        first, deep = (start_linear(clip, "maps", *widths, generator) for _ in range(2))
+        maps = {name: torch.stack([first[name]] + [deep[name]] * (len(text) - 1)) for name in first}
+        return {"text": text} | maps
+
+    def prepare(self, clip, classnames):
+        """The tokenised names."""
+        return name_behind_phrase(clip, classnames, self.context_length, self.words)
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy of cosine logits; labels int64[B]."""
+        text = encode_prompted_text(clip, parameters["text"], prepared)
+        image = encode_prompted_image(clip, images.pixels, image_prompts(parameters))
+        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn prompts and maps from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Text features of all names behind the learned context."""
+        text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
+        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(encode_prompted_image(clip, images.pixels, image_prompts(parameters)), bank)
+
+
+def image_prompts(parameters: dict[str, Tensor]) -> Tensor:
+    """The image prompts float[D, N, V] that the maps make of the text prompts."""
+    return parameters["text"] @ parameters["maps_weight"].mT + parameters["maps_bias"].unsqueeze(-2)

@@ -1,0 +1,167 @@
+"""ProDA (Lu et al., 2022): a distribution of classifiers, learned as a collection of contexts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld.learners._bank import Names, TextBank, answer_of
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import encode_behind, start_context
+from openworld.learners._training import Loop, Schedule
+
+
+@dataclass(frozen=True)
+class ProDA:
+    """Upper bound of the expected cross-entropy of Gaussian classifiers, plus weight * orthogonality of the contexts.
+
+    The authors' code is not public; positions, bound and settings are those of ml-stat-Sustech/CLIP_Calibration
+    @ 5b68fb1, with which two other ports agree in the formulas.
+
+    Args:
+        contexts: P, learned contexts; the first quarter stands after the class name, the next quarter half before and
+            half after it, the others before it.
+        context_length: N tokens of each.
+        per_step: contexts drawn for a step; all are drawn once before any is drawn again.
+        weight: lambda of the orthogonality.
+        keep_underscores: leave "_" in names, as that code does.
+        schedule: 100 epochs of 4 images at 0.001.
+    """
+
+    contexts: int = 32
+    context_length: int = 16
+    per_step: int = 4
+    weight: float = 0.1
+    keep_underscores: bool = False
+    schedule: Schedule = Schedule(epochs=100, batch_size=4, learning_rate=1e-3)
+
+    name: ClassVar[str] = "ProDA"
+    paper: ClassVar[str] = "Lu et al., 2022"
+    tunes: ClassVar[str] = "P contexts of N tokens, shared by all classes"
+    cost: ClassVar[str] = "text tower, 4 contexts"
+    consumes: ClassVar[str] = "views"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_at_least(2, contexts=self.contexts)
+        require_at_least(1, context_length=self.context_length, per_step=self.per_step)
+        require_at_least(0, weight=self.weight)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "ProDA":
+        """The same for every data set; OpenPL takes 4 tokens."""
+        default = cls()
+        if task == "openpl":
+            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh contexts float[P, N, W]."""
+        return {"contexts": start_context(clip, self.context_length, None, generator, self.contexts)}
+
+    def prepare(self, clip, classnames):
+        """The tokenised names for each position of the context, and the context alone."""
+        return self._prompts(clip, classnames), clip.prompt_names(("",), self.context_length)
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """The bound on the drawn contexts, the orthogonality of all, and their weighted sum; labels int64[B]."""
+        prompts, alone = prepared
+        contexts = parameters["contexts"]
+        text = self._texts(clip, contexts, images.draw.tolist(), prompts)
+        entropy = cross_entropy(upper_bound_logits(images.embeddings, text, labels, clip.logit_scale), labels)
+        orthogonality = mean_absolute_cosine(encode_behind(clip, contexts, alone)[:, 0])
+        return {
+            "cross_entropy": entropy,
+            "orthogonality": orthogonality,
+            "total": entropy + self.weight * orthogonality,
+        }
+
+    @property
+    def loop(self) -> Loop:
+        """The contexts of a step are drawn."""
+        return Loop(draws=self._draws)
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the contexts from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Means of unit text features over all contexts; they are shorter than 1, and stay so."""
+        text = self._texts(clip, parameters["contexts"], range(self.contexts), self._prompts(clip, names.all))
+        return TextBank(text.mean(dim=0), len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Mean of the cosine logits over the contexts for all names, and the log of the largest base softmax."""
+        logits = bank.scale * normalize(images.embeddings, dim=-1) @ bank.text.mT
+        return answer_of(logits, bank.base_count)
+
+    def _prompts(self, clip, classnames) -> dict[str, object]:
+        return {
+            position: clip.prompt_names(
+                classnames, self.context_length, position=position, keep_underscores=self.keep_underscores
+            )
+            for position in ("front", "middle", "end")
+        }
+
+    def _position(self, context: int) -> str:
+        quarter = self.contexts // 4
+        return "front" if context < quarter else "middle" if context < 2 * quarter else "end"
+
+    def _texts(self, clip, contexts: Tensor, drawn, prompts) -> Tensor:
+        """Unit features float[b, C, D] behind b drawn contexts, those of one position together."""
+        parts = []
+        for position, names in prompts.items():
+            rows = [context for context in drawn if self._position(context) == position]
+            if rows:
+                parts.append(encode_behind(clip, contexts[rows], names))
+        return normalize(torch.cat(parts), dim=-1)
+
+    def _draws(self, generator: Generator) -> Iterator[Tensor]:
+        while True:
+            yield from torch.randperm(self.contexts, generator=generator).split(self.per_step)
+
+
+def upper_bound_logits(embeddings: Tensor, text: Tensor, labels: Tensor, scale: Tensor) -> Tensor:
+    """Logits whose cross-entropy bounds the expected one from above: s f.m + s^2 / 2 times a variance.
+
+    Args:
+        embeddings: float[B, D], any length.
+        text: float[b, C, D], unit features of C names behind b contexts.
+        labels: int64[B].
+        scale: s, 0-d.
+
+    Returns:
+        float[B, C].
+    """
+    images, mean = normalize(embeddings, dim=-1), text.mean(dim=0)
+    variances = variances_to_label(images, text - mean, labels)
+    return scale * images @ mean.mT + 0.5 * scale.square() * variances
+
+
+def variances_to_label(images: Tensor, deviations: Tensor, labels: Tensor) -> Tensor:
+    """Variance of f.(w_k - w_y) for every class k: float[B, C], at least 0, and 0 at the label y.
+
+    Equal to the quadratic form in the C x C covariances of all D dimensions, divisor b + 1, without building them.
+
+    Args:
+        images: float[B, D], unit.
+        deviations: float[b, C, D], text features minus their mean over the contexts.
+        labels: int64[B].
+    """
+    weights = images.square()
+    own = weights @ deviations.square().sum(dim=0).mT
+    shared = torch.einsum("bkd,bcd->kc", weights * deviations[:, labels], deviations)
+    return (own.gather(1, labels[:, None]) + own - 2 * shared) / (len(deviations) + 1)
+
+
+def mean_absolute_cosine(features: Tensor) -> Tensor:
+    """Mean |cosine| over all pairs of different rows of float[P, D], 0-d."""
+    unit = normalize(features, dim=-1)
+    pairs = ~torch.eye(len(unit), dtype=torch.bool, device=unit.device)
+    return (unit @ unit.mT)[pairs].abs().mean()

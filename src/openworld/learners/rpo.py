@@ -1,0 +1,123 @@
+"""RPO (Lee et al., 2023): learned rows in both towers that read the frozen rows and are never read by them."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import unknown_name
+from openworld.datasets.templates import PHOTO, fill
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import STANDARD_DEVIATION, require_templates
+from openworld.learners._training import Schedule
+
+Initial = Literal["frozen rows", "normal"]
+
+CHUNK = 32  # images or names recorded at a time: a recording of ViT-B/16 takes 14 MB per image
+
+
+@dataclass(frozen=True)
+class RPO:
+    """K pairs of read-only prompts; an image and a name are as close as their pairs are on average.
+
+    Args:
+        prompts: K rows behind the end token, and as many behind the patches.
+        initial: "frozen rows" starts from the end token's embedding and the image tower's class row, each prompt moved
+            in a random direction of its own; "normal" from Normal(0, 0.02), as OpenPL says of its image prompts.
+        noise: length of that move.
+        template: sentence in front of the text prompts, the same for all data sets.
+        keep_underscores: leave "_" in names, as mlvlab/RPO @ d770db6 does, instead of reading it as a space.
+        schedule: 15 epochs of 4 images at 0.01 (mlvlab/RPO @ d770db6).
+    """
+
+    prompts: int = 24
+    initial: Initial = "frozen rows"
+    noise: float = 0.1
+    template: str = PHOTO
+    keep_underscores: bool = False
+    schedule: Schedule = Schedule(epochs=15, batch_size=4, learning_rate=1e-2)
+
+    name: ClassVar[str] = "RPO"
+    paper: ClassVar[str] = "Lee et al., 2023"
+    tunes: ClassVar[str] = "K text tokens and K image tokens that nothing reads"
+    cost: ClassVar[str] = "image tower; K tokens of both towers, with gradient"
+    consumes: ClassVar[str] = "pixels"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_at_least(1, prompts=self.prompts)
+        require_at_least(0, noise=self.noise)
+        require_templates(self.template)
+        if self.initial not in get_args(Initial):
+            raise unknown_name("initial", self.initial, get_args(Initial))
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "RPO":
+        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet (0.005).
+
+        OpenPL has 4 pairs, and does not say how they start or the batch size: from frozen rows and 4 here.
+        """
+        default = cls()
+        if task == "openpl":
+            return replace(default, prompts=4, schedule=unified(default.schedule, dataset))
+        if task == "ood":
+            return replace(default, schedule=replace(default.schedule, learning_rate=5e-3))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh text prompts float[K, W] and image prompts float[K, Wv]."""
+        end = clip.text.tokens.weight[clip.tokenizer([""])[0][-1]]
+        return {"text": self._near(end, generator), "image": self._near(clip.image.class_row, generator)}
+
+    def prepare(self, clip, classnames):
+        """The recorded sentences of the names."""
+        return clip.record_text(self._sentences(classnames))
+
+    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+        """Cross-entropy of the mean cosine logits of all pairs; labels int64[B]."""
+        image = _image_pairs(clip, parameters["image"], images.pixels)
+        text = _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), prepared))
+        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the prompts from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """What the text prompts read in the sentences of all names, side by side: float[C, K * D]."""
+        rows, pairs = parameters["text"].to(clip.dtype), []
+        for start in range(0, len(names.all), CHUNK):
+            pairs.append(_side_by_side(clip.read_text(rows, self.prepare(clip, names.all[start : start + CHUNK]))))
+        return TextBank(normalize(torch.cat(pairs), dim=-1), len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Mean cosine logits of all pairs over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(_image_pairs(clip, parameters["image"], images.pixels), bank)
+
+    def _near(self, row: Tensor, generator: Generator) -> Tensor:
+        noise = torch.randn(self.prompts, len(row), generator=generator)
+        if self.initial == "normal":
+            return (noise * STANDARD_DEVIATION).to(row.device)
+        return row.float() + self.noise * normalize(noise, dim=-1).to(row.device)
+
+    def _sentences(self, classnames) -> list[str]:
+        if self.keep_underscores:
+            return [self.template.replace("{}", name) for name in classnames]
+        return fill(self.template, classnames)
+
+
+def _image_pairs(clip, prompts: Tensor, pixels: Tensor) -> Tensor:
+    """What the image prompts read in images [B, 3, H, W], side by side: float[B, K * D]."""
+    rows, parts = prompts.to(clip.dtype), pixels.split(CHUNK)
+    return torch.cat([_side_by_side(clip.read_image(rows, clip.record_image(part))) for part in parts])
+
+
+def _side_by_side(features: Tensor) -> Tensor:
+    """K features [N, K, D] as one, wide: the cosine of two such is the mean of the K cosines, k-th with k-th."""
+    return normalize(features.to(torch.promote_types(features.dtype, torch.float32)), dim=-1).flatten(-2)

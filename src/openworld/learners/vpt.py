@@ -1,0 +1,81 @@
+"""VPT (Jia et al., 2022) on CLIP, as Khattak et al. (2023a) run it: learned rows among the patches, text left alone."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy
+
+from openworld._arrays import require_at_least
+from openworld.datasets.templates import PHOTO
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._fitted import Fitted, fit_prompts
+from openworld.learners._images import Answer, Images
+from openworld.learners._prompts import encode_prompted_image, start_image_prompts
+from openworld.learners._settings import Task, unified
+from openworld.learners._text import encode_names, require_templates
+from openworld.learners._training import Schedule
+
+
+@dataclass(frozen=True)
+class VPT:
+    """Deep visual prompts; shallow ones with depth 1.
+
+    Args:
+        image_length: N rows behind the patches.
+        depth: blocks that get rows of their own, from the first on; a tower with fewer gets them at every block.
+        template: sentence of the frozen text features, the same for all data sets.
+        schedule: 5 epochs of 4 images at 0.0025 (muzairkhattak/multimodal-prompt-learning @ 69bce21).
+    """
+
+    image_length: int = 8
+    depth: int = 12
+    template: str = PHOTO
+    schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=2.5e-3)
+
+    name: ClassVar[str] = "VPT"
+    paper: ClassVar[str] = "Jia et al., 2022"
+    tunes: ClassVar[str] = "N image tokens in each of 12 blocks"
+    cost: ClassVar[str] = "image tower, with gradient"
+    consumes: ClassVar[str] = "pixels"
+    depends_on_other_names: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_at_least(1, image_length=self.image_length, depth=self.depth)
+        require_templates(self.template)
+
+    @classmethod
+    def published(cls, dataset: str, task: Task = "base-to-new") -> "VPT":
+        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+
+        OpenPL has 4 rows, and says neither depth nor batch size: 12 and 4 here, as elsewhere.
+        """
+        default = cls()
+        if task == "openpl":
+            return replace(default, image_length=4, schedule=unified(default.schedule, dataset))
+        return default
+
+    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+        """Fresh image prompts float[D, N, W]."""
+        return {"image": start_image_prompts(clip, self.depth, self.image_length, generator)}
+
+    def prepare(self, clip, classnames) -> Tensor:
+        """The frozen text features float[C, D], unit length."""
+        return encode_names(clip, classnames, (self.template,))
+
+    def loss(self, clip, parameters, images: Images, labels, prepared: Tensor) -> dict[str, Tensor]:
+        """Cross-entropy of cosine logits; labels int64[B]."""
+        image = encode_prompted_image(clip, images.pixels, parameters["image"])
+        return {"total": cross_entropy(cosine_logits(image, prepared, clip.logit_scale), labels)}
+
+    def fit(self, clip, train, *, seed: int) -> Fitted:
+        """Learn the prompts from augmented views of the training images."""
+        return fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+        """Frozen text features of all names."""
+        return TextBank(self.prepare(clip, names.all), len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+        """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)

@@ -1,0 +1,103 @@
+"""How many numbers each learner tunes at ViT-B/16: what papers and released code say, OpenworldAUC's table 7 included."""
+
+import pytest
+import torch
+from tiny_clip import tiny_clip
+
+from openworld.learners import LEARNERS
+from openworld.learners._size import WordTokenizer, tuned_parameters
+from openworld.testing import small_world
+
+# (learner, settings, numbers): defaults where settings are empty.
+COUNTS = [
+    ("zero-shot", {}, 0),
+    ("zero-shot-ensemble", {}, 0),
+    ("CoOp", {}, 16 * 512),
+    ("CoOp", {"context_length": 4}, 2_048),
+    ("CoCoOp", {}, 35_360),
+    ("VPT", {"image_length": 4, "depth": 1}, 3_072),
+    ("VPT", {"image_length": 4}, 36_864),
+    ("VPT", {}, 73_728),
+    ("MaPLe", {}, 3_555_072),
+    ("MaPLe", {"context_length": 4}, 3_564_288),
+    ("MaPLe", {"depth": 3}, 1_185_024),
+    ("IVLP", {}, 30_720),
+    ("IVLP", {"text_length": 4, "image_length": 4, "text_depth": 9, "image_depth": 9}, 46_080),
+    ("PromptSRC", {}, 46_080),
+    ("PromptSRC", {"depth": 3}, 15_360),
+    ("ProGrad", {}, 8_192),
+    ("ProGrad", {"context_length": 4, "words": None}, 2_048),
+    ("KgCoOp", {}, 2_048),
+    ("RPO", {}, 30_720),
+    ("ProDA", {}, 32 * 16 * 512),
+    ("TCP", {}, 2_048 + 65_664 + 264_192),
+    ("DePT", {}, 4_096 + 513 * 50),
+    ("LoCoOp", {}, 8_192),
+    ("GalLoP", {}, 2 * 4 * 4 * 512 + 768 * 768),
+    ("DeCoOp", {}, 6 * 16 * 512),
+    ("GMoP", {}, 3 * 16 * 512 + 4 * 512),
+]
+
+# OpenworldAUC (Hua et al., 2025), table 7, and the settings that give its number.
+TABLE_7 = {
+    "zero-shot": (0, {}),
+    "CoOp": (8_192, {}),
+    "MaPLe": (3_555_072, {}),
+    "PromptSRC": (46_080, {}),
+    "LoCoOp": (8_192, {}),
+    # The released configuration starts from "a photo of a" and tunes its 4 tokens: 2,048. The table's number is that of
+    # 16 tokens.
+    "KgCoOp": (8_192, {"context_length": 16, "words": None}),
+    "GalLoP": (606_208, {}),
+    # The released configuration has 16 tokens in each of 3 detectors and 3 experts: 49,152. The table's number is that
+    # of experts with 4, the split that GMoP has.
+    "DeCoOp": (30_720, {"classifier_context": 4}),
+    "TCP": (331_904, {}),
+    "GMoP": (26_624, {}),
+}
+
+
+@pytest.mark.parametrize(("name", "settings", "count"), COUNTS)
+def test_numbers_at_vit_b_16(name, settings, count):
+    if name not in LEARNERS:
+        pytest.skip(f"{name} is not there yet.")
+    assert tuned_parameters(LEARNERS[name](**settings)) == count
+
+
+def test_every_learner_is_counted():
+    assert set(LEARNERS) <= {name for name, _, _ in COUNTS}
+
+
+@pytest.mark.parametrize("name", TABLE_7)
+def test_table_7(name):
+    count, settings = TABLE_7[name]
+    assert tuned_parameters(LEARNERS[name](**settings)) == count
+
+
+def test_table_7_counts_what_dept_never_reads():
+    # DePT's code marks every tensor of its prompt learner as trainable, among them a bias vector [1, 512] and a linear
+    # layer of 512 x 512 with bias, which no forward pass reads. With them and 50 base classes it is the table's 292,914.
+    unread = 512 + 512 * 512 + 512
+    assert tuned_parameters(LEARNERS["DePT"](), classes=50) + unread == 292_914
+
+
+@pytest.mark.parametrize("classes", [5, 24, 500])
+def test_only_depts_head_grows_with_the_classes(classes):
+    for name, learner in LEARNERS.items():
+        grown = tuned_parameters(learner(), classes) - tuned_parameters(learner(), 50)
+        assert grown == (513 * (classes - 50) if name == "DePT" else 0)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_count_is_that_of_the_tensors(name):
+    world = small_world()
+    start = getattr(LEARNERS[name](), "start", None)
+    tensors = start(world.clip, world.shots.classnames, torch.Generator()) if start else {}
+    counted = tuned_parameters(LEARNERS[name](), len(world.shots.classnames), world.clip.config)
+    assert counted == sum(tensor.numel() for tensor in tensors.values())
+
+
+def test_words_of_published_contexts_are_one_token_each_in_clip_too():
+    phrases = ["a photo of a", "A photo of a", "X X X X ice cream, a type of food."]
+    for ours, theirs in zip(WordTokenizer()(phrases), tiny_clip().tokenizer(phrases), strict=True):
+        assert len(ours) == len(theirs)

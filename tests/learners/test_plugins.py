@@ -1,0 +1,91 @@
+"""Learners of other packages: found by their entry points, refused by name, never in the way of ours."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.learners import LEARNERS
+from openworld.learners import _plugins as plugins
+
+BROKEN = {
+    "Raises": ("raises_on_import:Learner", "ZeroDivisionError"),
+    "Absent": ("no_such_module:Learner", "No module named 'no_such_module'"),
+    "Nameless": ("empty_class:Learner", "it has no name, paper"),
+    "Renamed": ("halfway:Halfway", "its class calls itself 'Halfway'"),
+    "CoOp": ("halfway:Halfway", "openworld has a learner 'CoOp' of its own"),
+}
+MODULES = {"raises_on_import": "1 / 0", "empty_class": "class Learner:\n    fit = None\n"}
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch, repository):
+    """Makes packages that look installed: each offers learners by entry points."""
+    monkeypatch.syspath_prepend(str(repository / "examples" / "plug_in"))
+
+    def install(package: str, **offered: str):
+        place = tmp_path / package
+        folder = place / f"{package.replace('-', '_')}-1.2.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+        lines = [f"{name} = {value}" for name, value in offered.items()]
+        (folder / "entry_points.txt").write_text("\n".join(["[openworld.learners]", *lines, ""]))
+        for module, code in MODULES.items():
+            (place / f"{module}.py").write_text(code)
+        monkeypatch.syspath_prepend(str(place))
+
+    yield install
+    for module in (*MODULES, "halfway"):
+        sys.modules.pop(module, None)
+    plugins._loaded.cache_clear()
+
+
+def test_a_plug_in_is_a_learner_like_ours(installed):
+    installed("their-package", Halfway="halfway:Halfway")
+    assert plugins.find_learner("Halfway").name == "Halfway"
+    assert list(plugins.all_learners()) == [*LEARNERS, "Halfway"]
+    assert plugins.broken_plugins() == {}
+    assert plugins.origin("Halfway") == "their-package 1.2"
+    assert "Halfway" not in LEARNERS
+
+
+def test_ours_are_found_without_looking_at_plug_ins(monkeypatch):
+    monkeypatch.setattr(plugins, "entry_points", None)
+    assert plugins.find_learner("GMoP") is LEARNERS["GMoP"]
+    assert plugins.origin("GMoP") == ""
+
+
+def test_an_unknown_name_lists_plug_ins_too(installed):
+    installed("their-package", Halfway="halfway:Halfway")
+    with pytest.raises(OpenworldError, match="did you mean 'Halfway'.*CoOp.*Halfway"):
+        plugins.find_learner("halfwy")
+
+
+def test_broken_plug_ins_are_named_and_take_nothing_with_them(installed):
+    installed("their-package", Halfway="halfway:Halfway", **{name: value for name, (value, _) in BROKEN.items()})
+    assert list(plugins.all_learners()) == [*LEARNERS, "Halfway"]
+    told = plugins.broken_plugins()
+    assert set(told) == set(BROKEN)
+    for name, (_, reason) in BROKEN.items():
+        assert f"'{name}' of their-package 1.2 cannot be used" in told[name]
+        assert reason in told[name]
+
+
+def test_a_broken_plug_in_says_so_when_it_is_asked_for(installed):
+    installed("their-package", Raises="raises_on_import:Learner")
+    with pytest.raises(OpenworldError, match="'Raises' of their-package 1.2 cannot be used: ZeroDivisionError"):
+        plugins.find_learner("Raises")
+
+
+def test_two_packages_that_bring_one_name_are_both_refused(installed):
+    installed("their-package", Halfway="halfway:Halfway")
+    installed("another-package", Halfway="halfway:Halfway")
+    with pytest.raises(OpenworldError, match="brings one of that name too; uninstall one of them"):
+        plugins.find_learner("Halfway")
+
+
+def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
+    entry = SimpleNamespace(name="Loose", value="nowhere:Loose", dist=None, load=lambda: 1)
+    with pytest.raises(OpenworldError, match="'Loose' of nowhere:Loose cannot be used: nowhere:Loose is no learner"):
+        plugins._loaded.__wrapped__(entry)

@@ -1,0 +1,146 @@
+"""ProGrad's projection, and the context that starts from a sentence."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld import OpenworldError
+from openworld.backbones import bounded
+from openworld.datasets.templates import PROGRAD
+from openworld.learners import CoOp, Images, Names, ProGrad, Schedule, ZeroShot
+from openworld.learners._size import tuned_parameters
+from openworld.learners.prograd import project
+
+PETS = "a type of pet, a photo of a"
+numbers = st.lists(st.floats(-10, 10, width=32), min_size=6, max_size=6)
+
+
+def vectors(*lists):
+    return (torch.tensor(one, dtype=torch.float64).view(2, 3) for one in lists)
+
+
+@given(gradient=numbers, other=numbers)
+def test_a_projected_gradient_never_works_against_the_other(gradient, other):
+    gradient, other = vectors(gradient, other)
+    projected = project(gradient, other)
+    assert float((projected * other).sum()) >= -1e-9 * float(1 + gradient.norm() * other.norm())
+    if float((gradient * other).sum()) >= 0:
+        assert torch.equal(projected, gradient)
+
+
+@given(gradient=numbers, other=numbers, factor=st.floats(1e-3, 1e3))
+def test_only_the_direction_of_the_other_counts(gradient, other, factor):
+    gradient, other = vectors(gradient, other)
+    if float(other.norm()) > 1e-6:
+        torch.testing.assert_close(project(gradient, other), project(gradient, factor * other))
+
+
+def test_by_hand():
+    gradient, other = torch.tensor([[3.0, 1.0], [0.0, 2.0]]), torch.tensor([[-2.0, 0.0], [0.0, 0.0]])
+    assert project(gradient, other).tolist() == [[0, 1], [0, 2]]
+    torch.testing.assert_close(project(gradient, other, 0.8), torch.tensor([[0.6, 1.0], [0.0, 2.0]]))
+    assert torch.equal(project(gradient, other, 0.0), gradient)
+
+
+def test_another_gradient_of_length_zero_takes_nothing_out():
+    gradient = torch.tensor([1.0, -2.0])
+    assert torch.equal(project(gradient, torch.zeros(2)), gradient)
+    assert torch.equal(project(torch.zeros(2), gradient), torch.zeros(2))
+
+
+def test_nothing_taken_out_leaves_coop(clip, shots):
+    schedule = Schedule(epochs=3)
+    ours = ProGrad(context_length=4, words=None, strength=0.0, schedule=schedule).fit(clip, shots, seed=1)
+    theirs = CoOp(context_length=4, schedule=schedule).fit(clip, shots, seed=1)
+    torch.testing.assert_close(ours.parameters["context"], theirs.parameters["context"], rtol=1e-4, atol=1e-6)
+    assert [set(epoch) for epoch in ours.history] == 3 * [{"cross_entropy", "knowledge", "total"}]
+    assert all(epoch["total"] == epoch["cross_entropy"] for epoch in ours.history)
+
+
+def step(clip, shots, learner):
+    parameters = learner.start(clip, shots.classnames, torch.Generator().manual_seed(0))
+    parameters["context"].requires_grad_(True)
+    images, labels = Images(torch.from_numpy(shots.embeddings)), torch.from_numpy(shots.labels)
+    return learner.loss(clip, parameters, images, labels, learner.prepare(clip, shots.classnames)), parameters
+
+
+def test_both_gradients_of_a_pass_in_parts(clip, shots, monkeypatch):
+    learner = ProGrad(context_length=4, words=None)
+    whole = learner.gradient(*step(clip, shots, learner))["context"]
+    monkeypatch.setattr(bounded, "ROWS", 16)
+    torch.testing.assert_close(learner.gradient(*step(clip, shots, learner))["context"], whole, rtol=1e-4, atol=1e-5)
+
+
+def test_temperature_by_hand(clip, shots):
+    learner = ProGrad(context_length=4, words=None, temperature=2.0)
+    terms, parameters = step(clip, shots, learner)
+    images, names = Images(torch.from_numpy(shots.embeddings)), Names(shots.classnames)
+    student = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, names)).logits
+    teacher = ZeroShot().answer(clip, {}, images, ZeroShot().text_bank(clip, {}, names)).logits
+    by_hand = -4 * ((teacher / 2).softmax(-1) * (student / 2).log_softmax(-1)).sum(-1).mean()
+    torch.testing.assert_close(terms["knowledge"], by_hand)
+    assert torch.equal(terms["total"], terms["cross_entropy"])
+
+
+def test_a_context_that_starts_from_the_sentence_is_zero_shot(clip, shots):
+    learner, names = ProGrad(context_length=4), Names(shots.classnames)
+    parameters = learner.start(clip, shots.classnames, torch.Generator())
+    ours, theirs = (one.text_bank(clip, parameters, names).text for one in (learner, ZeroShot()))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("dataset", ["oxford_pets", "eurosat", "dtd", "ucf101", "imagenet"])
+def test_starts_with_zeros_then_the_words_and_a_comma_leaves_the_last_word_fixed(clip, dataset):
+    learner = ProGrad.published(dataset)
+    assert learner.words + " {}." == learner.template == PROGRAD[dataset]
+    words, tokens = len(learner.words.split()), clip.embed_words(learner.words)
+    context = learner.start(clip, ("owl",), torch.Generator())["context"]
+    assert context.shape == (16, 64)
+    assert not context[: 16 - words].any()
+    assert torch.equal(context[16 - words :], tokens[:words])
+    sentence = "X " * (16 - words) + learner.template.format("owl")
+    prompts, _ = learner.prepare(clip, ("owl",))
+    assert prompts.tokens[0, 17:].tolist() == clip.tokenizer([sentence])[0][17:]
+    assert len(tokens) - words == ("," in learner.words)
+
+
+def test_words_that_are_several_tokens_each_leave_whole_words_fixed(clip):
+    learner = ProGrad(words="a retrieverowl photo, of an owlet", context_length=8)
+    context = learner.start(clip, ("lamp",), torch.Generator())["context"]
+    tokens = clip.embed_words(learner.words)
+    learned = int(context.any(dim=1).sum())
+    assert 0 < learned <= 6
+    assert torch.equal(context[8 - learned :], tokens[:learned])
+    prompts, _ = learner.prepare(clip, ("lamp",))
+    sentence = clip.tokenizer([f"{learner.words} lamp."])[0]
+    assert prompts.tokens[0, 9:].tolist() == sentence[1 + learned :]
+
+
+def test_published():
+    default = ProGrad.published("caltech101")
+    assert (default.context_length, default.schedule.epochs, default.schedule.batch_size) == (16, 100, 32)
+    assert ProGrad.published("imagenet").schedule.epochs == 50
+    unified = ProGrad.published("dtd", "openpl")
+    assert (unified.context_length, unified.words, unified.template) == (4, None, "a texture of {}.")
+    assert unified.schedule.epochs == 50
+    assert (tuned_parameters(unified), tuned_parameters(default)) == (2_048, 8_192)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"words": PETS, "context_length": 4}, "context of 4 tokens cannot hold"),
+        ({"words": " "}, "empty phrase"),
+        ({"strength": -1.0}, "strength is -1.0"),
+        ({"temperature": 0.0}, "temperature is 0.0, expected a positive number"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"template": "a photo."}, "must hold {} once"),
+    ],
+    ids=str,
+)
+def test_refused(settings, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        replace(ProGrad(), **settings)
