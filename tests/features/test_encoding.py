@@ -61,6 +61,27 @@ def test_equals_the_backbone_one_by_one(clip, tmp_path):
     assert features.rows.tolist() == list(range(7))
 
 
+def test_pixels_and_patches_on_disk_are_those_that_were_encoded(clip, tmp_path):
+    encoding = Encoding(views=2, patches=True, pixels=True)
+    features = encode(clip, image_set(Reader()), encoding, cache=tmp_path)
+    for pixels, rows, patches in (
+        (np.asarray(features.pixels), features.embeddings, np.asarray(features.patches)),
+        (np.asarray(features.view_pixels)[:, 1], features.views[:][:, 1], features.view_patches[:][:, 1]),
+    ):
+        assert pixels.dtype == np.uint8
+        expected, expected_patches = clip.encode_patches(clip.preprocess.scale(torch.from_numpy(pixels)))
+        np.testing.assert_allclose(rows, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(patches, expected_patches, rtol=2e-2, atol=2e-3)
+
+
+def test_rows_of_a_set_on_disk_are_taken_without_reading_them(clip, tmp_path):
+    features = encode(clip, image_set(Reader()), Encoding(views=1, pixels=True), cache=tmp_path)
+    some = features.of_classes(np.array([2, 0]))
+    assert type(some.view_pixels) is type(features.view_pixels)
+    np.testing.assert_array_equal(some.view_pixels[1], features.view_pixels[2])
+    np.testing.assert_array_equal(np.asarray(some.pixels), np.asarray(features.pixels)[[0, 2, 3, 5, 6]])
+
+
 def test_the_second_time_no_picture_is_read(clip, tmp_path):
     first, second, seen = Reader(), Reader(), []
     one = encode(clip, image_set(first), cache=tmp_path)

@@ -19,7 +19,7 @@ from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
 _BATCH_IMAGES = 128  # fixed: the last bits of an embedding may depend on its batch, and shards must be repeatable
-_LAYOUT_VERSION = 3
+_LAYOUT_VERSION = 4
 
 
 @dataclass(frozen=True)

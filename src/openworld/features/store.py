@@ -139,7 +139,8 @@ class FeatureStore:
         """Write one shard whole or not at all."""
         from safetensors.numpy import save
 
-        _write_atomically(self.shard_path(index), save(arrays))
+        # safetensors writes what is not contiguous in memory in the order of memory, without a word.
+        _write_atomically(self.shard_path(index), save({key: np.ascontiguousarray(a) for key, a in arrays.items()}))
 
     def finish(self, shards: int, description: dict) -> None:
         """Write the manifest: the set is whole from here on."""
