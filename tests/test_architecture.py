@@ -11,7 +11,7 @@ FLOORS = (
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "report"},
     {"learners"},
-    {"protocols"},
+    {"protocols", "testing"},
     {"cli"},
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

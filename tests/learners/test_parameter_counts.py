@@ -1,4 +1,4 @@
-"""How many numbers each learner tunes at ViT-B/16: what papers and released code say, OpenworldAUC's table 7 included."""
+"""How many numbers each learner tunes at ViT-B/16, as papers and released code have it; OpenworldAUC's table 7."""
 
 import pytest
 import torch
@@ -76,7 +76,7 @@ def test_table_7(name):
 
 def test_table_7_counts_what_dept_never_reads():
     # DePT's code marks every tensor of its prompt learner as trainable, among them a bias vector [1, 512] and a linear
-    # layer of 512 x 512 with bias, which no forward pass reads. With them and 50 base classes it is the table's 292,914.
+    # layer of 512 x 512 with bias, which no forward pass reads. With these and 50 base classes it is 292,914.
     unread = 512 + 512 * 512 + 512
     assert tuned_parameters(LEARNERS["DePT"](), classes=50) + unread == 292_914
 

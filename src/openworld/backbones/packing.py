@@ -21,8 +21,7 @@ from openworld.backbones.towers import TextTower
 
 @dataclass(frozen=True)
 class Bucket:
-    """`count` sentences with `length` own rows each; the first of them stands at packed place `place`, its first row
-    is row `start` of the packed tensor."""
+    """`count` sentences with `length` own rows each, from packed place `place` and row `start` of the packed tensor."""
 
     place: int
     start: int
@@ -205,8 +204,9 @@ def encode_packed(
     whole = Insertions(shared_rows, slot_rows, replace, per_class)
 
     def part(some: slice, places: slice):
-        chosen, insertions = sentences.part(places), whole.part(some, places)
-        return lambda *rows: _encode_part(tower, chosen, insertions.over(*rows)), insertions.tensors
+        insertions = whole.part(some, places)
+        # The sentences are cut inside, where no transform of `torch.func` has wrapped them yet.
+        return lambda *rows: _encode_part(tower, sentences.part(places), insertions.over(*rows)), insertions.tensors
 
     # Groups are cut first, because every further cut of the classes computes the shared rows again.
     rows = sum(sentences.packing.lengths) + sentences.packing.shared * (len(order) if per_class else 1)

@@ -86,7 +86,8 @@ def _record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndVal
     memory = []
 
     def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        memory.append((key, value))
+        # Copies: the projections are views of one tensor, which would keep the queries too.
+        memory.append((key.clone(), value.clone()))
         return attend(index, block, query, key, value) if query.shape[-2] else query
 
     # After the last block no row is wanted: it gives its keys and values only.
@@ -96,18 +97,16 @@ def _record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndVal
 
 def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
     """Rows float[N, K, W] after the last block, in parts where they are many."""
-    parts = [recording.part(some) for some in spans(len(recording), rows_each=len(prompts))]
-    return torch.cat(run_parts([_reading(blocks, prompts, part) for part in parts]))
+
+    def part(some: slice):
+        return lambda rows: _read_part(blocks, rows, recording.part(some)), (prompts,)
+
+    return torch.cat(run_parts([part(some) for some in spans(len(recording), rows_each=len(prompts))]))
 
 
-def _reading(blocks: Sequence[Block], prompts: Tensor, recording: Recording):
-    """One part for `run_parts`."""
-    attend = _attend_seen(recording.seen)
-
-    def read(rows: Tensor) -> Tensor:
-        return run_blocks(blocks, rows, attend, memory=recording.memory)
-
-    return read, (prompts.expand(len(recording), -1, -1),)
+def _read_part(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
+    rows = prompts.expand(len(recording), -1, -1)
+    return run_blocks(blocks, rows, _attend_seen(recording.seen), memory=recording.memory)
 
 
 def _require_rows(prompts: Tensor, width: int) -> None:

@@ -1,8 +1,8 @@
 """PromptSRC (Khattak et al., 2023b): independent prompts in both towers, held close to frozen CLIP.
 
 Three terms pull text features, image features and logits towards those of CLIP without prompts, on the same view of
-the same image; and what is kept is a Gaussian average of the prompts over the epochs. Equations 3 to 8, with the
-constants of muzairkhattak/PromptSRC @ bb95c77, whose last term is a mean over images and classes.
+the same image; and what is kept is a Gaussian average of the prompts over the epochs. Constants are those of
+muzairkhattak/PromptSRC @ bb95c77, whose third term is a mean over images and classes.
 """
 
 from dataclasses import dataclass, replace
