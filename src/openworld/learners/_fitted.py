@@ -102,15 +102,16 @@ class Fitted:
         return self.answer(features, bank).baseness
 
     def save(self, folder: Path) -> None:
-        """Write `parameters.safetensors` and `learner.json`; the backbone is named, not copied."""
-        from safetensors.torch import save_file
-
+        """Write `files` into a folder, which is made where it is missing."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {name: tensor.contiguous() for name, tensor in self.parameters.items()},
-            folder / "parameters.safetensors",
-        )
+        for name, content in self.files().items():
+            (folder / name).write_bytes(content)
+
+    def files(self) -> dict[str, bytes]:
+        """`parameters.safetensors` and `learner.json`, which `load` reads; the backbone is named, not copied."""
+        from safetensors.torch import save
+
         description = {
             "learner": self.learner.name,
             "settings": asdict(self.learner),
@@ -119,7 +120,8 @@ class Fitted:
             "backbone_fingerprint": self.clip.fingerprint,
             "history": self.history,
         }
-        (folder / "learner.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
+        parameters = {name: tensor.cpu().contiguous() for name, tensor in self.parameters.items()}
+        return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
 
 
 def load(folder: Path, clip) -> Fitted:

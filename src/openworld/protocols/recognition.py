@@ -93,6 +93,7 @@ class RecognitionSpec:
             unified setting) or "ood".
         ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        keep_learners: keep what was learned in the run's folder, for `openworld predict`.
 
     Raises:
         OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range.
@@ -111,6 +112,7 @@ class RecognitionSpec:
     published: PublishedTask = "base-to-new"
     ratios: tuple[float, ...] = PUBLISHED_RATIOS
     threads: int = 1
+    keep_learners: bool = True
 
     def __post_init__(self):
         self._require_sound()
@@ -150,6 +152,7 @@ class Task:
     crop_scale: tuple[float, float]
     ratios: tuple[float, ...]
     threads: int
+    keep_learners: bool
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -238,13 +241,14 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     fitted_at = time.perf_counter()
     table = score(fitted, parts["test"], base, new)
     scored_at = time.perf_counter()
+    kept = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     facts = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
     return UnitResult(
         outputs={"images": table},
         metrics=_described(task, fitted, parts["test"], len(base))
         | recognition_metrics(table)
         | {"ratio_sweep": ratio_sweep(table, task.ratios, task.seed), "detail": facts},
-        attachments=_thumbnails(task.sources["test"].load(), table),
+        attachments=_thumbnails(task.sources["test"].load(), table) | kept,
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )
 
