@@ -107,6 +107,29 @@ def test_one_name_per_half(learner, clip, shots):
     assert fitted.logits(shots, bank).shape == (len(shots), 2)
 
 
+def test_names_of_very_different_lengths(fitted, shots):
+    longest = " ".join(["lamp"] * 40)
+    bank = fitted.text_bank(shots.classnames, ("owl lamp", longest))
+    together = fitted.logits(shots, bank)
+    alone = fitted.logits(shots, fitted.text_bank(shots.classnames, ("owl lamp",)))
+    assert np.isfinite(together).all()
+    if not fitted.learner.depends_on_other_names:
+        np.testing.assert_allclose(together[:, :-1], alone, rtol=1e-4, atol=1e-3)
+
+
+def test_a_name_that_does_not_fit_is_refused(fitted, shots):
+    with pytest.raises(OpenworldError, match="tokens"):
+        fitted.text_bank(shots.classnames, (" ".join(["lamp"] * 80),))
+
+
+def test_two_training_names(learner, clip, shots):
+    if "detectors" in vars(learner):
+        learner = replace(learner, detectors=2)
+    two = shots.of_classes(np.array([4, 1]))
+    bank = learner.fit(clip, two, seed=1).text_bank(two.classnames, NEW)
+    assert bank.base_count == 2
+
+
 def test_without_new_names(fitted, shots):
     bank = fitted.text_bank(shots.classnames)
     assert fitted.logits(shots, bank, "new").shape == (len(shots), 0)

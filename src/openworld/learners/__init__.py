@@ -17,6 +17,9 @@ neither `start`, `prepare` nor `loss`. `Fitted` binds a learner to its learned t
 here ever sees a test image during `fit`. Wrong settings raise `OpenworldError` when a learner is made, not when it is
 fitted.
 
+A learner whose training is more than descent on "total" says how in a property `loop` (`Loop`); one that trains in
+stages says `in_stages` and brings its own `fit`.
+
 `consumes`: "embeddings" (of the pictures as they are), or of augmented views of them "views" (embeddings), "patches"
 (and patch rows) or "pixels" (and the pixels themselves).
 """

@@ -149,7 +149,7 @@ def load(folder: Path, clip) -> Fitted:
     return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 
-def fit_prompts(learner, clip, features: Features, *, seed: int, loop: Loop | None = None) -> Fitted:
+def fit_prompts(learner, clip, features: Features, *, seed: int) -> Fitted:
     """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one.
 
     Args:
@@ -164,7 +164,7 @@ def fit_prompts(learner, clip, features: Features, *, seed: int, loop: Loop | No
             what the learner trains on, a loss that is not finite.
     """
     require_trainable(learner, features)
-    loop = loop or getattr(learner, "loop", PLAIN)
+    loop = getattr(learner, "loop", PLAIN)
     generator = torch.Generator().manual_seed(seed)
     parameters = trainable(learner.start(clip, features.classnames, generator))
     prepared = learner.prepare(clip, features.classnames)
