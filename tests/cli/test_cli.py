@@ -12,7 +12,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.cli import console
 
-COMMANDS = ("demo", "run", "score", "report", "list")
+COMMANDS = ("demo", "run", "predict", "score", "report", "list")
 
 
 def openworld(*arguments, cwd=None, cache=None):
@@ -209,6 +209,9 @@ def test_run_then_report_then_run_again(spec, tmp_path):
     again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=tmp_path / "cache")
     assert (again.returncode, again.stdout) == (0, "")
     assert contents(tmp_path / "run" / "units") == records
+    picture = next((tmp_path / "run").rglob("pictures/*.png"))
+    told = openworld("predict", tmp_path / "run", picture, "--unit", "CoOp, seed 1", "--run-names", "--csv")
+    assert (told.returncode, len(told.stdout.splitlines())) == (0, 2), told.stderr
 
 
 def test_another_spec_in_the_same_folder_is_refused(spec, tmp_path):

@@ -23,8 +23,12 @@ MODULES = {"raises_on_import": "1 / 0", "empty_class": "class Learner:\n    fit 
 def installed(tmp_path, monkeypatch, repository):
     """Makes packages that look installed: each offers learners by entry points."""
     monkeypatch.syspath_prepend(str(repository / "examples" / "plug_in"))
+    made, there = [], plugins.entry_points
+    # Whatever else is installed on this machine does not count.
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [e for e in there(group=group) if e.dist.name in made])
 
     def install(package: str, **offered: str):
+        made.append(package)
         place = tmp_path / package
         folder = place / f"{package.replace('-', '_')}-1.2.dist-info"
         folder.mkdir(parents=True)

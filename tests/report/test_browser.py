@@ -38,7 +38,7 @@ def visit(small_run, tmp_path):
 def test_the_console_stays_silent_and_everything_is_there(visit):
     document, console = visit()
     assert console == []
-    assert document.count('role="img"') == 5 and document.count("<table") == 2
+    assert document.count('role="img"') == 8 and document.count("<table") == 2
     assert "<script>alert" not in document
 
 

@@ -2,12 +2,15 @@
 
 import csv
 import io
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 
-from openworld.report.figures import FIGURES, miss_hit, points_lost, trade_off
+from openworld.report.figures import FIGURES, fit_time, miss_hit, parameters, points_lost, score_time, trade_off
+from openworld.report.outcome import load
 from openworld.report.palette import looks
+from openworld.report.summary import summarise
 
 
 @pytest.fixture(params=FIGURES, ids=lambda figure: figure.__name__)
@@ -50,4 +53,60 @@ def test_in_a_crowd_all_but_two_stand_back(summary_of):
 
 def test_no_figure_where_nothing_is_defined(summary_of):
     summary = summary_of(seeds=(1,), names=list("abcd"), per_class=3, sides=("base",))
-    assert [figure(summary.tables, looks(summary.learners)) for figure in FIGURES] == [None] * 4
+    assert [figure(summary.tables, looks(summary.learners)) for figure in FIGURES] == [None] * len(FIGURES)
+
+
+def drawn(figure, summary):
+    return figure(summary.tables, looks(summary.learners, summary.yardsticks))
+
+
+@pytest.mark.parametrize("figure", [parameters, fit_time, score_time])
+def test_one_dot_per_learner_against_its_cost(figure, small_summary):
+    found = drawn(figure, small_summary)
+    assert [row[0] for row in found.rows] == list(small_summary.learners)
+    assert found.panels[0].svg.count("<use") == 4
+    by_row = {row.learner: row for row in small_summary.tables[0].rows}
+    assert all(row[2] == by_row[row[0]].openworld_auc and row[3] <= row[2] <= row[4] for row in found.rows)
+
+
+@pytest.mark.parametrize(("figure", "parted"), [(parameters, True), (fit_time, True), (score_time, False)])
+def test_what_costs_nothing_stands_before_the_break(figure, parted, small_summary):
+    svg = drawn(figure, small_summary).panels[0].svg
+    assert (">none</text>" in svg) == ("break-stroke" in svg) == parted
+
+
+def test_scoring_is_counted_by_the_image(small_summary):
+    assert [row[1] for row in drawn(score_time, small_summary).rows] == pytest.approx([1000 * 0.2 / 192] * 4)
+
+
+def test_costs_of_many_settings_are_averaged_in_one_plot(many_run):
+    summary = summarise(load(many_run).outcomes)
+    found = drawn(parameters, summary)
+    assert len(found.panels) == 1 and "mean of 3 settings" in found.panels[0].svg
+    assert {row[0]: row[2] for row in found.rows} == pytest.approx(summary.averages)
+
+
+def without_times(summary, learners):
+    outcomes = [outcome for row in summary.tables[0].rows for outcome in row.outcomes]
+    lost = [replace(one, seconds={}) if one.metrics["learner"] in learners else one for one in outcomes]
+    return summarise(lost)
+
+
+def test_learners_whose_times_are_lost_are_named_and_not_guessed(small_summary):
+    found = drawn(fit_time, without_times(small_summary, ["CoOp"]))
+    assert [row[0] for row in found.rows] == ["zero-shot", "KgCoOp", "GMoP"]
+    assert found.caption[1].endswith("; not drawn, for want of a number: CoOp.")
+
+
+def test_no_time_no_figure(small_summary):
+    lost = without_times(small_summary, small_summary.learners)
+    assert drawn(fit_time, lost) is None and drawn(score_time, lost) is None and drawn(parameters, lost) is not None
+
+
+def test_every_learner_of_a_crowd_is_named_in_every_plot_that_stands_alone(summary_of):
+    learners = {"zero-shot": (0.5, 0.5, 1.0, 0)}
+    learners |= {f"learner {n}": (1 + n / 20, 0.3, 1.0, 512 * n) for n in range(1, 17)}
+    summary = summary_of(learners=learners, names=list("abcdefgh"), seeds=(1, 2, 3), per_class=4)
+    for figure in FIGURES:
+        for panel in drawn(figure, summary).panels:
+            assert all(f">{learner}" in panel.svg for learner in learners), figure.__name__

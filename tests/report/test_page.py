@@ -46,6 +46,9 @@ def test_sections_in_the_order_of_a_readers_questions(text):
         "points-lost",
         "miss-hit",
         "trade-off",
+        "parameters",
+        "fit-time",
+        "score-time",
         "ratio",
         "pictures",
         "made",
@@ -74,9 +77,10 @@ def test_names_are_text_and_never_markup(text, page):
 
 def test_every_figure_is_described_and_its_data_can_be_had(page, text):
     drawings = [told for told in page.all("svg") if told.get("role") == "img"]
-    assert len(drawings) == 5 and all(told["aria-label"] for told in drawings)  # the ratio sweep has two panels
+    assert len(drawings) == 8 and all(told["aria-label"] for told in drawings)  # the ratio sweep has two panels
     names = {told["download"] for told in page.all("a") if "download" in told}
-    assert names == {"openworld.csv", "points-lost.csv", "miss-hit.csv", "trade-off.csv", "ratio.csv"}
+    figures = {"points-lost", "miss-hit", "trade-off", "parameters", "fit-time", "score-time", "ratio"}
+    assert names == {"openworld.csv", *(f"{name}.csv" for name in figures)}
     assert all(caption.count("<p>") == 2 for caption in re.findall(r"<figcaption>.*?</figcaption>", text, re.S))
 
 

@@ -88,3 +88,11 @@ def test_averages_are_only_of_learners_run_everywhere():
 def test_the_interval_is_the_metrics_own(small_summary):
     row = small_summary.tables[0].rows[0]
     assert row.over_images == metrics.average([one.result for one in row.outcomes]).interval()
+
+
+def test_times_are_means_of_one_fit_and_one_image_and_none_where_one_is_lost():
+    first, second = (replace(outcome(seed=seed), seconds={"fit": 2.0 * seed, "score": 0.4}) for seed in (1, 2))
+    row = summarise([first, second]).tables[0].rows[0]
+    assert row.fit_seconds == 3.0 and row.score_seconds == pytest.approx(0.1)  # of four images
+    row = summarise([first, replace(second, seconds={})]).tables[0].rows[0]
+    assert row.fit_seconds is None and row.score_seconds is None

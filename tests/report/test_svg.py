@@ -1,12 +1,9 @@
-"""Drawing by hand: escaping, scales, round ticks, thinned lines."""
+"""Drawing by hand: escaping, scales, thinned lines."""
 
 import re
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from openworld.report.svg import SHAPES, Axis, Frame, drawing, element, marker, shapes
+from openworld.report.axes import Axis
+from openworld.report.svg import SHAPES, Frame, drawing, element, marker, shapes
 
 FRAME = Frame(200.0, 100.0, (10.0, 20.0, 30.0, 40.0), Axis("x, %", 0, 100, (0, 50, 100)), Axis("y, %", 0, 10, (0, 10)))
 
@@ -23,13 +20,6 @@ def test_corners_of_the_frame():
 def test_axes_carry_titles_and_tick_labels():
     text = FRAME.axes()
     assert re.findall(r">([^<>]+)</text>", text) == ["0", "50", "100", "0", "10", "x, %", "y, %"]
-
-
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=9))
-def test_an_axis_holds_its_values_on_round_ticks(values):
-    axis = Axis.around("%", values)
-    assert axis.low <= min(values) and max(values) <= axis.high
-    assert axis.ticks[0] == axis.low and axis.ticks[-1] == pytest.approx(axis.high) and 2 <= len(axis.ticks) <= 13
 
 
 def test_a_line_keeps_its_corners_and_drops_what_cannot_be_seen():

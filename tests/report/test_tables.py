@@ -25,6 +25,13 @@ def test_the_terminal_shows_one_line_per_learner_and_says_over_what(small_summar
     assert f"{100 * row.openworld_auc:.1f} [{100 * row.over_images[0]:.1f} {100 * row.over_images[1]:.1f}]" in text
 
 
+def test_a_long_table_names_the_yardstick_once(many_run):
+    table = report.summarise(report.load(many_run).outcomes).tables[0]
+    text = printed(table)
+    assert "against zero-shot" in text.splitlines()[0] and text.count("zero-shot") <= 3
+    assert len(text.splitlines()) <= len(table.rows) + 3
+
+
 def test_markup_in_a_name_stays_text(summary_of):
     summary = summary_of(
         learners={"[red]CoOp[/red]": (1, 0, 1, 512)}, names=["a", "b", "c", "d"], seeds=(1,), per_class=3
@@ -44,6 +51,7 @@ def test_csv_has_every_number_with_two_decimals(small_summary):
     assert [one["learner"] for one in rows] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
     assert rows[3]["openworld_auc"] == f"{100 * row.openworld_auc:.2f}"
     assert rows[3]["hm_of_means"] == f"{100 * row.harmonic_mean_of_means:.2f}"
+    assert float(rows[3]["fit_seconds"]) == pytest.approx(row.fit_seconds, rel=0.01) and rows[3]["score_seconds"]
     assert rows[0]["seeds_low"] == ""  # zero-shot does not vary with the seed: no interval is made up
 
 
@@ -51,6 +59,12 @@ def test_json_keeps_fractions_and_tests(small_summary):
     told = json.loads(report.export(small_summary, "json"))["tables"][0]
     assert told["learners"][3]["openworld_auc"] == small_summary.tables[0].rows[3].openworld_auc
     assert len(told["tests"]) == 6 and told["counts"]["groups"] == 24
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_printed_tables_say_what_was_tuned_and_for_how_long(small_summary, form):
+    text = report.export(small_summary, form)
+    assert all(word in text for word in ("Parameters", "Seconds to fit", "6656"))
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])

@@ -30,7 +30,7 @@ def spans(count: int, rows_each: float) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     size = max(int(ROWS / rows_each), 1)
-    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
+    return [slice(first, min(first + size, count)) for first in range(0, max(count, 1), size)]
 
 
 class _Recomputed(torch.autograd.Function):

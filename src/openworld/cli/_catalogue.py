@@ -1,10 +1,12 @@
 """What `openworld list` shows: one table per kind, read from the visible dicts."""
 
+from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 
-def catalogue(kind: str) -> Table:
-    """The table of a kind."""
+def catalogue(kind: str) -> RenderableType:
+    """The table of a kind, and what is to be said about it."""
     return {
         "learners": _learners,
         "datasets": _datasets,
@@ -18,15 +20,37 @@ def _table(title: str, *columns: str) -> Table:
     return Table(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
 
 
-def _learners() -> Table:
-    from openworld.learners import LEARNERS
+def _learners() -> RenderableType:
+    from openworld.learners._plugins import all_learners, broken_plugins
 
-    table = _table("learners", "name", "paper", "tunes", "trains on")
-    pictures = {"views": "augmented pictures", "embeddings": "plain pictures"}
-    for name, learner in LEARNERS.items():
-        trains_on = pictures[learner.consumes] if hasattr(learner, "schedule") else "nothing"
-        table.add_row(name, learner.paper, learner.tunes, trains_on)
-    return table
+    table = _table("learners", "name", "paper, what it tunes", "numbers", "trains on", "a step runs")
+    table.columns[1].max_width, table.columns[4].max_width = 36, 20  # 100 columns in all
+    table.columns[2].justify = "right"
+    for name, learner in all_learners().items():
+        table.add_row(*_learner_cells(name, learner))
+    broken = [Text(why, style="red") for why in broken_plugins().values()]
+    return Group(table, Text(_LEARNERS_CAPTION), *broken)
+
+
+_LEARNERS_CAPTION = """\
+Numbers tuned: with the published base-to-new settings, on ViT-B/16 with 50 base classes.
+Trains on: embeddings of plain pictures or of augmented views, on these and patch features of views
+(both encoded once and kept), or on the pixels of views, so that the image tower runs in every step."""
+
+_TRAINS_ON = {"embeddings": "plain"}
+
+
+def _learner_cells(name: str, learner) -> tuple[Text, ...]:
+    """The cells of one learner's row; a plug-in's name the package that brings it."""
+    from openworld.learners._plugins import origin
+    from openworld.learners._size import tuned_parameters
+
+    learns = hasattr(learner, "start")
+    paper = f"{learner.paper} ({origin(name)})" if origin(name) else learner.paper
+    what = Text.assemble(paper, *([("\n" + learner.tunes, "dim")] if learns else []))
+    count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
+    trains_on = _TRAINS_ON.get(learner.consumes, learner.consumes) if learns else "nothing"
+    return Text(name), what, Text(count), Text(trains_on), Text(learner.cost)
 
 
 def _datasets() -> Table:

@@ -8,6 +8,7 @@ from openworld import __version__
 from openworld.cli import console
 from openworld.cli.demo import demo
 from openworld.cli.list import list_command
+from openworld.cli.predict import predict
 from openworld.cli.report import report
 from openworld.cli.run import run
 from openworld.cli.score import score
@@ -46,6 +47,7 @@ def common(
 
 app.command("demo")(console.reporting(demo))
 app.command("run")(console.reporting(run))
+app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
 app.command("report")(console.reporting(report))
 app.command("list")(console.reporting(list_command))

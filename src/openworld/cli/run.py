@@ -36,6 +36,7 @@ def run(
     views = 8                   # augmented views of each shot
     crop_scale = [0.5, 1.0]     # how much of it a view keeps
     threads = 1                 # of each process
+    keep_learners = true        # in the records, for openworld predict
 
     [[learners]]
     learner = "zero-shot"

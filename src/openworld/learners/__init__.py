@@ -27,6 +27,8 @@ stages says `in_stages` and brings its own `fit`.
 from openworld.learners._bank import Names, TextBank
 from openworld.learners._fitted import Fitted, load
 from openworld.learners._images import Answer, Images, encoding_for
+from openworld.learners._plugins import all_learners, broken_plugins, find_learner, origin
+from openworld.learners._predictions import Guess, Prediction, predict
 from openworld.learners._settings import TASKS, Task, configure, override
 from openworld.learners._together import fit_together
 from openworld.learners._training import Loop, Schedule
@@ -87,12 +89,14 @@ __all__ = [
     "Fitted",
     "GMoP",
     "GalLoP",
+    "Guess",
     "Images",
     "KgCoOp",
     "LoCoOp",
     "Loop",
     "MaPLe",
     "Names",
+    "Prediction",
     "ProDA",
     "ProGrad",
     "PromptSRC",
@@ -101,9 +105,14 @@ __all__ = [
     "TextBank",
     "ZeroShot",
     "ZeroShotEnsemble",
+    "all_learners",
+    "broken_plugins",
     "configure",
     "encoding_for",
+    "find_learner",
     "fit_together",
     "load",
+    "origin",
     "override",
+    "predict",
 ]

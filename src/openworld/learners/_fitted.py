@@ -134,7 +134,7 @@ def load(folder: Path, clip) -> Fitted:
     Raises:
         OpenworldError: a folder without a saved learner or with a damaged one, another backbone, an unknown learner.
     """
-    from openworld.learners import LEARNERS
+    from openworld.learners._plugins import find_learner
 
     folder = Path(folder)
     description, parameters = _read_saved(folder, str(clip.device))
@@ -143,9 +143,7 @@ def load(folder: Path, clip) -> Fitted:
             f"{folder} was fitted on backbone {description['backbone']!r} with other weights than {clip.name!r}; "
             "load that backbone."
         )
-    if description["learner"] not in LEARNERS:
-        raise unknown_name("learner", description["learner"], LEARNERS)
-    learner = configure(LEARNERS[description["learner"]], description["settings"])
+    learner = configure(find_learner(description["learner"]), description["settings"])
     return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 

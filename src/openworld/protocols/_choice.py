@@ -8,7 +8,7 @@ from itertools import product
 
 from openworld import datasets
 from openworld.features import Features
-from openworld.learners import LEARNERS, configure, override
+from openworld.learners import configure, find_learner, override
 from openworld.protocols._outcome import recognition_metrics, score
 
 
@@ -31,7 +31,7 @@ def choose_settings(one, clip, shots: Features, validation: Features, seed: int)
     trail = []
     for values in product(*one.choose.values()):
         candidate = dict(zip(one.choose, values, strict=True))
-        learner = configure(LEARNERS[one.learner], override(one.settings, candidate))
+        learner = configure(find_learner(one.learner), override(one.settings, candidate))
         fitted = learner.fit(clip, shots.of_classes(pseudo_base), seed=seed)
         value = recognition_metrics(score(fitted, validation, pseudo_base, pseudo_new))["openworld_auc"]["value"]
         trail.append({"candidate": candidate, "openworld_auc": value})

@@ -132,9 +132,10 @@ def require_pictures(source: Source) -> None:
         )
 
 
-def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str]) -> None:
-    """Refuse to compute when weights or pictures are no longer those that the unit was planned for."""
-    found = {"weights": clip.fingerprint} | {part: source.load().fingerprint for part, source in sources.items()}
+def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str], others: Mapping[str, str]) -> None:
+    """Refuse to compute when weights, pictures or `others` are no longer those that the unit was planned for."""
+    pictures = {part: source.load().fingerprint for part, source in sources.items()}
+    found = {"weights": clip.fingerprint, **pictures, **others}
     changed = sorted(name for name in expected if expected[name] != found.get(name))
     if changed:
         raise OpenworldError(

@@ -16,10 +16,10 @@ import torch
 
 from openworld import datasets
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
-from openworld.learners import LEARNERS, Fitted, configure, encoding_for, override
+from openworld.learners import Fitted, configure, encoding_for, find_learner, origin, override
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
@@ -62,15 +62,14 @@ class LearnerSpec:
     choose: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self):
-        if self.learner not in LEARNERS:
-            raise unknown_name("learner", self.learner, LEARNERS)
+        learner = find_learner(self.learner)
         object.__setattr__(self, "label", self.label or self.learner)
-        configure(LEARNERS[self.learner], self.settings)
+        configure(learner, self.settings)
         for key, candidates in self.choose.items():
             if not candidates:
                 raise OpenworldError(f"choose.{key} lists no candidate; give some, or leave the key out.")
             for candidate in candidates:
-                configure(LEARNERS[self.learner], override(self.settings, {key: candidate}))
+                configure(learner, override(self.settings, {key: candidate}))
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class RecognitionSpec:
         Encoding(self.views, self.crop_scale)  # refuses shares that are none
 
     def _require_sound(self) -> None:
-        on_views = any(LEARNERS[one.learner].consumes != "embeddings" for one in self.learners)
+        on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
         require_at_least(1, shots=self.shots, threads=self.threads)
         require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
@@ -168,7 +167,7 @@ class Task:
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
         drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
-        return encoding_for(LEARNERS[self.learner.learner], drawn)
+        return encoding_for(find_learner(self.learner.learner), drawn)
 
 
 def tasks(spec: RecognitionSpec) -> list[Task]:
@@ -204,13 +203,14 @@ def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     for source in {source: None for task in tasks(spec) for source in task.sources.values()}:
         require_pictures(source)
     clip = backbone(spec.backbone, machine.device)
-    if any(hasattr(LEARNERS[one.learner], "schedule") for one in spec.learners):
+    if any(hasattr(find_learner(one.learner), "schedule") for one in spec.learners):
         clip.prompt_names(("name",), 1)  # refuses a text tower that takes no context, before anything is encoded
     return [
         Unit(
             function=f"{__name__}:run_unit",
             arguments={"task": asdict(task)},
             inputs={"weights": clip.fingerprint}
+            | _plug_in(task)
             | {part: source.load().fingerprint for part, source in task.sources.items()},
             version=ALGORITHM_VERSION,
             name=f"{task.learner.label}, seed {task.seed}",
@@ -225,14 +225,14 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
     clip = backbone(task.backbone, machine.device)
-    require_inputs(clip, task.sources, inputs)
+    require_inputs(clip, task.sources, inputs, _plug_in(task))
     parts = {
         part: encode_source(source, task.encoding(part), task.backbone, machine)
         for part, source in task.sources.items()
     }
     base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
-    learner = LEARNERS[task.learner.learner]
+    learner = find_learner(task.learner.learner)
     settings, trail = task.learner.settings, []
     if task.learner.choose:
         settings, trail = choose_settings(task.learner, clip, shots, parts["validation"].of_classes(base), task.seed)
@@ -255,7 +255,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
 
 def _resolve(one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
     """The learner's settings written out whole, with what is published for the data set and the task."""
-    return replace(one, settings=asdict(configure(LEARNERS[one.learner], one.settings, dataset, published)))
+    return replace(one, settings=asdict(configure(find_learner(one.learner), one.settings, dataset, published)))
 
 
 def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> dict:
@@ -277,6 +277,12 @@ def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> d
         "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
         "classnames": list(test.classnames),
     }
+
+
+def _plug_in(task: Task) -> dict[str, str]:
+    """The package and version that bring the learner, where it is none of ours: a result depends on them."""
+    brought_by = origin(task.learner.learner)
+    return {"plug-in": brought_by} if brought_by else {}
 
 
 def _thumbnails(images, table: dict[str, np.ndarray]) -> dict[str, bytes]:

@@ -67,6 +67,17 @@ class Comparison:
             return f"does not differ from {self.other} ({self.p_words})"
         return f"{'better' if self.better else 'worse'} than {self.other} ({self.p_words})"
 
+    @property
+    def short_words(self) -> str:
+        """The verdict where the other learner is named elsewhere.
+
+        >>> Comparison("GMoP", "CoOp", 0.1, 0.031).short_words
+        'better, p\xa0.03'
+        """
+        if self.p is None:
+            return self.p_words
+        return f"{'better' if self.better else 'worse' if self.worse else 'does not differ'}, {self.p_words}"
+
     def reversed(self) -> "Comparison":
         """The same test told from the other learner's side."""
         difference = None if self.difference is None else -self.difference

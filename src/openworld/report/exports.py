@@ -1,4 +1,4 @@
-"""The table of a run as CSV, Markdown and LaTeX: every number, percent with two decimals, no rounding in between."""
+"""The table of a run as CSV, Markdown and LaTeX: percent with two decimals, no rounding in between, and seconds."""
 
 import json
 from collections.abc import Sequence
@@ -20,15 +20,28 @@ HEADER = (
     "seeds_high",
     "hm_of_means",
     *NUMBERS,
+    "fit_seconds",
+    "score_seconds",
 )
-SHORT = ("learner", "openworld_auc", "hm_of_means", "auroc", "base_accuracy", "new_accuracy")
+SHORT = (
+    "learner",
+    "tuned_parameters",
+    "openworld_auc",
+    "hm_of_means",
+    "auroc",
+    "base_accuracy",
+    "new_accuracy",
+    "fit_seconds",
+)
 TITLES = {
     "learner": "Learner",
+    "tuned_parameters": "Parameters",
     "openworld_auc": "OpenworldAUC",
     "hm_of_means": "HM",
     "auroc": "AUROC",
     "base_accuracy": "Base",
     "new_accuracy": "New",
+    "fit_seconds": "Seconds to fit",
 }
 
 
@@ -50,9 +63,10 @@ def export(summary: Summary, form: str) -> str:
 
 
 def numbers(table: Table, row: Row) -> dict[str, str]:
-    """Every exported field of one learner: percent with two decimals, empty where not defined."""
+    """Every exported field of one learner: percent with two decimals, seconds; empty where not defined."""
     tuned = "" if row.tuned_parameters is None else str(row.tuned_parameters)
-    fields = [table.title, row.learner, tuned, str(len(row.seeds)), *map(two_decimals, _fractions(row))]
+    times = ["" if value is None else f"{value:.3g}" for value in (row.fit_seconds, row.score_seconds)]
+    fields = [table.title, row.learner, tuned, str(len(row.seeds)), *map(two_decimals, _fractions(row)), *times]
     return dict(zip(HEADER, fields, strict=True))
 
 
@@ -66,7 +80,7 @@ def two_decimals(value: float | None) -> str:
 
 
 def _fractions(row: Row) -> list[float | None]:
-    """The numbers of HEADER from `openworld_auc` on."""
+    """The numbers of HEADER from `openworld_auc` to the last of NUMBERS."""
     images, seeds = row.over_images or (None, None), row.over_seeds or (None, None)
     return [
         row.openworld_auc,
@@ -91,9 +105,10 @@ def _json(summary: Summary) -> str:
 
 
 def _as_json(row: Row) -> dict:
-    named = dict(zip(HEADER[4:], _fractions(row), strict=True))
+    named = dict(zip(HEADER[4:-2], _fractions(row), strict=True))
     told = {"learner": row.learner, "tuned_parameters": row.tuned_parameters, "seeds": list(row.seeds)}
-    return told | named | {"points_lost": row.points_lost, "fit_seconds": row.fit_seconds}
+    times = {"fit_seconds": row.fit_seconds, "score_seconds": row.score_seconds}
+    return told | named | {"points_lost": row.points_lost} | times
 
 
 def _csv(summary: Summary) -> str:

@@ -10,7 +10,8 @@ from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import forest, swatch
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Summary, Table
-from openworld.report.tables import bracketed, caption, seconds, tuned
+from openworld.report.tables import bracketed, caption
+from openworld.report.units import milliseconds, seconds, tuned
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Grid:
 def main_grid(table: Table, looks: dict[str, Look], name: str) -> Grid:
     """OpenworldAUC with its intervals, its parts, and the tests in words."""
     titles = ["OpenworldAUC", "95 % over images", "95 % over seeds", "HM", "AUROC", "base", "new"]
-    titles = ["tuned", *titles, "fit"] if _is_known(table) else titles
+    titles = ["tuned", *titles, "fit", "ms an image"] if _is_known(table) else titles
     columns = [Column("learner", words=True), *map(Column, titles)]
     columns += [Column(f"against {other.learner}", words=True) for other in _opponents(table)]
     rows = tuple(Line(row.learner, tuple(_main_cells(table, row, looks))) for row in table.rows)
@@ -133,7 +134,8 @@ def _main_cells(table: Table, row: Row, looks: dict[str, Look]) -> Iterable[Cell
     for number in ("auroc", "base_accuracy", "new_accuracy"):
         yield _number(row.mean[number])
     if _is_known(table):
-        yield Cell(seconds(row.fit_seconds), "" if row.fit_seconds is None else f"{row.fit_seconds:.3f}")
+        yield Cell(seconds(row.fit_seconds), _sortable(row.fit_seconds))
+        yield Cell(milliseconds(row.score_seconds), _sortable(row.score_seconds))
     for other in _opponents(table):
         yield _tested(table.compare(row.learner, other.learner))
 
@@ -148,8 +150,7 @@ def _tested(test: Comparison | None) -> Cell:
         return Cell("–", "", css="words")
     if test.p is None:
         return Cell("not tested", "", test.reason, "words")
-    told = "better" if test.better else "worse" if test.worse else "does not differ"
-    return Cell(signed(test.difference), _sortable(test.difference), f"{told}, {test.p_words}", "words")
+    return Cell(signed(test.difference), _sortable(test.difference), test.short_words, "words")
 
 
 def _number(value: float | None, *, css: str = "", hint: str = "") -> Cell:

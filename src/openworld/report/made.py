@@ -8,7 +8,7 @@ from typing import Any
 
 from openworld.report.outcome import Outcome, RunFolder
 from openworld.report.summary import Summary
-from openworld.report.tables import seconds
+from openworld.report.units import seconds
 
 
 @dataclass(frozen=True)

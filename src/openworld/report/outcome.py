@@ -69,6 +69,11 @@ class Outcome:
         return openworld_auc(*self.samples, base_groups=base_groups, new_groups=new_groups)
 
     @property
+    def score_seconds(self) -> float | None:
+        """Seconds of scoring one image, names included; `None` where no time was kept."""
+        return self.seconds["score"] / len(self.is_base) if "score" in self.seconds else None
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many images and classes of either side, and how many groups of dependent images."""
         base = int(self.is_base.sum())

@@ -52,7 +52,10 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One learner in one setting, its seeds joined. Fractions in [0, 1]; `None` where a number is not defined."""
+    """One learner in one setting, its seeds joined. Fractions in [0, 1]; `None` where a number is not defined.
+
+    `fit_seconds` of one fit and `score_seconds` of one image are means over the seeds; `None` where times were lost.
+    """
 
     learner: str
     tuned_parameters: int | None
@@ -66,6 +69,7 @@ class Row:
     hit_rates: tuple[float, ...]
     ratio_sweep: tuple[tuple[float, dict], ...]
     fit_seconds: float | None
+    score_seconds: float | None
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -231,6 +235,7 @@ def _row(learner: str, outcomes: tuple[Outcome, ...]) -> Row:
         hit_rates=_mean_curve(outcomes),
         ratio_sweep=_mean_sweep(outcomes),
         fit_seconds=_mean([outcome.seconds.get("fit") for outcome in outcomes]),
+        score_seconds=_mean([outcome.score_seconds for outcome in outcomes]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Inline SVG by hand: escaped elements, linear scales, axes, lines, markers.
+"""Inline SVG by hand: escaped elements, frames, lines, markers.
 
 Written directly because the page needs what plotting libraries do not give: colours and fonts that follow the
 reader's style sheet, text that stays text, a learner's name on every mark, the same bytes for the same numbers,
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
+
+from openworld.report.axes import Axis, LogAxis
 
 
 def element(tag: str, *content, **attributes) -> Markup:
@@ -34,60 +36,41 @@ def drawing(width: float, height: float, description: str, parts: Iterable[Marku
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One axis: its title with the unit, its range and the values that get a tick."""
-
-    title: str
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-
-    @classmethod
-    def around(cls, title: str, values: Sequence[float], *, limits=(0.0, 100.0), count: int = 5) -> "Axis":
-        """An axis that holds all `values` with room on both sides, on round ticks, within `limits`."""
-        low, high = min(values), max(values)
-        room = max(0.08 * (high - low), 1.0)
-        low, high = max(limits[0], low - room), min(limits[1], high + room)
-        step = _nice_step((high - low) / count)
-        low, high = math.floor(low / step) * step, math.ceil(high / step) * step
-        return cls(title, low, high, tuple(low + step * i for i in range(round((high - low) / step) + 1)))
-
-
-@dataclass(frozen=True)
 class Frame:
     """The rectangle a plot is drawn in: outer size, margins (top, right, bottom, left) and two axes."""
 
     width: float
     height: float
     margins: tuple[float, float, float, float]
-    x: Axis
+    x: Axis | LogAxis
     y: Axis
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """The plot's own (left, top, right, bottom) in user units."""
+        top, right, bottom, left = self.margins
+        return left, top, self.width - right, self.height - bottom
 
     def across(self, value: float) -> float:
         """The horizontal position of `value` in user units."""
-        _, right, _, left = self.margins
-        return left + (value - self.x.low) / (self.x.high - self.x.low) * (self.width - left - right)
+        left, _, right, _ = self.box
+        return left + self.x.share(value) * (right - left)
 
     def up(self, value: float) -> float:
         """The vertical position of `value` in user units (SVG counts downwards)."""
-        top, _, bottom, _ = self.margins
-        return self.height - bottom - (value - self.y.low) / (self.y.high - self.y.low) * (self.height - top - bottom)
+        _, top, _, bottom = self.box
+        return bottom - self.y.share(value) * (bottom - top)
 
     def axes(self) -> Markup:
         """Grid, tick labels and axis titles."""
-        left, right, low, high = (
-            self.across(self.x.low),
-            self.across(self.x.high),
-            self.up(self.y.low),
-            self.up(self.y.high),
-        )
+        left, high, right, low = self.box
         parts = []
-        for tick in self.x.ticks:
+        for tick, label in zip(self.x.ticks, self.x.labels, strict=True):
             parts.append(element("line", x1=self.across(tick), x2=self.across(tick), y1=low, y2=high, class_="grid"))
-            parts.append(element("text", _label(tick), x=self.across(tick), y=low + 15, class_="tick mid"))
-        for tick in self.y.ticks:
+            parts.append(element("text", label, x=self.across(tick), y=low + 15, class_="tick mid"))
+        for tick, label in zip(self.y.ticks, self.y.labels, strict=True):
             parts.append(element("line", x1=left, x2=right, y1=self.up(tick), y2=self.up(tick), class_="grid"))
-            parts.append(element("text", _label(tick), x=left - 6, y=self.up(tick) + 4, class_="tick end"))
+            parts.append(element("text", label, x=left - 6, y=self.up(tick) + 4, class_="tick end"))
         parts.append(element("text", self.x.title, x=(left + right) / 2, y=low + 33, class_="title mid"))
         middle = (low + high) / 2
         turn = f"rotate(-90 13 {_short(middle)})"
@@ -126,11 +109,6 @@ def marker(shape: str, x: float | None = None, y: float | None = None) -> Markup
     return element("use", href=f"#m-{shape}", x=x, y=y)
 
 
-def _nice_step(rough: float) -> float:
-    power = 10 ** math.floor(math.log10(rough))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= rough * 0.999)
-
-
 def _thinned(points: list[tuple[float, float]], tolerance: float = 0.25) -> list[tuple[float, float]]:
     """The points that a line must keep to stay within `tolerance` user units (Douglas and Peucker, 1973)."""
     if len(points) < 3:
@@ -143,10 +121,6 @@ def _thinned(points: list[tuple[float, float]], tolerance: float = 0.25) -> list
         return [points[0], points[-1]]
     middle = farthest + 1
     return _thinned(points[: middle + 1], tolerance)[:-1] + _thinned(points[middle:], tolerance)
-
-
-def _label(value: float) -> str:
-    return f"{value:g}"
 
 
 def _short(value) -> str:

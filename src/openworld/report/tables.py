@@ -1,9 +1,10 @@
 """The table of a run for the terminal: one line per learner, verdicts in words, and where the points go."""
 
 from openworld.report.comparison import Comparison
-from openworld.report.figures.figure import percent
+from openworld.report.figures.figure import NAMED, percent
 from openworld.report.figures.points_lost import LOSSES
 from openworld.report.summary import Row, Table
+from openworld.report.units import seconds, tuned
 
 
 def terminal_table(table: Table):
@@ -20,11 +21,12 @@ def terminal_table(table: Table):
     drawn.add_column("learner", no_wrap=True)
     for field in fields:
         drawn.add_column(field, justify="right", no_wrap=True)
-    drawn.add_column("")
+    crowded = len(table.rows) > NAMED
+    drawn.add_column(f"against {(table.yardstick or table.best).learner}" if crowded else "")
     for row in table.rows:
         style = "bold" if row is table.best and len(table.rows) > 1 else ""
         numbers = [Text(FIELDS[field](row), style) for field in fields]
-        drawn.add_row(Text(row.learner, style), *numbers, Text(words(table, row), style or "dim"))
+        drawn.add_row(Text(row.learner, style), *numbers, Text(words(table, row, short=crowded), style or "dim"))
     return drawn
 
 
@@ -38,15 +40,20 @@ def caption(table: Table) -> str:
     return f"Percent; {means}; [95 % over images{clustered}, given {given}]; HM of the mean accuracies{corrected}."
 
 
-def words(table: Table, row: Row) -> str:
-    """The verdict on one learner: the best against all others, the rest against the one that tunes nothing."""
+def words(table: Table, row: Row, *, short: bool = False) -> str:
+    """The verdict on one learner: the best against all others, the rest against the one that tunes nothing.
+
+    `short` leaves out that one's name, for a column that is headed with it.
+    """
     tests = [test for other in table.rows if (test := table.compare(row.learner, other.learner)) is not None]
     if row.openworld_auc is None:
         return ""
     if row is table.best:
         return _best_words(tests)
     against = table.compare(row.learner, (table.yardstick or table.best).learner)
-    return "" if against is None else against.words
+    if against is None:
+        return ""
+    return against.short_words if short else against.words
 
 
 def _best_words(tests: list[Comparison]) -> str:
@@ -67,28 +74,6 @@ def losses_line(row: Row) -> str:
     parts = " · ".join(f"{LOSSES[loss]} {percent(row.points_lost[loss])}" for loss in LOSSES)
     owner = f"{row.learner}'" if row.learner.endswith("s") else f"{row.learner}'s"
     return f"Where {owner} missing {percent(1 - row.openworld_auc)} points go: {parts}"
-
-
-def tuned(count: int | None) -> str:
-    """A number of parameters with a thin space between thousands.
-
-    >>> tuned(26624)
-    '26\u202f624'
-    """
-    return "–" if count is None else f"{count:,}".replace(",", "\u202f")
-
-
-def seconds(value: float | None) -> str:
-    """A duration for people.
-
-    >>> seconds(19.4), seconds(340.0), seconds(None)
-    ('19 s', '5.7 min', '–')
-    """
-    if value is None:
-        return "–"
-    if value < 10:
-        return f"{value:.1f} s" if value >= 0.05 else "0 s"
-    return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
 
 
 def bracketed(interval: tuple[float, float] | None) -> str:

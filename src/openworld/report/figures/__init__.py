@@ -1,10 +1,22 @@
 """The figures of the page, one file each: a function of the tables and the learners' looks."""
 
+from openworld.report.figures.fit_time import fit_time
 from openworld.report.figures.miss_hit import miss_hit
+from openworld.report.figures.parameters import parameters
 from openworld.report.figures.points_lost import points_lost
 from openworld.report.figures.ratio import ratio
+from openworld.report.figures.score_time import score_time
 from openworld.report.figures.trade_off import trade_off
 
-FIGURES = (points_lost, miss_hit, trade_off, ratio)
+FIGURES = (points_lost, miss_hit, trade_off, parameters, fit_time, score_time, ratio)
 
-__all__ = ["FIGURES", "miss_hit", "points_lost", "ratio", "trade_off"]
+__all__ = [
+    "FIGURES",
+    "fit_time",
+    "miss_hit",
+    "parameters",
+    "points_lost",
+    "ratio",
+    "score_time",
+    "trade_off",
+]

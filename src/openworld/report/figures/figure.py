@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from openworld.report.axes import Axis, LogAxis
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Table
-from openworld.report.svg import Axis, Frame
+from openworld.report.svg import Frame
 
-NAMED = 6  # up to so many learners are named inside a plot; beyond, all but two stand back until chosen
+NAMED = 6  # beyond so many learners a plot grows taller, and all lines but two stand back until chosen
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ def data_address(media_type: str, content: bytes) -> str:
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
-def frame(x: Axis, y: Axis, *, alone: bool, right: float = 12.0) -> Frame:
-    """The frame of one panel: larger when it stands alone, smaller among small multiples."""
-    width, height = (470.0, 350.0) if alone else (400.0, 310.0)
+def frame(x: Axis | LogAxis, y: Axis, *, alone: bool, names: int = 0, right: float = 12.0) -> Frame:
+    """The frame of one panel: larger when it stands alone, taller when it holds many names, smaller among many."""
+    width, height = (470.0, 440.0 if names > NAMED else 350.0) if alone else (400.0, 310.0)
     return Frame(width, height, (10.0, right, 42.0, 54.0), x, y)
 
 

@@ -7,10 +7,12 @@ learner: the mean of its seeds' curves at equal miss rates, so its area is the m
 
 from markupsafe import Markup
 
-from openworld.report.figures.figure import NAMED, Figure, Panel, belongs, frame, percent
+from openworld.report.axes import Axis
+from openworld.report.figures.figure import Figure, Panel, belongs, frame, percent
+from openworld.report.figures.names import beside, margin
 from openworld.report.palette import Look
 from openworld.report.summary import MISS_GRID, Row, Table
-from openworld.report.svg import Axis, Frame, drawing, element
+from openworld.report.svg import Frame, drawing, element
 
 TICKS = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
 
@@ -41,15 +43,16 @@ def miss_hit(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None
 def _panel(table: Table, looks: dict[str, Look], *, alone: bool) -> Markup:
     axes = (Axis("base images missed, %", 0, 100, TICKS), Axis("new images hit, %", 0, 100, TICKS))
     drawn = [row for row in table.rows if row.hit_rates]
-    named = drawn if alone and len(drawn) <= NAMED else []
-    plot = frame(*axes, alone=alone, right=12 + 7.5 * max((len(row.learner) for row in named), default=0))
+    named = drawn if alone else []
+    plot = frame(*axes, alone=alone, names=len(named), right=margin(row.learner for row in named))
     curves = []
     for place, row in enumerate(drawn):
         look = looks[row.learner]
         marks = _marks(plot, row, look.marker, place, 5 if alone else 2)
         curves.append(element("g", *_curve(plot, row, look), *marks, **belongs(row, table, looks)))
+    ends = {row.learner: (plot.across(100), plot.up(100 * row.hit_rates[-1])) for row in named}
     told = f"Hit rate of new images against miss rate of base images, {len(drawn)} learners; both axes 0 to 100 %."
-    return drawing(plot.width, plot.height, told, [_corner(plot), plot.axes(), *curves, *_names(plot, named, looks)])
+    return drawing(plot.width, plot.height, told, [_corner(plot), plot.axes(), *curves, *beside(plot, ends, looks)])
 
 
 def _corner(plot: Frame) -> Markup:
@@ -71,13 +74,3 @@ def _marks(plot: Frame, row: Row, shape: str, place: int, count: int) -> list[Ma
     spacing = max(1, (len(MISS_GRID) - first) // count)
     spaced = range(first + 3 + spacing * (place % 5) // 5, len(MISS_GRID), spacing)
     return [plot.mark(100 * MISS_GRID[i], 100 * row.hit_rates[i], shape) for i in spaced]
-
-
-def _names(plot: Frame, rows: list[Row], looks: dict[str, Look], apart: float = 15.0) -> list[Markup]:
-    """The learners' names at the ends of their curves, pushed upwards where they would overlap."""
-    names, free = [], plot.height
-    for row in sorted(rows, key=lambda row: row.hit_rates[-1]):
-        free = min(plot.up(100 * row.hit_rates[-1]) + 4, free - apart)
-        css = f"label {looks[row.learner].css_class}"
-        names.append(element("text", row.learner, x=plot.across(100) + 6, y=free, class_=css, data_learner=row.learner))
-    return names

@@ -5,11 +5,13 @@ new mixed up a b (1 - A), with a and b the accuracies among the base and new nam
 correctly named (after OpenworldAUC, Hua et al., 2025, Proposition 4.2).
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from openworld.report.figures.figure import Figure, Panel, percent
+from openworld.report.figures.names import LETTER
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Table
 from openworld.report.svg import drawing, element
@@ -39,14 +41,15 @@ class Bars:
         return self.names + fraction * (self.width - self.names - 12)
 
 
-ALONE, AMONG_MANY = Bars(470.0, 120.0, 20.0, 7.0, 0.055), Bars(400.0, 126.0, 16.0, 3.0, 0.11)
+LONGEST = 18  # letters of a name; longer ones are cut short
+ALONE, AMONG_MANY = Bars(470.0, 64.0, 20.0, 7.0, 0.055), Bars(400.0, 64.0, 16.0, 3.0, 0.11)
 
 
 def points_lost(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None:
     """The figure over all tables: one panel each, one bar per learner; `None` where no number is defined."""
     if all(row.openworld_auc is None for table in tables for row in table.rows):
         return None
-    bars = ALONE if len(tables) == 1 else AMONG_MANY
+    bars = _with_names(ALONE if len(tables) == 1 else AMONG_MANY, looks)
     panels = tuple(Panel(table.title if len(tables) > 1 else "", _panel(table, looks, bars)) for table in tables)
     caption = (
         "Each bar splits 100 points into the OpenworldAUC that a learner earned (in its colour) and the three ways it "
@@ -61,6 +64,11 @@ def points_lost(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | N
         for row in table.rows
     )
     return Figure("points-lost", "Where the points are lost", caption, panels, header, rows)
+
+
+def _with_names(bars: Bars, learners: Iterable[str]) -> Bars:
+    """Bars that leave room for the names beside them."""
+    return replace(bars, names=max(bars.names, 12 + LETTER * max(len(_clipped(name)) for name in learners)))
 
 
 def _panel(table: Table, looks: dict[str, Look], bars: Bars) -> Markup:
@@ -112,5 +120,5 @@ def _segment(start: float, points: float, top: float, kind: str, bars: Bars) -> 
     return box + number
 
 
-def _clipped(name: str, longest: int = 18) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
+def _clipped(name: str) -> str:
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

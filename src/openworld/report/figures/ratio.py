@@ -2,10 +2,12 @@
 
 from markupsafe import Markup
 
+from openworld.report.axes import Axis
 from openworld.report.figures.figure import Figure, Panel, belongs, frame, percent
+from openworld.report.figures.names import beside, margin
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Table
-from openworld.report.svg import Axis, Frame, drawing, element
+from openworld.report.svg import Frame, drawing, element
 
 METRICS = {"openworld_auc": "OpenworldAUC", "overall_accuracy": "overall accuracy"}
 
@@ -43,24 +45,31 @@ def _panel(table: Table, metric: str, looks: dict[str, Look], *, alone: bool) ->
     values = [value for row in table.rows for _, value in _points(row, metric)]
     shares = tuple(sorted({round(100 * share, 1) for row in table.rows for share, _ in row.ratio_sweep}))
     x = Axis("share of new images, %", 0, 100, (0, 20, 40, 60, 80, 100))
-    plot = frame(x, Axis.around(f"{METRICS[metric]}, %", values or [0.0, 100.0]), alone=False)
+    y = Axis.around(f"{METRICS[metric]}, %", values or [0.0, 100.0])
+    drawn = [row for row in table.rows if _points(row, metric)]
+    named = drawn if alone else []
+    plot = frame(x, y, alone=alone, names=len(named), right=margin(row.learner for row in named))
     lines = [
         element("g", *_line(plot, row, metric, looks[row.learner], alone=alone), **belongs(row, table, looks))
-        for row in table.rows
+        for row in drawn
     ]
-    told = f"{METRICS[metric]} of {len(table.rows)} learners at {len(shares)} shares of new images."
-    return drawing(plot.width, plot.height, told, [plot.axes(), *lines])
+    ends = {row.learner: _end(plot, row, metric) for row in named}
+    told = f"{METRICS[metric]} of {len(drawn)} learners at {len(shares)} shares of new images."
+    return drawing(plot.width, plot.height, told, [plot.axes(), *lines, *beside(plot, ends, looks)])
 
 
 def _line(plot: Frame, row: Row, metric: str, look: Look, *, alone: bool) -> list[Markup]:
     points = _points(row, metric)
-    if not points:
-        return []
     told = ", ".join(f"{percent(y / 100)} at {x:.0f} % new" for x, y in points)
     line = plot.line([x for x, _ in points], [y for _, y in points], class_="line", stroke_dasharray=look.dash or None)
     marked = points if alone else points[:: len(points) - 1 or 1]
     marks = [plot.mark(x, y, look.marker) for x, y in marked]
     return [element("title", f"{row.learner}: {told}"), line, *marks]
+
+
+def _end(plot: Frame, row: Row, metric: str) -> tuple[float, float]:
+    x, y = _points(row, metric)[-1]
+    return plot.across(x), plot.up(y)
 
 
 def _points(row: Row, metric: str) -> list[tuple[float, float]]:

@@ -4,10 +4,12 @@ import math
 
 from markupsafe import Markup
 
-from openworld.report.figures.figure import NAMED, Figure, Panel, belongs, frame, percent
+from openworld.report.axes import Axis
+from openworld.report.figures.figure import Figure, Panel, frame, percent
+from openworld.report.figures.scatter import Cloud, scatter
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Table
-from openworld.report.svg import Axis, Frame, drawing, element
+from openworld.report.svg import Frame, element
 
 
 def trade_off(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None:
@@ -38,46 +40,18 @@ def _dots(row: Row) -> list[tuple[int, float, float]]:
 
 
 def _panel(table: Table, looks: dict[str, Look], *, alone: bool) -> Markup:
-    dots = [(100 * hm, 100 * auroc) for row in table.rows for _, hm, auroc in _dots(row)] or [(50.0, 50.0)]
+    rows = [row for row in table.rows if _dots(row)]
+    dots = [(100 * hm, 100 * auroc) for row in rows for _, hm, auroc in _dots(row)] or [(50.0, 50.0)]
     x = Axis.around("HM of base and new accuracy, %", [hm for hm, _ in dots])
     y = Axis.around("AUROC base against new, %", [auroc for _, auroc in dots])
-    plot = frame(x, y, alone=alone)
-    learners = [
-        element("g", *_dotted(plot, row, looks[row.learner]), **belongs(row, table, looks)) for row in table.rows
-    ]
-    named = [row for row in table.rows if _dots(row)] if alone and len(table.rows) <= NAMED else []
+    plot = frame(x, y, alone=alone, names=len(rows))
     told = f"AUROC ({_told(y)}) against HM ({_told(x)}), {len(dots)} dots of {len(table.rows)} learners."
-    return drawing(
-        plot.width, plot.height, told, [plot.axes(), *_contours(plot), *learners, *_names(plot, named, looks)]
-    )
+    return scatter(plot, [_cloud(row) for row in rows], looks, told, under=_contours(plot), named=alone)
 
 
-def _dotted(plot: Frame, row: Row, look: Look) -> list[Markup]:
-    told = [f"seed {seed}: HM {percent(hm)}, AUROC {percent(auroc)}" for seed, hm, auroc in _dots(row)]
-    title = element("title", f"{row.learner}, {'; '.join(told)}")
-    return [title, *(plot.mark(100 * hm, 100 * auroc, look.marker) for _, hm, auroc in _dots(row))]
-
-
-def _names(plot: Frame, rows: list[Row], looks: dict[str, Look]) -> list[Markup]:
-    """The learners' names at their highest dots: above, or else at the nearest free place within the plot."""
-    names, taken = [], []
-    for row in rows:
-        _, hm, auroc = max(_dots(row), key=lambda dot: dot[2])
-        place = _free_place(plot, plot.across(100 * hm), plot.up(100 * auroc), taken)
-        taken.append(place)
-        css = f"label mid {looks[row.learner].css_class}"
-        names.append(element("text", row.learner, x=place[0], y=place[1], class_=css, data_learner=row.learner))
-    return names
-
-
-def _free_place(plot: Frame, x: float, y: float, taken: list[tuple[float, float]]) -> tuple[float, float]:
-    """The place nearest above or below a dot that no name in `taken` covers; right above it where there is none."""
-    width, height = 70.0, 14.0
-    top, bottom = plot.up(plot.y.high) + height, plot.up(plot.y.low) - 4
-    steps = [step for line in range(8) for step in (-10 - height * line, 20 + height * line)]
-    inside = [y + step for step in steps if top <= y + step <= bottom]
-    free = [at for at in inside if not any(abs(x - left) < width and abs(at - up) < height for left, up in taken)]
-    return x, (free or [y - 10])[0]
+def _cloud(row: Row) -> Cloud:
+    told = "; ".join(f"seed {seed}: HM {percent(hm)}, AUROC {percent(auroc)}" for seed, hm, auroc in _dots(row))
+    return Cloud(row.learner, tuple((100 * hm, 100 * auroc) for _, hm, auroc in _dots(row)), told)
 
 
 def _contours(plot: Frame) -> list[Markup]:

@@ -1,0 +1,251 @@
+"""The work of `openworld predict`: from what a person names to predictions, and from these to text."""
+
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.cli import console
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A fitted learner on disk.
+
+    Args:
+        folder: holds learner.json and parameters.safetensors.
+        sentence: of zero-shot CLIP on the data set it was fitted on, where that is known.
+        new_names: of the run that it was fitted in; empty for a learner saved by hand.
+    """
+
+    folder: Path
+    sentence: str = ""
+    new_names: tuple[str, ...] = ()
+
+    @property
+    def backbone(self) -> str:
+        """The name of the backbone that it was fitted on."""
+        try:
+            return json.loads((self.folder / "learner.json").read_text(encoding="utf-8"))["backbone"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise OpenworldError(
+                f"{self.folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote."
+            ) from error
+
+
+def find_saved(model: Path, unit: str) -> Saved:
+    """The learner in a folder: one that `Fitted.save` wrote, or that of one unit of a run."""
+    if (model / "learner.json").is_file():
+        if unit:
+            raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
+        return Saved(model)
+    if not (model / "run.json").is_file():
+        raise OpenworldError(
+            f"{model} holds no learner.json and no run.json; give a folder that `Fitted.save` wrote, or that of a run."
+        )
+    return _of_run(model, unit)
+
+
+def _of_run(folder: Path, unit: str) -> Saved:
+    from openworld.learners import ZeroShot
+    from openworld.runs import RunStore
+
+    store = RunStore(folder)
+    kept = {one.name: one for one in store.records(partial=True) if "learner/learner.json" in one.attachments}
+    if not kept:
+        raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
+    if unit not in kept and (unit or len(kept) > 1):
+        said = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
+        raise OpenworldError(f"{folder} holds {said}; choose one with --unit: {'; '.join(kept)}.")
+    record = kept[unit or next(iter(kept))]
+    (sentence,) = ZeroShot.published(store.description()["resolved"]["dataset"]).templates
+    names = tuple(record.metrics["classnames"][record.metrics["n_base_classes"] :])
+    return Saved(record.folder / "attachments" / "learner", sentence, names)
+
+
+def read_names(file: Path | None) -> list[str]:
+    """The names of a text file, one per line; empty lines do not count."""
+    if file is None:
+        return []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a name per line.") from error
+    return [line.strip() for line in lines if line.strip()]
+
+
+def find_pictures(paths: Sequence[Path]) -> list[Path]:
+    """The files among `paths`, and every picture in and below the folders among them, each once."""
+    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    for file in found:
+        if not file.exists():
+            raise OpenworldError(f"there is no file or folder {file}.")
+    return list(dict.fromkeys(found))
+
+
+def _below(folder: Path) -> list[Path]:
+    from openworld.datasets.folder import FORMATS
+
+    found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
+    if not found:
+        raise OpenworldError(f"{folder} holds no picture ending in {', '.join(FORMATS)}.")
+    return found
+
+
+def image_set(paths: Sequence[Path]):
+    """Loose pictures as an image set; they have no labels, so all have the same."""
+    import numpy as np
+
+    from openworld.datasets import ImageSet
+    from openworld.datasets.folder import read_picture
+
+    count = len(paths)
+    return ImageSet(
+        name="these pictures",
+        domain="",
+        classnames=("picture",),
+        labels=np.zeros(count, np.int64),
+        groups=np.arange(count),
+        content="\n".join(map(str, paths)),
+        read=lambda number: read_picture(paths[number]),
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about some pictures.
+
+    Args:
+        fitted: the learner, as loaded.
+        new_names: names beside those that it was fitted on.
+        sentence: of zero-shot CLIP.
+        paths: the pictures.
+        top: how many names to give.
+        threshold: baseness, in [0, 1], below which a picture looks new; None to leave that open.
+    """
+
+    fitted: object
+    new_names: tuple[str, ...]
+    sentence: str
+    paths: tuple[Path, ...]
+    top: int = 1
+    threshold: float | None = None
+
+
+def answer(question: Question, *, allow_corrupt: int, quiet: bool):
+    """Encode the pictures as the learner needs them, leaving nothing on disk, and name them."""
+    from openworld.features import encode
+    from openworld.learners import encoding_for
+    from openworld.learners._predictions import predict
+    from openworld.learners.parts import require_templates
+
+    fitted, images = question.fitted, image_set(question.paths)
+    # Before any picture is read: a sentence or names that will not do.
+    require_templates(question.sentence)
+    fitted.text_bank(fitted.classnames, question.new_names)
+    with tempfile.TemporaryDirectory() as scratch, console.working(), console.bars(quiet) as progress:
+        bar = progress.add_task("encoding", total=len(images), rate="")
+        features = encode(
+            fitted.clip,
+            images,
+            encoding_for(fitted.learner),
+            cache=Path(scratch),
+            allow_corrupt=allow_corrupt,
+            progress=lambda done, total: progress.update(bar, completed=done, total=total),
+        )
+        if not len(features):
+            raise OpenworldError(f"none of the {len(images)} pictures could be read.")
+        return predict(fitted, features, question.new_names, template=question.sentence, top=question.top)
+
+
+def say(question: Question, predictions, out) -> None:
+    """Headline, one row per picture, caption."""
+    fitted, count = question.fitted, len(predictions)
+    names = f"{len(fitted.classnames)} base names, {len(question.new_names)} new"
+    out.print(f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {count} picture(s)", markup=False)
+    say_table(question, predictions, out)
+    caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
+    out.print(f'{caption} Zero-shot CLIP was asked with "{question.sentence}"', markup=False)
+    left_out = len(question.paths) - count
+    if left_out:
+        out.print(f"{left_out} of {len(question.paths)} pictures could not be read and are left out.")
+
+
+def say_table(question: Question, predictions, out) -> None:
+    """One row per picture."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("picture", question.fitted.learner.name, box=None, pad_edge=False)
+    for numbers in ("baseness", "(log)", "place"):
+        table.add_column(numbers, justify="right")
+    for words in ("looks", "zero-shot CLIP") if question.threshold is not None else ("zero-shot CLIP",):
+        table.add_column(words)
+    for one in predictions:
+        cells = [question.paths[one.row], _listed(one.guesses), f"{100 * one.baseness:.1f}", f"{one.log_baseness:.3g}"]
+        looks = looks_like(one, question.threshold)
+        cells += [one.rank, *([looks] if looks else []), _listed(one.zero_shot)]
+        table.add_row(*(Text(str(cell)) for cell in cells))  # names and paths are text, never markup
+    out.print(table)
+
+
+def looks_like(prediction, threshold: float | None) -> str | None:
+    """ "new" below the threshold on baseness, "base" from it on; None without a threshold."""
+    if threshold is None:
+        return None
+    return "new" if prediction.baseness < threshold else "base"
+
+
+def _listed(guesses) -> str:
+    return "\n".join(f"{one.name}{' (new)' * (one.side == 'new')} {100 * one.probability:.1f}" for one in guesses)
+
+
+def as_json(question: Question, predictions) -> str:
+    """What was asked and what came, as JSON."""
+    description = {
+        "learner": question.fitted.learner.name,
+        "backbone": question.fitted.clip.name,
+        "base_names": question.fitted.classnames,
+        "new_names": question.new_names,
+        "zero_shot_template": question.sentence,
+        "threshold": question.threshold,
+        "unreadable": len(question.paths) - len(predictions),
+    }
+    return json.dumps(description | {"pictures": as_rows(question, predictions)}, indent=1, ensure_ascii=False)
+
+
+def as_rows(question: Question, predictions) -> list[dict]:
+    """One dict per picture."""
+    return [
+        {
+            "picture": str(question.paths[one.row]),
+            "guesses": [vars(guess) for guess in one.guesses],
+            "baseness": one.baseness,
+            "log_baseness": one.log_baseness,
+            "place": one.rank,
+            "looks": looks_like(one, question.threshold),
+            "zero_shot": [vars(guess) for guess in one.zero_shot],
+        }
+        for one in predictions
+    ]
+
+
+def print_csv(rows: Sequence[dict]) -> None:
+    """The same, one line per picture; second and further names in columns of their own."""
+    flat = [_flat(row) for row in rows]
+    writer = csv.DictWriter(sys.stdout, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+
+
+def _flat(row: dict) -> dict:
+    plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
+    for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
+        for place, guess in enumerate(guesses, start=1):
+            ending = "" if place == 1 else f"_{place}"
+            plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
+    return plain

@@ -1,0 +1,69 @@
+"""`openworld predict MODEL IMAGES...`: what a fitted learner says about pictures."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="Folder that `Fitted.save` wrote, or the folder of a run.")],
+    images: Annotated[list[Path], typer.Argument(help="Pictures, and folders of pictures.")],
+    unit: Annotated[str, typer.Option(help='Which learner of a run, such as "GMoP, seed 1".')] = "",
+    new: Annotated[list[str] | None, typer.Option(help="Name of a class that it was not tuned on; repeat it.")] = None,
+    new_names: Annotated[Path | None, typer.Option(help="Text file of such names, one per line.")] = None,
+    run_names: Annotated[bool, typer.Option("--run-names", help="Also the new names that the run tested.")] = False,
+    backbone: Annotated[str, typer.Option(help="Default: the one it was fitted on; weights must be the same.")] = "",
+    template: Annotated[str, typer.Option(help='Sentence of zero-shot CLIP, such as "a photo of a {}."')] = "",
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Baseness below which a picture looks new.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures to leave out; more stop it.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="The predictions alone.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV instead.")] = False,
+) -> None:
+    """Name pictures with a fitted learner, tell how much each looks like a class it was tuned on, and compare.
+
+    Names are chosen among the base names, which the learner brings, and the new names given here. *Baseness* is its
+    probability (percent) that the picture is of a base class at all; its place among the pictures, 1 = most like base,
+    is often worth more than the number. No threshold is saved: with `--threshold` you say below which baseness a
+    picture looks new. Beside it stands what zero-shot CLIP says, on the same backbone and names.
+
+    Pictures are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
+    """
+    from openworld._errors import OpenworldError
+    from openworld.cli import _predicting as predicting
+    from openworld.cli import console
+    from openworld.datasets.templates import PHOTO
+
+    if as_json and as_csv:
+        raise OpenworldError("--json and --csv came together; choose one.")
+    saved = predicting.find_saved(model, unit)
+    if run_names and not saved.new_names:
+        raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
+    names = [*(new or ()), *predicting.read_names(new_names), *(saved.new_names if run_names else ())]
+    paths = predicting.find_pictures(images)
+    fitted = _load(saved, backbone or saved.backbone, device)
+    sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
+    question = predicting.Question(fitted, tuple(names), sentence, tuple(paths), top, threshold)
+    told = predicting.answer(question, allow_corrupt=allow_corrupt, quiet=quiet or as_json or as_csv)
+    if as_json:
+        print(predicting.as_json(question, told))
+    elif as_csv:
+        predicting.print_csv(predicting.as_rows(question, told))
+    elif quiet:
+        predicting.say_table(question, told, console.output())
+    else:
+        predicting.say(question, told, console.output())
+
+
+def _load(saved, backbone: str, device: str):
+    from openworld import backbones
+    from openworld.learners import load
+    from openworld.protocols._workbench import require_device
+
+    require_device(device)
+    return load(saved.folder, backbones.load(backbone, device=device))
