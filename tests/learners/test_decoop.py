@@ -26,7 +26,7 @@ def answer_at(threshold, clip, shots, names=None):
     images = Images(torch.from_numpy(shots.embeddings))
     experts = cosine_logits(images.embeddings, bank.experts, bank.scale)
     answer = LEARNER.answer(clip, parameters | {"threshold": torch.tensor(threshold)}, images, bank)
-    return answer, experts, bank.judges.log_scores(images.embeddings, bank.scale).exp()
+    return answer, experts, bank.detectors.log_scores(images.embeddings, bank.scale).exp()
 
 
 def test_at_threshold_zero_the_experts_are_averaged(clip, shots):
@@ -142,10 +142,10 @@ def test_two_classes_need_two_detectors(clip, shots):
 def test_detectors_keep_their_training_names_in_another_domain(clip):
     training = ("golden retriever", "ice_cream", "traffic light", "fried rice", "owl")
     parameters = LEARNER.start(clip, training, torch.Generator().manual_seed(0))
-    judges = LEARNER.text_bank(clip, parameters, Names(("Owl", "lamp"), ("violin",), training)).judges
-    assert judges.own.sum(dim=1).tolist() == [4, 4, 4]
+    detectors = LEARNER.text_bank(clip, parameters, Names(("Owl", "lamp"), ("violin",), training)).detectors
+    assert detectors.own.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it has not learned: lamp and violin, and owl where it is pseudo new.
-    assert (judges.seen & ~judges.own).sum(dim=1).tolist() == [2, 3, 2]
+    assert (detectors.seen & ~detectors.own).sum(dim=1).tolist() == [2, 3, 2]
 
 
 def test_published_rates():

@@ -103,12 +103,12 @@ def test_first_stage_of_each_detector(case):
 
 
 def test_threshold(case):
-    judges = LEARNER.judge(case.clip, case.parameters, case.prepared)
-    scores = judges.log_scores(case.images.embeddings, case.clip.logit_scale).exp()
+    detectors = LEARNER.judge(case.clip, case.parameters, case.prepared)
+    scores = detectors.log_scores(case.images.embeddings, case.clip.logit_scale).exp()
     case.close(scores.T, "threshold/scores_per_detector")
     thresholds = torch.tensor([otsu(one.numpy()) for one in scores], dtype=torch.float64)
     case.close(thresholds, "threshold/otsu_per_detector")
-    case.close(LEARNER.measure(case.clip, Shown(case.images.embeddings.numpy()), judges), "threshold/min")
+    case.close(LEARNER.measure(case.clip, Shown(case.images.embeddings.numpy()), detectors), "threshold/min")
 
 
 class Shown:
@@ -123,16 +123,16 @@ class Shown:
 
 @pytest.mark.parametrize("stage", ["stage2", "stage2_thr"])
 def test_second_stage(case, stage):
-    judges = LEARNER.judge(case.clip, case.parameters, case.prepared)
+    detectors = LEARNER.judge(case.clip, case.parameters, case.prepared)
     threshold = float(STORED[f"{case.key}/{stage}/threshold_used"])
     given = (case.clip, case.parameters | {"threshold": torch.tensor(threshold, dtype=case.dtype)})
-    terms = LEARNER.classifier_loss(*given, case.images, case.labels, case.prepared, judges)
+    terms = LEARNER.classifier_loss(*given, case.images, case.labels, case.prepared, detectors)
     terms["total"].backward()
     case.close(terms["total"], f"{stage}/loss_total")
     for i in K:
         case.close(case.parameters["classifiers"].grad[i], f"{stage}/grad/coop_prompter.{i}.ctx")
     assert case.parameters["detectors"].grad is None
-    accepted = judges.log_scores(case.images.embeddings, case.clip.logit_scale).exp() >= threshold
+    accepted = detectors.log_scores(case.images.embeddings, case.clip.logit_scale).exp() >= threshold
     assert accepted.T.int().tolist() == STORED[f"{stage}/is_id"].tolist()
 
 
@@ -158,7 +158,7 @@ def test_zero_shot_logits_and_probabilities_of_own_names(case, names):
     bank = LEARNER.text_bank(case.clip, case.parameters, asked)
     unit = case.images.embeddings / case.images.embeddings.norm(dim=-1, keepdim=True)
     case.close(bank.scale * unit @ bank.zero_shot.T, f"{names}/clip_logits")
-    logits = cosine_logits(unit, bank.judges.text, bank.scale).softmax(dim=-1)
+    logits = cosine_logits(unit, bank.detectors.text, bank.scale).softmax(dim=-1)
     own = torch.stack([logits[i][:, case.prepared.names[i]] for i in K], dim=-1)
     case.close(own, f"{names}/detector_probs")
 
@@ -171,7 +171,7 @@ def test_answers(case, stage):
     answer = LEARNER.answer(case.clip, parameters, case.images, bank)
     case.close(answer.logits.softmax(dim=-1), f"{stage}/probs")
     case.close(answer.baseness.exp(), f"{stage}/detector_score")
-    scores = bank.judges.log_scores(case.images.embeddings, bank.scale).exp()
+    scores = bank.detectors.log_scores(case.images.embeddings, bank.scale).exp()
     assert (scores >= parameters["threshold"]).T.int().tolist() == STORED[f"{stage}/select"].tolist()
     assert (scores.amax(dim=0) < parameters["threshold"]).int().tolist() == STORED[f"{stage}/use_zero_shot"].tolist()
     case.close(torch.tensor(auroc(answer.baseness, STORED["input/eval_labels"] < 8)), f"{stage}/auroc_made_up_labels")

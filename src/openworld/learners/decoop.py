@@ -17,7 +17,8 @@ from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
 from openworld._arrays import require_at_least
 from openworld.datasets.templates import ENSEMBLE
-from openworld.learners._bank import Names, TextBank, cosine_logits, spoken
+from openworld.learners._bank import Names, TextBank, cosine_logits
+from openworld.learners._detectors import Detectors, detectors_among, detectors_of
 from openworld.learners._fitted import Fitted, batches_of, require_trainable, trainable
 from openworld.learners._images import Answer, Images, shown
 from openworld.learners._otsu import otsu
@@ -101,8 +102,8 @@ class DeCoOp:
         there is one, they learn from every label.
         """
         first = self.detector_loss(clip, parameters, images, labels, prepared)
-        judges = self.judge(clip, parameters, prepared)
-        second = self.classifier_loss(clip, parameters, images, labels, prepared, judges)
+        detectors = self.judge(clip, parameters, prepared)
+        second = self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
         return {**first, **second, "total": first["total"] + second["total"]}
 
     def detector_loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
@@ -113,19 +114,19 @@ class DeCoOp:
         return detector_terms(logits, prepared.labels[:, labels], self.margin)
 
     def classifier_loss(
-        self, clip, parameters, images: Images, labels, prepared: "Prepared", judges: "Judges"
+        self, clip, parameters, images: Images, labels, prepared: "Prepared", detectors: Detectors
     ) -> dict[str, Tensor]:
         """The second stage alone: terms and "total", a function of `classifiers`."""
         text = encode_behind(clip, parameters["classifiers"], prepared.classifier_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
-        accepted = judges.log_scores(images.embeddings, clip.logit_scale).exp() >= parameters.get("threshold", 0)
+        accepted = detectors.log_scores(images.embeddings, clip.logit_scale).exp() >= parameters.get("threshold", 0)
         return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
 
     @torch.no_grad()
-    def judge(self, clip, parameters, prepared: "Prepared") -> "Judges":
+    def judge(self, clip, parameters, prepared: "Prepared") -> Detectors:
         """The detectors among all training names, frozen."""
-        everyone = torch.ones(prepared.labels.shape[1], dtype=torch.bool, device=clip.device)
-        return _judges(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
+        everyone = [True] * len(prepared.detector_prompts)
+        return detectors_of(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
 
     def fit(self, clip, train, *, seed: int) -> Fitted:
         """Learn the detectors, measure the threshold, learn the experts: from plain images."""
@@ -137,21 +138,21 @@ class DeCoOp:
             return self.detector_loss(clip, parameters, images, labels, prepared)
 
         def classify(parameters, images, labels):
-            return self.classifier_loss(clip, parameters, images, labels, prepared, judges)
+            return self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
 
         batches = batches_of(self, clip, train, generator, schedule=self.detector_schedule)
         learned, detecting = _learn({"detectors": start["detectors"]}, {}, detect, batches, self.detector_schedule)
-        judges = self.judge(clip, learned, prepared)
-        learned["threshold"] = self.measure(clip, train, judges)
+        detectors = self.judge(clip, learned, prepared)
+        learned["threshold"] = self.measure(clip, train, detectors)
         batches = batches_of(self, clip, train, generator)
         experts, naming = _learn({"classifiers": start["classifiers"]}, learned, classify, batches, self.schedule)
         return Fitted(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
 
     @torch.no_grad()
-    def measure(self, clip, train, judges: "Judges") -> Tensor:
+    def measure(self, clip, train, detectors: Detectors) -> Tensor:
         """The threshold, 0-d, in [0, 1]: the smallest of the detectors' Otsu thresholds on the training images."""
         images = shown(train, clip, self.consumes, np.arange(len(train)))
-        scores = judges.log_scores(images.embeddings, clip.logit_scale).exp()
+        scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 
     def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "ExpertBank":
@@ -159,12 +160,14 @@ class DeCoOp:
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
         zero_shot = self._zero_shot(clip, names.all)
-        text, judges = normalize(zero_shot, dim=-1), self._judges(clip, parameters["detectors"], names)
-        return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, judges)
+        own = divide_classes(len(names.training), self.detectors).names
+        detectors = detectors_among(clip, parameters["detectors"], names, own)
+        text = normalize(zero_shot, dim=-1)
+        return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, detectors)
 
     def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "ExpertBank") -> Answer:
         """Logits of the accepted experts summed and divided by K, or zero-shot logits; log of the largest score."""
-        scores = bank.judges.log_scores(images.embeddings, bank.scale)
+        scores = bank.detectors.log_scores(images.embeddings, bank.scale)
         accepted = (scores.exp() >= parameters["threshold"])[..., None]
         mixture = (accepted * cosine_logits(images.embeddings, bank.experts, bank.scale)).mean(dim=0)
         logits = torch.where(accepted.any(dim=0), mixture, _mean_logits(images, bank.zero_shot, bank.scale))
@@ -173,15 +176,6 @@ class DeCoOp:
     def _zero_shot(self, clip, names) -> Tensor:
         # The mean of unit features is not a unit vector, and left so: its dot products are then mean logits.
         return torch.stack([encode_names(clip, names, (template,)) for template in self.templates]).mean(dim=0)
-
-    def _judges(self, clip, contexts: Tensor, names: Names) -> "Judges":
-        # Training names first, so that a partition's class numbers are places in the vocabulary.
-        vocabulary = {spoken(name): name for name in names.training + names.all}
-        asked = {spoken(name) for name in names.all}
-        prompts = clip.prompt_names(list(vocabulary.values()), self.detector_context)
-        own = divide_classes(len(names.training), self.detectors).names
-        seen = [name in asked for name in vocabulary]
-        return _judges(clip, contexts, prompts, *(torch.tensor(one, device=clip.device) for one in (own, seen)))
 
 
 @dataclass(frozen=True)
@@ -197,26 +191,12 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Judges:
-    """The detectors among V names: unit text features float[K, V, D], bool[K, V] each has learned and each sees."""
-
-    text: Tensor
-    own: Tensor
-    seen: Tensor
-
-    def log_scores(self, embeddings: Tensor, scale: Tensor) -> Tensor:
-        """float[K, B], at most 0: log of the largest softmax of an own name, over the names that a detector sees."""
-        logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.seen[:, None], -torch.inf)
-        return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
-
-
-@dataclass(frozen=True)
 class ExpertBank(TextBank):
     """A text bank with mean zero-shot features [C, D], the experts' unit features [K, C, D], and the detectors."""
 
     zero_shot: Tensor
     experts: Tensor
-    judges: Judges
+    detectors: Detectors
 
 
 def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, Tensor]:
@@ -260,13 +240,6 @@ def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels
     divergences = kl_div(logits.log_softmax(dim=-1), targets, reduction="none", log_target=True).sum(dim=-1)
     cross, divergence = _mean_over(entropies, accepted).mean(), _mean_over(divergences, ~accepted).mean()
     return {"classifier_cross_entropy": cross, "divergence": divergence, "total": cross + divergence}
-
-
-def _judges(clip, contexts: Tensor, prompts, own: Tensor, asked: Tensor) -> Judges:
-    """Own names int64[K, m] and names asked for bool[V], both of V prompts, to the detectors' sight of them."""
-    text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
-    learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, own, True)
-    return Judges(text, learned, learned | asked)
 
 
 def _mean_over(values: Tensor, chosen: Tensor) -> Tensor:

@@ -17,13 +17,8 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
-from openworld.learners._bank import (
-    Names,
-    TextBank,
-    answer_by_cosine,
-    cosine_logits,
-    spoken,
-)
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners._detectors import Detectors, detectors_among
 from openworld.learners._fitted import Fitted, fit_prompts
 from openworld.learners._images import Answer, Images
 from openworld.learners._partitions import Partitions, divide_classes
@@ -144,8 +139,9 @@ class GMoP:
             text = torch.cat([text, encode_names(clip, names.new, (self.template,))])
         if self.single_prompt:
             return TextBank(text, len(names.base), clip.logit_scale)
-        own, others = self._detector_texts(clip, parameters["detectors"], names)
-        return MixtureBank(text, len(names.base), clip.logit_scale, own, others)
+        own = self.divide(len(names.training)).names
+        detectors = detectors_among(clip, parameters["detectors"], names, own)
+        return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
 
     def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
@@ -155,11 +151,8 @@ class GMoP:
         answer = answer_by_cosine(images.embeddings, bank)
         if self.single_prompt:
             return answer
-        scores = []
-        for own, others in zip(bank.own, bank.others, strict=True):
-            logits = cosine_logits(images.embeddings, torch.cat([own, others]), bank.scale)
-            scores.append(logits.log_softmax(dim=-1)[:, : len(own)].amax(dim=-1))
-        return replace(answer, baseness=torch.stack(scores).amax(dim=0))
+        scores = bank.detectors.log_scores(images.embeddings, bank.scale)
+        return replace(answer, baseness=scores.amax(dim=0))
 
     @property
     def tuned_new(self) -> bool:
@@ -177,18 +170,6 @@ class GMoP:
     def _own_prompts(self, clip, classnames, own: np.ndarray):
         return clip.prompt_names([classnames[index] for index in own], self.detector_context)
 
-    def _detector_texts(self, clip, contexts: Tensor, names: Names) -> tuple[list[Tensor], list[Tensor]]:
-        # Training names first, so that a partition's class numbers are places in the vocabulary.
-        vocabulary = {spoken(name): name for name in names.training + names.all}
-        prompts = clip.prompt_names(list(vocabulary.values()), self.detector_context)
-        every = encode_behind(clip, contexts, prompts)
-        places = {name: place for place, name in enumerate(vocabulary)}
-        asked = [places[spoken(name)] for name in names.all]
-        own = self.divide(len(names.training)).names.tolist()
-        others = [[index for index in asked if index not in set(mine)] for mine in own]
-        texts = list(zip(every, own, others, strict=True))
-        return [text[rows] for text, rows, _ in texts], [text[rows] for text, _, rows in texts]
-
 
 @dataclass(frozen=True)
 class Prepared:
@@ -203,10 +184,9 @@ class Prepared:
 
 @dataclass(frozen=True)
 class MixtureBank(TextBank):
-    """A text bank with, for each detector, the features of its own names [m, D] and of all other names [r, D]."""
+    """A text bank with the detectors."""
 
-    own: list[Tensor]
-    others: list[Tensor]
+    detectors: Detectors
 
 
 def mixture_loss(

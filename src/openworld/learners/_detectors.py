@@ -1,0 +1,52 @@
+"""Detector prompts at test time: each knows some names as its own, and sees them among all names that are asked for.
+
+GMoP (Hua et al., 2025) and DeCoOp (Zhou et al., 2024) tell base from new by the detector that is surest of a name of
+its own. Training softmaxes run over a detector's own names, these over all that it sees.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld.learners._bank import Names, cosine_logits, spoken
+from openworld.learners._text import encode_behind
+
+
+@dataclass(frozen=True)
+class Detectors:
+    """K detectors among V names.
+
+    Args:
+        text: float[K, V, D], unit text features of all names behind each detector's context.
+        own: bool[K, V], the names a detector was trained to accept.
+        seen: bool[K, V], the names it is asked about: its own and those of the evaluation.
+    """
+
+    text: Tensor
+    own: Tensor
+    seen: Tensor
+
+    def log_scores(self, embeddings: Tensor, scale: Tensor) -> Tensor:
+        """float[K, B], at most 0: log of the largest softmax of an own name, over the names that a detector sees."""
+        logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.seen[:, None], -torch.inf)
+        return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
+
+
+def detectors_among(clip, contexts: Tensor, names: Names, own: Sequence[Sequence[int]]) -> Detectors:
+    """Detectors with contexts float[K, N, W] at an evaluation, whatever its names; own: K lists of training classes."""
+    # Training names first, so that a partition's class numbers are places in the vocabulary.
+    vocabulary = {spoken(name): name for name in names.training + names.all}
+    prompts = clip.prompt_names(list(vocabulary.values()), contexts.shape[1])
+    asked = {spoken(name) for name in names.all}
+    return detectors_of(clip, contexts, prompts, own, [name in asked for name in vocabulary])
+
+
+def detectors_of(clip, contexts: Tensor, prompts, own: Sequence[Sequence[int]], asked: Sequence[bool]) -> Detectors:
+    """Detectors among V prepared names; own: K lists of places among them; asked: for each whether it is asked for."""
+    text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
+    places = torch.as_tensor(own, device=clip.device)
+    learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, places, True)
+    return Detectors(text, learned, learned | torch.as_tensor(asked, device=clip.device))
