@@ -34,10 +34,11 @@ def test_without_a_head_it_is_kgcoop(clip, shots):
         gradients.append(torch.autograd.grad(totals[-1], parameters["context"])[0])
         bank = learner.text_bank(clip, parameters, Names(shots.classnames, NEW))
         answers.append(learner.answer(clip, parameters, embeddings(shots), bank))
-    torch.testing.assert_close(*totals)
-    torch.testing.assert_close(*gradients)
-    torch.testing.assert_close(answers[0].logits, answers[1].logits)
-    torch.testing.assert_close(answers[0].baseness, answers[1].baseness)
+    close = {"rtol": 1e-4, "atol": 1e-4}  # float32 sums at a scale of 100, whose order depends on the threads
+    torch.testing.assert_close(*totals, **close)
+    torch.testing.assert_close(*gradients, **close)
+    torch.testing.assert_close(answers[0].logits, answers[1].logits, **close)
+    torch.testing.assert_close(answers[0].baseness, answers[1].baseness, **close)
     torch.testing.assert_close(answers[0].base_logits, answers[0].logits[:, : len(shots.classnames)])
 
 
