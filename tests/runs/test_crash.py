@@ -89,7 +89,8 @@ def test_killed_from_outside_again_and_again(tmp_path, whole, contents, seed):
 
 @posix_only
 def test_ctrl_c_from_a_terminal_leaves_a_clean_folder(tmp_path, whole, contents):
-    process = start("run", tmp_path, 2, 2.0, start_new_session=True, stderr=subprocess.PIPE)
+    # Long units: on a busy machine the signal may be late.
+    process = start("run", tmp_path, 2, 20.0, start_new_session=True, stderr=subprocess.PIPE)
     process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
