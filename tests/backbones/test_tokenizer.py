@@ -11,7 +11,7 @@ from transformers import CLIPTokenizer
 from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.backbones.config import TwoTowerConfig
-from openworld.backbones.tokenizer import canonical, read_tokenizer
+from openworld.backbones.tokenizer import Tokenizer, canonical, read_tokenizer
 
 HARD = [
     "",
@@ -73,3 +73,17 @@ def test_siglip_text_is_canonical_and_ends_with_its_end_token(siglip_checkpoint,
     pieces = [("<unk>", 0.0), ("</s>", 0.0), ("owl", -1.0)]
     Engine(Unigram(pieces, unk_id=0)).save(str(tmp_path / "tokenizer.json"))
     assert backbones.load(tmp_path).tokenizer(["Owl."]) == [[2, 1]]
+
+
+def test_spelling_says_what_is_lost_of_a_text():
+    spell = backbones.load("embedded").tokenizer.spell
+    assert spell("cat") == spell(" CAT ") and len(spell("cat").ids) == 1
+    assert (spell("caf\u00e9").unread, spell("caf\u00e9").in_bytes) == ("", "\u00e9")
+    assert len(spell("cat " * 100).ids) == 100  # longer than a sentence may be
+
+
+def test_spelling_with_a_vocabulary_that_lacks_letters():
+    engine = Engine(Unigram([("<unk>", 0.0), ("a", -1.0), ("b", -1.0), ("\u2581", -2.0)], unk_id=0))
+    told = Tokenizer(engine, 16).spell("abz")
+    assert (told.unread, told.in_bytes) == ("z", "")
+    assert Tokenizer(engine, 16, clean=canonical).spell("A-B!").ids == Tokenizer(engine, 16).spell("ab").ids

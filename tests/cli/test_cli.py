@@ -12,7 +12,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.cli import console
 
-COMMANDS = ("demo", "run", "predict", "score", "report", "list")
+COMMANDS = ("demo", "run", "predict", "score", "report", "list", "data", "compare", "cache")
 
 
 def openworld(*arguments, cwd=None, cache=None):

@@ -4,7 +4,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, load
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", [name for name, card in DATASETS.items() if not card.download])
 def test_every_card_loads_every_part_in_its_default_domain(name):
     card = DATASETS[name]
     for part in card.parts:

@@ -50,6 +50,7 @@ DETECTION += ("auroc", "fpr_in_positive", "fpr_out_positive")
 CONTRACT = {
     "openworld_auc": Case(both_named, ((0, 1), (2, 3))),
     "miss_hit_curve": Case(both_named, ((0, 1), (2, 3)), lambda curve: curve.area),
+    "operating_point": Case(lambda rng, n: [*both_named(rng, n), 0.5], ((0, 1), (2, 3)), lambda point: point.hit.value),
     "open_auc": Case(lambda rng, n: both_named(rng, n)[:3], ((0, 1), (2,))),
     "overall_accuracy": Case(logits, ((0, 1, 2),)),
     **{name: Case(two_sides, SEPARATE) for name in DETECTION},

@@ -175,6 +175,7 @@ def test_domains_and_crops_left_out_are_those_of_the_data_set(shapes):
     assert domains(train_domain="noto") == ("noto", "noto", (0.5, 1.0))
     assert domains(test_domain="noto") == ("twemoji", "noto", (0.5, 1.0))
     assert domains(dataset=str(shapes)) == (None, None, (0.08, 1.0))
+    assert domains(dataset="dtd") == (None, None, (0.08, 1.0))
 
 
 @pytest.mark.parametrize(("device", "sentence"), [("gpu", "unknown device 'gpu'"), ("cuda:99", "not on this machine")])

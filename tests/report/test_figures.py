@@ -51,6 +51,19 @@ def test_in_a_crowd_all_but_two_stand_back(summary_of):
     assert panel.svg.count(' back"') == 8 - len({summary.tables[0].best, summary.tables[0].yardstick})
 
 
+def test_an_operating_point_is_ringed(small_summary, summary_of):
+    run_at = {"GMoP": (0.2, 0.5)}
+    plain = miss_hit(small_summary.tables, looks(small_summary.learners))
+    ringed = miss_hit(small_summary.tables, looks(small_summary.learners), run_at)
+    assert "ring" not in plain.panels[0].svg + plain.caption[1]
+    assert (
+        ringed.panels[0].svg.count('class="ring"') == 1 and "run at 20.0 % missed, 50.0 % hit" in ringed.panels[0].svg
+    )
+    assert ringed.caption[1].endswith("a ring marks where one is.")
+    many = summary_of(tasks=("one", "two"), seeds=(1,), names=list("abcd"), per_class=4)
+    assert all("ring" not in panel.svg for panel in miss_hit(many.tables, looks(many.learners), run_at).panels)
+
+
 def test_no_figure_where_nothing_is_defined(summary_of):
     summary = summary_of(seeds=(1,), names=list("abcd"), per_class=3, sides=("base",))
     assert [figure(summary.tables, looks(summary.learners)) for figure in FIGURES] == [None] * len(FIGURES)

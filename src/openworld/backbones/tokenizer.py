@@ -4,15 +4,33 @@ CLIP uses lower-cased byte-pair encoding between a start and an end token (Radfo
 vocabulary on text stripped of punctuation, with an end token only (Zhai et al., 2023).
 """
 
+import json
 import re
 import string
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.backbones.config import TwoTowerConfig
 
 CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a tokenizer reads a text, its start and end token left out.
+
+    Args:
+        ids: the tokens.
+        unread: the characters that no token stands for, or only the one for the unknown.
+        in_bytes: the characters that take several tokens each: the vocabulary knows their bytes, not them.
+    """
+
+    ids: tuple[int, ...]
+    unread: str = ""
+    in_bytes: str = ""
 
 
 class Tokenizer:
@@ -38,6 +56,26 @@ class Tokenizer:
                     f"at most {self.positions}; shorten it."
                 )
         return ids
+
+    def spell(self, text: str) -> Spelling:
+        """How a text of any length is read, with what is lost of it."""
+        text = self.clean(text) if self.clean else text
+        read = self.engine.encode(text, add_special_tokens=False)
+        places: dict[int, list[int]] = {place: [] for place, letter in enumerate(text) if not letter.isspace()}
+        for token, (start, stop) in zip(read.ids, read.offsets, strict=True):
+            for place in range(start, stop):
+                if place in places:
+                    places[place].append(token)
+        unread = (text[place] for place, tokens in places.items() if not set(tokens) - {self._unknown})
+        in_bytes = (text[place] for place, tokens in places.items() if len(tokens) > 1)
+        return Spelling(tuple(read.ids), "".join(dict.fromkeys(unread)), "".join(dict.fromkeys(in_bytes)))
+
+    @cached_property
+    def _unknown(self) -> int | None:
+        """The id that stands for everything the vocabulary lacks, or None."""
+        model = json.loads(self.engine.to_str())["model"]  # a unigram model does not tell it otherwise
+        token = model.get("unk_token")
+        return model.get("unk_id") if token is None else self.engine.token_to_id(token)
 
     def _ended(self, tokens: list[int]) -> list[int]:
         if self.end_token is None or tokens[-1:] == [self.end_token]:

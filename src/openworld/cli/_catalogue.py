@@ -53,15 +53,22 @@ def _learner_cells(name: str, learner) -> tuple[Text, ...]:
     return Text(name), what, Text(count), Text(trains_on), Text(learner.cost)
 
 
-def _datasets() -> Table:
+def _datasets() -> RenderableType:
     from openworld.datasets import DATASETS
 
-    table = _table("data sets (or a path to a folder of class folders)", "name", "domains", "what")
+    table = _table("data sets", "name", "download", "domains", "what")
     above = None
     for name, card in DATASETS.items():
-        table.add_row(name, "as above" if card.domains == above else ", ".join(card.domains), card.summary)
+        domains = ", ".join(card.domains)
+        shown = "as above" if domains and card.domains == above else domains
+        table.add_row(name, "yes" if card.download else "no", shown, card.summary)
         above = card.domains
-    return table
+    return Group(table, Text(_DATASETS_CAPTION))
+
+
+_DATASETS_CAPTION = """\
+Or your own: a folder of class folders, a list (.csv, .parquet), WebDataset shards (.tar), hf:user/name.
+Download: openworld data check NAME --root DIR says what to get, where to put it, and what is missing."""
 
 
 def _backbones() -> Table:

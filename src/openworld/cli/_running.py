@@ -1,4 +1,4 @@
-"""Carry out a recognition run and say what came of it: shared by `demo` and `run`."""
+"""Carry out a run and say what came of it: shared by `demo` and `run`."""
 
 import os
 import time
@@ -25,8 +25,7 @@ class Manner:
 
 def carry_out(spec, given, manner: Manner) -> None:
     """Encode, run every unit, build the report, print the table."""
-    from openworld import report
-    from openworld.protocols import recognition
+    from openworld.protocols import module_of
     from openworld.protocols._workbench import Machine
     from openworld.runs import RunStore
 
@@ -37,7 +36,7 @@ def carry_out(spec, given, manner: Manner) -> None:
     )
     out = console.output(quiet=manner.quiet or manner.as_json)
     store = RunStore(manner.folder)
-    units = recognition.units(spec, machine)
+    units = module_of(spec).units(spec, machine)
     store.create(given, spec, _provenance(spec, units))
     out.print(_headline(spec, manner))
     if manner.remark:
@@ -45,8 +44,29 @@ def carry_out(spec, given, manner: Manner) -> None:
     with console.working():
         _encode(spec, machine, out, manner)
         _execute(units, store, manner)
-        page = report.build(manner.folder)
-        say_results(manner.folder, page, out, as_json=manner.as_json and not manner.quiet)
+        say = say_courses if spec.protocol == "dynamic" else say_recognition
+        say(manner.folder, out, as_json=manner.as_json and not manner.quiet)
+
+
+def say_courses(folder: Path, out, *, as_json: bool) -> None:
+    """The page of dynamic scenarios, and a table per course."""
+    from openworld import report
+
+    page, tables = report.build_courses(folder), report.load_courses(folder)
+    if as_json:
+        print(report.courses_json(tables))
+        return
+    for table in tables:
+        out.print(f"\n{table.key.title}", style="bold", markup=False)
+        out.print(report.terminal_course(table))
+    out.print(f"Report: {page}   Records: {folder}/")
+
+
+def say_recognition(folder: Path, out, *, as_json: bool) -> None:
+    """The page of a recognition run, and what `say_results` says."""
+    from openworld import report
+
+    say_results(folder, report.build(folder), out, as_json=as_json)
 
 
 def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
@@ -79,23 +99,19 @@ def _why_none(row) -> str:
 
 
 def _provenance(spec, units) -> dict:
-    from openworld.protocols import recognition
+    from openworld.protocols import module_of
     from openworld.runs import provenance
 
-    weights, data = {spec.backbone: units[0].inputs["weights"]}, recognition.fingerprints(spec)
+    weights, data = {spec.backbone: units[0].inputs["weights"]}, module_of(spec).fingerprints(spec)
     return provenance(weights=weights, data=data, command=console.command())
 
 
 def _headline(spec, manner: Manner) -> str:
-    from openworld import datasets
+    from openworld.protocols import module_of
 
-    count = len(datasets.load(spec.dataset, domain=spec.test_domain, part="test").classnames)
-    domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     parts = [
         f"openworld {__version__}",
-        spec.dataset + (f" in {domain} style" if domain else ""),
-        f"{count - count // 2} base + {count // 2} new classes",
-        f"{spec.shots} shots",
+        *module_of(spec).summary(spec),
         "seeds " + " ".join(map(str, spec.seeds)),
         f"{manner.device}, {_workers(manner)} worker(s) x {spec.threads} thread(s)",
     ]
@@ -103,7 +119,7 @@ def _headline(spec, manner: Manner) -> str:
 
 
 def _encode(spec, machine, out, manner: Manner) -> None:
-    from openworld.protocols import recognition
+    from openworld.protocols import module_of
 
     started = time.perf_counter()
     with console.bars(manner.quiet or manner.as_json) as progress:
@@ -113,7 +129,7 @@ def _encode(spec, machine, out, manner: Manner) -> None:
             rate = done / (time.perf_counter() - started)
             progress.update(bar, completed=done, total=total, rate=f"{rate:,.0f} images/s")
 
-        count = recognition.encode_all(spec, machine, told)
+        count = module_of(spec).encode_all(spec, machine, told)
     seconds = time.perf_counter() - started
     if count:
         out.print(

@@ -6,6 +6,9 @@ import typer
 
 from openworld import __version__
 from openworld.cli import console
+from openworld.cli.cache import cache
+from openworld.cli.compare import compare
+from openworld.cli.data import data
 from openworld.cli.demo import demo
 from openworld.cli.list import list_command
 from openworld.cli.predict import predict
@@ -50,4 +53,7 @@ app.command("run")(console.reporting(run))
 app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
 app.command("report")(console.reporting(report))
+app.command("compare")(console.reporting(compare))
+app.command("cache")(console.reporting(cache))
 app.command("list")(console.reporting(list_command))
+app.add_typer(data, name="data")

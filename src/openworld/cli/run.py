@@ -50,19 +50,17 @@ def run(
 
     `choose` decides on validation pictures of base classes. Killed and started again, a run goes on where it was and
     ends with the same bytes.
-    """
-    import json
-    import tomllib
 
+    With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/openpl-embedded.toml
+    does: classes and pictures change step by step after tuning.
+    """
     from openworld._errors import OpenworldError
     from openworld.cli._running import Manner, carry_out
-    from openworld.protocols import RecognitionSpec
-    from openworld.runs import read_spec
+    from openworld.protocols import read_protocol
+    from openworld.runs import read_given
 
     if not spec.exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
-    resolved = read_spec(spec, RecognitionSpec)
-    parse = json.loads if spec.suffix == ".json" else tomllib.loads
-    given = parse(spec.read_text(encoding="utf-8"))
+    resolved = read_protocol(spec)
     folder = out or Path("runs") / spec.stem
-    carry_out(resolved, given, Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json))
+    carry_out(resolved, read_given(spec), Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json))

@@ -1,26 +1,39 @@
-"""Image sets, class names, splits, few-shot draws, and the embedded world of drawings.
+"""Image sets, class names, splits, few-shot draws; the embedded world of drawings, and the data sets of the papers.
 
 train = datasets.load("emoji-concepts", domain="twemoji", part="train", shots=16, seed=1)
 test = datasets.load("emoji-concepts", domain="emojione-monotone")
 mine = datasets.load("path/to/pictures", part="test")
+pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16, seed=1)
 """
 
-from openworld.datasets import composite, drawings, emoji, folder, splits, templates
+from openworld.datasets import composite, downloaded, drawings, emoji, folder, hub, listing, splits, tars, templates
 from openworld.datasets.cards import DATASETS, DatasetCard, load
+from openworld.datasets.checking import check
+from openworld.datasets.downloaded import imagenet_labels
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import base_new_split, few_shot
+from openworld.datasets.published import PUBLISHED, PublishedSet
+from openworld.datasets.splits import base_new_split, coop_draw, few_shot
 
 __all__ = [
     "DATASETS",
     "DatasetCard",
+    "PUBLISHED",
     "ImageSet",
+    "PublishedSet",
     "base_new_split",
+    "check",
+    "coop_draw",
     "composite",
+    "downloaded",
     "drawings",
     "emoji",
     "few_shot",
     "folder",
+    "hub",
+    "imagenet_labels",
+    "listing",
     "load",
     "splits",
+    "tars",
     "templates",
 ]

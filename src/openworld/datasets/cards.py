@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import emoji, folder
+from openworld.datasets import downloaded, emoji, folder, hub, listing, tars
 from openworld.datasets.drawings import STYLES
 from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published import PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,10 @@ class DatasetCard:
         summary: one line.
         domains: what `domain` may be, the default first.
         parts: what `part` may be.
-        load: gives an image set; takes `domain`, `part`, `shots` and `seed`.
+        load: gives an image set; takes `domain`, `part`, `shots` and `seed`, and `root` where it must be downloaded.
         group_name: what pictures of one group share, such as "drawing"; "" where all pictures are independent.
+        drawn_parts: the parts that `shots` may draw from.
+        download: it does not come with openworld: `openworld data check NAME` says what to get.
     """
 
     summary: str
@@ -28,6 +31,8 @@ class DatasetCard:
     parts: tuple[str, ...]
     load: Callable[..., ImageSet]
     group_name: str = ""
+    drawn_parts: tuple[str, ...] = ("train",)
+    download: bool = False
 
 
 def _load_emoji(task: str, *, domain: str | None = None, **options) -> ImageSet:
@@ -41,38 +46,66 @@ DATASETS: dict[str, DatasetCard] = {
         task.summary, _EMOJI_DOMAINS, emoji.PARTS, partial(_load_emoji, name), group_name="drawing"
     )
     for name, task in emoji.TASKS.items()
+} | {
+    name: DatasetCard(
+        f"{card.title}, {card.classes} classes: {card.what}",
+        ("",),
+        card.parts,
+        partial(downloaded.load, name),
+        drawn_parts=tuple(part for part in card.parts if part != "test"),
+        download=True,
+    )
+    for name, card in PUBLISHED.items()
 }
-"""Name -> card of every data set that comes with openworld; beside these names, `load` takes paths to folders."""
+"""Name -> card of every data set known by name; beside these names, `load` takes what SOURCES lists."""
+
+SOURCES: dict[str, Callable[..., ImageSet]] = {
+    "hf:": hub.load,
+    ".csv": listing.load,
+    ".parquet": listing.load,
+    ".tar": tars.load,
+}
+"""How a name that is no data set's begins or ends -> what loads it; anything else is a path to a folder."""
 
 
 def load(
     name: str,
     *,
+    root: str | Path | None = None,
     domain: str | None = None,
     part: str = "test",
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """A part of a data set by name, or of a folder of pictures by path.
+    """A part of a data set by name, or of your own pictures.
 
     Args:
-        name: a key of DATASETS, or a path to a folder (see `folder`), with a slash in it or lying where you are.
+        name: a key of DATASETS; or a path, with a slash in it or lying where you are, to a folder of pictures
+            (`folder`); or a list of pictures, such as "mine.csv" (`listing`); or WebDataset shards, such as
+            "shards/{part}-*.tar" (`tars`); or a data set of Hugging Face's, such as "hf:user/name" (`hub`).
+        root: the folder of all downloaded data sets; None for `$OPENWORLD_DATA`. For a list, the folder that its paths
+            are relative to; None for its own. Not looked at for anything else.
         domain: such as a drawing style; None for the data set's first, or only, one.
         part: "train", "validation" or "test".
-        shots: training pictures per class; None for all. Only "train" is ever drawn from.
+        shots: training pictures per class; None for all. Validation pictures are drawn too where CoOp does so (see
+            `downloaded.load`); test pictures never.
         seed: of that draw.
 
     Raises:
-        OpenworldError: an unknown name, domain or part; `shots` for another part than "train".
+        OpenworldError: an unknown name, domain or part; `shots` for a part that is not drawn from.
 
     >>> load("emoji-groups", part="train", shots=4).name
     'emoji-groups'
     """
-    if shots is not None and part != "train":
-        raise OpenworldError(f"shots are drawn from part 'train', not {part!r}: test pictures are fixed.")
+    card = DATASETS.get(name)
+    if shots is not None and part not in (card.drawn_parts if card else ("train",)):
+        raise OpenworldError(f"shots are drawn from part 'train', not {part!r}: {part} pictures are fixed.")
     options = {"domain": domain, "part": part, "shots": shots, "seed": seed}
-    if name in DATASETS:
-        return DATASETS[name].load(**options)
+    if card:
+        return card.load(**options, **({"root": root} if card.download else {}))
+    for affix, source in SOURCES.items():
+        if name.startswith(affix) or name.endswith(affix):
+            return source(name, **options, **({"root": root} if source is listing.load else {}))
     if Path(name).is_dir() or len(Path(name).parts) > 1:
         return folder.load(name, **options)
     raise unknown_name("data set", name, DATASETS)

@@ -8,8 +8,6 @@ list, so a class may have no picture in a part.
 
 import hashlib
 import random
-import struct
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,34 +16,12 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets._pictures import FORMATS, decode
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
-FORMATS = {
-    ".jpg": ("JPEG", "MPO"),
-    ".jpeg": ("JPEG", "MPO"),
-    ".png": ("PNG",),
-    ".webp": ("WEBP",),
-    ".bmp": ("BMP",),
-    ".gif": ("GIF",),
-    ".tif": ("TIFF",),
-    ".tiff": ("TIFF",),
-}
-"""File ending -> what Pillow may find inside. Other files are no pictures and are passed over."""
-
 PARTS = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
 """Part -> the folders it may lie in."""
-
-# What Pillow raises for damaged files, found by feeding it damaged files.
-_UNREADABLE = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    EOFError,
-    struct.error,
-    zlib.error,
-    Image.DecompressionBombError,
-)
 
 
 def load(
@@ -101,18 +77,7 @@ def read_picture(path: Path) -> Image.Image:
     Raises:
         OpenworldError: names the file: damaged, cut short, not what its ending says, or of more than 8 bits a channel.
     """
-    try:
-        with Image.open(path) as picture:
-            found = picture.format
-            picture.load()
-    except _UNREADABLE as error:
-        raise OpenworldError(f"{path} cannot be read as a picture ({error}); replace or remove it.") from error
-    if found not in FORMATS.get(path.suffix.lower(), ()):
-        raise OpenworldError(f"{path} holds a {found} picture, which is not what its name says; rename it.")
-    if picture.mode == "F" or picture.mode.startswith("I"):
-        raise OpenworldError(f"{path} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
-    # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
-    return (picture.convert("RGBA") if picture.mode == "P" else picture).convert("RGB")
+    return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
 
 
 @dataclass(frozen=True)

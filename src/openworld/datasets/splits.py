@@ -57,3 +57,25 @@ def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.
         pictures.setdefault(label, []).append(index)
     drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in pictures.values()]
     return np.array([index for own in drawn for index in own], dtype=np.int64)
+
+
+def coop_draw(train: Sequence[int], validation: Sequence[int], shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shots, and the few validation pictures that CoOp draws after them from the same generator.
+
+    Args:
+        train, validation: int[N], int[M], class index of every picture of the two parts.
+        shots: training pictures per class; of the validation pictures min(shots, 4) are drawn.
+        seed: of both draws.
+
+    Returns:
+        Indices into the two parts, each grouped by class.
+
+    >>> shots, checks = coop_draw([0, 0, 1, 1, 1], [0, 1], shots=2, seed=1)
+    >>> len(shots), checks.tolist()
+    (4, [0, 1])
+    """
+    generator = random.Random(seed)
+    return few_shot(train, shots, generator), few_shot(validation, min(shots, _VALIDATION_SHOTS), generator)
+
+
+_VALIDATION_SHOTS = 4

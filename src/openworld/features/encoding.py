@@ -133,6 +133,8 @@ def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progres
         "backbone": clip.fingerprint,
         "count": total,
         "name": images.name,
+        "domain": images.domain,
+        "model": clip.name,
     }
     store.finish(len(starts), description | {"encoding": asdict(encoding)})
 

@@ -30,6 +30,7 @@ from openworld.metrics.detection import (
 from openworld.metrics.estimate import Estimate
 from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
 from openworld.metrics.openworld_auc import QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
+from openworld.metrics.operating_point import Costs, OperatingPoint, Threshold, choose_threshold, operating_point
 from openworld.metrics.paired import PairedTest, holm, paired_test
 from openworld.metrics.ranks import (
     CriticalDifference,
@@ -55,6 +56,7 @@ METRICS: dict[str, MetricCard] = {
     "openworld_auc": MetricCard(openworld_auc, "named right and told apart, over base-new pairs", _SHARE, _HUA),
     "overall_accuracy": MetricCard(overall_accuracy, "accuracy over base and new names at once", _SHARE, _HUA),
     "miss_hit_curve": MetricCard(miss_hit_curve, "new images hit against base images missed", _SHARE, _HUA),
+    "operating_point": MetricCard(operating_point, "miss and hit rate at a threshold, Wilson intervals", _SHARE, _HUA),
     "open_auc": MetricCard(open_auc, "base named right and told from new", _SHARE, "OpenAUC (Wang et al., 2022)"),
     "auroc": MetricCard(auroc, "in outscores out, over pairs", _SHARE, "Hanley and McNeil (1982)"),
     "aupr_in": MetricCard(aupr_in, "precision-recall area, in positive, trapezoids", _SHARE, _OPENOOD),
@@ -87,6 +89,7 @@ __all__ = [
     "Accuracy",
     "CalibrationBin",
     "CalibrationError",
+    "Costs",
     "CriticalDifference",
     "Bootstrap",
     "DetectionReport",
@@ -95,6 +98,7 @@ __all__ = [
     "MetricCard",
     "MissHitCurve",
     "OpenworldAUC",
+    "OperatingPoint",
     "PairedTest",
     "PerClass",
     "PointsLost",
@@ -103,6 +107,7 @@ __all__ = [
     "SeedInterval",
     "SeedSpread",
     "ShiftTrend",
+    "Threshold",
     "Trend",
     "accuracy",
     "aupr_in",
@@ -112,6 +117,7 @@ __all__ = [
     "average_precision_in",
     "average_precision_out",
     "bootstrap",
+    "choose_threshold",
     "detection_report",
     "expected_calibration_error",
     "final_ranks",
@@ -127,6 +133,7 @@ __all__ = [
     "nemenyi",
     "open_auc",
     "openworld_auc",
+    "operating_point",
     "overall_accuracy",
     "paired_test",
     "per_class_accuracy",

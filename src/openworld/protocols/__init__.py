@@ -1,7 +1,38 @@
-"""The papers' evaluations, one file each: what is run, and what is computed from saved scores."""
+"""The papers' evaluations, one file each: what is run, and what is computed from saved scores.
 
+A protocol's module holds its spec, and `tasks`, `encode_all`, `fingerprints`, `units`, `run_unit` and `summary` of it.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from openworld._errors import unknown_name
+from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.recognition import RecognitionSpec
+from openworld.runs import read_given, read_spec
 
-PROTOCOLS = {"recognition": RecognitionSpec}
+PROTOCOLS = {"recognition": RecognitionSpec, "dynamic": DynamicSpec}
 
-__all__ = ["PROTOCOLS", "RecognitionSpec"]
+
+def read_protocol(source: Path | str | Mapping[str, Any]):
+    """The checked spec of a file or mapping, of the class that its key `protocol` names; recognition without one.
+
+    Raises:
+        OpenworldError: an unknown protocol, and what `read_spec` raises.
+    """
+    given = read_given(source)
+    name = given.get("protocol", "recognition")
+    if name not in PROTOCOLS:
+        raise unknown_name("protocol", str(name), PROTOCOLS)
+    return read_spec(source, PROTOCOLS[name])
+
+
+def module_of(spec) -> ModuleType:
+    """The protocol that a spec belongs to."""
+    return import_module(type(spec).__module__)
+
+
+__all__ = ["PROTOCOLS", "DynamicSpec", "RecognitionSpec", "module_of", "read_protocol"]

@@ -60,8 +60,8 @@ def require_device(name: str) -> None:
 class Source:
     """An image set by name: one part of a data set in one domain.
 
-    A training part is drawn by `seed` and `shots`, over all classes; `base_only` then keeps the base half, so that runs
-    on base classes and on all of them share their pictures.
+    A training part is drawn by `seed` and `shots`, over all classes; `base_only` then keeps the base half, `classes`
+    keeps those, so that runs on base classes and on all of them share their pictures.
     """
 
     dataset: str
@@ -70,10 +70,12 @@ class Source:
     seed: int = 0
     shots: int | None = None
     base_only: bool = False
+    classes: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
         drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
-        return ", ".join(filter(None, (self.dataset, self.domain, self.part, drawn)))
+        chosen = f"{len(self.classes)} classes" if self.classes is not None else ""
+        return ", ".join(filter(None, (self.dataset, self.domain, self.part, drawn, chosen)))
 
     def load(self):
         """The image set itself."""
@@ -84,10 +86,15 @@ class Source:
 def _load(source: Source):
     drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
     images = datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
-    if not source.base_only:
-        return images
-    base, _ = datasets.base_new_split(len(images.classnames))
-    return images.subset(np.flatnonzero(np.isin(images.labels, base)))
+    if source.base_only or source.classes is not None:
+        return images.subset(np.flatnonzero(np.isin(images.labels, _asked(source, len(images.classnames)))))
+    return images
+
+
+def _asked(source: Source, classes: int) -> np.ndarray:
+    """The classes whose pictures are wanted."""
+    asked = np.arange(classes) if source.classes is None else np.array(source.classes)
+    return np.intersect1d(asked, datasets.base_new_split(classes)[0]) if source.base_only else asked
 
 
 @lru_cache(maxsize=2)
@@ -122,9 +129,7 @@ def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Mac
 def require_pictures(source: Source) -> None:
     """Refuse an image set in which a class that is asked for has no picture: no accuracy could be told for it."""
     images = source.load()
-    classes = len(images.classnames)
-    asked = datasets.base_new_split(classes)[0] if source.base_only else np.arange(classes)
-    without = np.setdiff1d(asked, images.labels)
+    without = np.setdiff1d(_asked(source, len(images.classnames)), images.labels)
     if without.size:
         raise OpenworldError(
             f"{without.size} class(es) of {source.dataset!r} have no picture in part {source.part!r}, first "

@@ -115,8 +115,9 @@ class RecognitionSpec:
 
     def __post_init__(self):
         self._require_sound()
-        embedded = datasets.DATASETS.get(self.dataset)
-        train_domain = self.train_domain or (embedded.domains[0] if embedded else None)
+        card = datasets.DATASETS.get(self.dataset)
+        embedded = card is not None and not card.download
+        train_domain = self.train_domain or (card.domains[0] if card else "") or None
         object.__setattr__(self, "train_domain", train_domain)
         object.__setattr__(self, "test_domain", self.test_domain or train_domain)
         object.__setattr__(self, "crop_scale", self.crop_scale or (EMBEDDED_CROP if embedded else PUBLISHED_CROP))
@@ -190,6 +191,17 @@ def encode_all(spec: RecognitionSpec, machine: Machine, progress: Callable[[int,
         encode_source(source, encoding, spec.backbone, machine, told)
         before += len(source.load())
     return total
+
+
+def summary(spec: RecognitionSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    count = len(Source(spec.dataset, spec.test_domain, "test").load().classnames)
+    domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
+    return [
+        spec.dataset + (f" in {domain} style" if domain else ""),
+        f"{count - count // 2} base + {count // 2} new classes",
+        f"{spec.shots} shots",
+    ]
 
 
 def fingerprints(spec: RecognitionSpec) -> dict[str, str]:

@@ -2,13 +2,15 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.outcome import Outcome, RunFolder
 from openworld.report.summary import Summary
 from openworld.report.units import seconds
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,21 @@ class Part:
 
 def made(run: RunFolder, summary: Summary) -> list[Part]:
     """The parts in reading order; parts that the run says nothing about are left out."""
-    first = run.provenance[0] if run.provenance else {}
+    return parts_of(run.given, run.resolved, run.provenance, tuple(_durations(run, summary)))
+
+
+def parts_of(given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]], durations: Pairs) -> list[Part]:
+    """The same from the parts of a run's description; `durations` are facts as (name, value)."""
+    first = provenance[0] if provenance else {}
     rest = {name: value for name, value in first.items() if name != "command"}
     parts = [
         Part("To do it again", text=command(first)),
         Part("What ran it", facts=tuple(_flat(rest))),
-        Part("Seeds and durations", facts=tuple(_durations(run, summary))),
-        Part("The spec as given", text=_readable(run.given), folded=True),
-        Part("The spec with every default filled in", text=_readable(run.resolved), folded=True),
+        Part("Seeds and durations", facts=durations),
+        Part("The spec as given", text=_readable(given), folded=True),
+        Part("The spec with every default filled in", text=_readable(resolved), folded=True),
     ]
-    later = [
-        Part(f"Continued by ({place})", facts=tuple(_flat(told))) for place, told in enumerate(run.provenance[1:], 2)
-    ]
+    later = [Part(f"Continued by ({place})", facts=tuple(_flat(told))) for place, told in enumerate(provenance[1:], 2)]
     return [part for part in parts + later if part.text or part.facts]
 
 

@@ -22,12 +22,14 @@ class Outcome:
         images: columns of the per-image table: id, side "base"|"new", label, prediction, correct, score, group, ...
         picture: the PNG bytes of an image id, or None where none was kept.
         seconds: how long each stage took.
+        fingerprint: of the test pictures, or None where they were never seen (predictions made elsewhere).
     """
 
     metrics: Mapping[str, Any]
     images: Mapping[str, np.ndarray]
     picture: Callable[[int], bytes | None] = lambda _: None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    fingerprint: str | None = None
 
     @property
     def openworld_auc(self) -> float | None:
@@ -121,4 +123,4 @@ def outcome(record: Record) -> Outcome:
 
     seconds = record.timing.get("seconds", {})
     stages = seconds if isinstance(seconds, Mapping) else {"all": seconds}
-    return Outcome(record.metrics, record.table("images"), picture, stages)
+    return Outcome(record.metrics, record.table("images"), picture, stages, record.unit.inputs.get("test"))

@@ -23,7 +23,7 @@ from openworld.report.figures.points_lost import LOSSES
 from openworld.report.grids import further_grid, main_grid, overview
 from openworld.report.made import made
 from openworld.report.outcome import RunFolder, load
-from openworld.report.palette import looks, style_sheet
+from openworld.report.palette import Look, looks, style_sheet
 from openworld.report.pictures import KINDS, Shown, show
 from openworld.report.summary import Summary, Table, summarise
 from openworld.report.svg import shapes
@@ -45,10 +45,14 @@ def build(folder: Path | str, *, output: Path | str | None = None) -> Path:
     Raises:
         OpenworldError: when the folder holds no run, or a unit is missing or damaged.
     """
+    return write_page(folder, output, render(load(folder)))
+
+
+def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
+    """Put the text of a page where `build` says, in one step; returns its path."""
     path = Path(output) if output is not None else Path(folder) / "report.html"
-    page = render(load(folder)).encode()
     scratch = path.with_name(f".{path.name}.writing")
-    scratch.write_bytes(page)
+    scratch.write_bytes(page.encode())
     os.replace(scratch, path)
     return path
 
@@ -58,22 +62,13 @@ def render(run: RunFolder) -> str:
     summary = summarise(run.outcomes)
     chosen = looks(summary.learners, summary.yardsticks)
     many = len(summary.tables) > 1
-    style, script = _asset("page.css") + style_sheet(chosen), _asset("page.js")
     numbered = list(enumerate(summary.tables, 1))
-    losses = ["OpenworldAUC, in the learner's colour", *LOSSES.values()]
     figures = [figure(summary.tables, chosen) for figure in FIGURES]
-    return _template().render(
+    return fill(
+        chosen,
         title=_title(summary),
         subtitle=_subtitle(summary),
-        version=__version__,
-        shapes=shapes(),
-        style=Markup(style),
-        script=Markup(script),
-        style_hash=Markup(_hash(style)),
-        script_hash=Markup(_hash(script)),
         verdict=verdict(summary),
-        legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
-        losses=[{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
         overview=overview(summary, chosen) if many else None,
         tables=[main_grid(table, chosen, f"table-{place}") for place, table in numbered],
         further=[further_grid(table, chosen, f"further-{place}") for place, table in numbered],
@@ -81,6 +76,23 @@ def render(run: RunFolder) -> str:
         figures=[figure for figure in figures if figure is not None],
         albums=_albums(summary),
         made=made(run, summary),
+    )
+
+
+def fill(chosen: dict[str, Look], **parts) -> str:
+    """The template with the `parts` of one page, and with what all pages share; `chosen` are the learners' looks."""
+    style, script = _asset("page.css") + style_sheet(chosen), _asset("page.js")
+    losses = ["OpenworldAUC, in the learner's colour", *LOSSES.values()]
+    return _template().render(
+        version=__version__,
+        shapes=shapes(),
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=Markup(_hash(style)),
+        script_hash=Markup(_hash(script)),
+        legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
+        losses=[{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
+        **{"albums": []} | parts,
     )
 
 

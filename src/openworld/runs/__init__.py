@@ -11,7 +11,7 @@ from openworld.runs.canonical import canonical_json, digest, readable_json, to_j
 from openworld.runs.engine import ENGINES, execute
 from openworld.runs.provenance import git_revision, installed_version, provenance
 from openworld.runs.record import Record, load_record
-from openworld.runs.spec import read_spec
+from openworld.runs.spec import read_given, read_spec
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit, UnitResult
 
@@ -29,6 +29,7 @@ __all__ = [
     "installed_version",
     "load_record",
     "provenance",
+    "read_given",
     "read_spec",
     "readable_json",
     "to_json",

@@ -33,10 +33,25 @@ def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> S
     >>> read_spec({"shots": 4}, Training).shots
     4
     """
-    if isinstance(source, Mapping):
-        return _read(source, schema, "")
+    given = read_given(source)
+    if given is source:
+        return _read(given, schema, "")
     try:
-        return _read(_parse(Path(source)), schema, "")
+        return _read(given, schema, "")
+    except OpenworldError as error:
+        raise OpenworldError(f"{source}: {error}") from error
+
+
+def read_given(source: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a .toml or .json file says, before anything is checked; a mapping is returned as it is.
+
+    >>> read_given({"shots": 4})
+    {'shots': 4}
+    """
+    if isinstance(source, Mapping):
+        return source
+    try:
+        return _parse(Path(source))
     except OpenworldError as error:
         raise OpenworldError(f"{source}: {error}") from error
 

@@ -5,6 +5,8 @@ flagged and named right; the area under the curve is OpenworldAUC (Hua et al., 2
 learner: the mean of its seeds' curves at equal miss rates, so its area is the mean of their OpenworldAUC.
 """
 
+from collections.abc import Mapping
+
 from markupsafe import Markup
 
 from openworld.report.axes import Axis
@@ -17,17 +19,24 @@ from openworld.report.svg import Frame, drawing, element
 TICKS = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
 
 
-def miss_hit(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None:
-    """The figure over all tables: one panel each, one curve per learner; `None` where no curve is defined."""
+def miss_hit(
+    tables: tuple[Table, ...], looks: dict[str, Look], operating: Mapping[str, tuple[float, float]] | None = None
+) -> Figure | None:
+    """The figure over all tables: one panel each, one curve per learner; `None` where no curve is defined.
+
+    `operating` has the (miss rate, hit rate) in [0, 1] at which a learner is run; marked where there is one table, the
+    setting that these rates are of.
+    """
     if not any(row.hit_rates for table in tables for row in table.rows):
         return None
     alone = len(tables) == 1
-    panels = tuple(Panel("" if alone else table.title, _panel(table, looks, alone=alone)) for table in tables)
+    run_at = operating if alone and operating else {}
+    panels = tuple(Panel("" if alone else table.title, _panel(table, looks, run_at, alone=alone)) for table in tables)
     caption = (
         "Moving the threshold trades base images missed (rejected or misnamed) against new images hit (flagged and "
         "named right); each curve is the mean of a learner's seeds.",
         "Higher and further left is better: the area under a curve is its OpenworldAUC, and the marked corner, few "
-        "misses and many hits, is where a system would be run.",
+        "misses and many hits, is where a system would be run" + ("; a ring marks where one is." if run_at else "."),
     )
     curves = [(table.title, row.learner, row.hit_rates) for table in tables for row in table.rows if row.hit_rates]
     header = (
@@ -40,7 +49,7 @@ def miss_hit(tables: tuple[Table, ...], looks: dict[str, Look]) -> Figure | None
     return Figure("miss-hit", "Few misses, many hits?", caption, panels, header, rows)
 
 
-def _panel(table: Table, looks: dict[str, Look], *, alone: bool) -> Markup:
+def _panel(table: Table, looks: dict[str, Look], operating: Mapping, *, alone: bool) -> Markup:
     axes = (Axis("base images missed, %", 0, 100, TICKS), Axis("new images hit, %", 0, 100, TICKS))
     drawn = [row for row in table.rows if row.hit_rates]
     named = drawn if alone else []
@@ -49,7 +58,8 @@ def _panel(table: Table, looks: dict[str, Look], *, alone: bool) -> Markup:
     for place, row in enumerate(drawn):
         look = looks[row.learner]
         marks = _marks(plot, row, look.marker, place, 5 if alone else 2)
-        curves.append(element("g", *_curve(plot, row, look), *marks, **belongs(row, table, looks)))
+        ring = _ring(plot, *operating[row.learner]) if row.learner in operating else ""
+        curves.append(element("g", *_curve(plot, row, look), *marks, ring, **belongs(row, table, looks)))
     ends = {row.learner: (plot.across(100), plot.up(100 * row.hit_rates[-1])) for row in named}
     told = f"Hit rate of new images against miss rate of base images, {len(drawn)} learners; both axes 0 to 100 %."
     return drawing(plot.width, plot.height, told, [_corner(plot), plot.axes(), *curves, *beside(plot, ends, looks)])
@@ -66,6 +76,12 @@ def _curve(plot: Frame, row: Row, look: Look) -> list[Markup]:
     misses, hits = [100 * miss for miss in MISS_GRID], [100 * hit for hit in row.hit_rates]
     title = element("title", f"{row.learner}: area {percent(row.openworld_auc)}")
     return [title, plot.line(misses, hits, class_="line", stroke_dasharray=look.dash or None)]
+
+
+def _ring(plot: Frame, miss: float, hit: float) -> Markup:
+    """A ring around an operating point."""
+    title = element("title", f"run at {percent(miss)} % missed, {percent(hit)} % hit")
+    return element("circle", title, cx=plot.across(100 * miss), cy=plot.up(100 * hit), r=9.0, class_="ring")
 
 
 def _marks(plot: Frame, row: Row, shape: str, place: int, count: int) -> list[Markup]:

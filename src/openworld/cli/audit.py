@@ -1,0 +1,74 @@
+"""`openworld data audit NAME...`: what is wrong with class names."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def audit(
+    names: Annotated[list[str], typer.Argument(help="Data sets, or text files (.txt) with a class name per line.")],
+    against: Annotated[
+        list[str] | None, typer.Option(help="Another data set whose names must not clash; repeat it.")
+    ] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of all downloaded data sets.")] = None,
+    backbone: Annotated[str, typer.Option(help="Whose tokenizer reads the names (openworld list backbones).")] = "",
+    template: Annotated[str, typer.Option(help="Sentence around the name; default: that of the data set.")] = "",
+    wordnet: Annotated[
+        Path | None, typer.Option(help="Folder of WordNet 3.0's index.noun and data.noun, for synonyms.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Look at class names before any number is computed from them.
+
+    Order, duplicates, near-duplicates (punctuation, plural, word order, one letter), synonyms, clashes of base and new
+    classes and across data sets, and what the tokenizer of a backbone mangles. No picture is looked at.
+
+    An *error* is a class that cannot be told from another, or a sentence that cannot be read: exit code 1. A *warning*
+    costs accuracy or misleads; a *note* is worth a look. Checks that were not made are named with the reason.
+    """
+    import json
+
+    from openworld.cli import console
+
+    audits = _audits(names, against or [], root, backbone, template, wordnet)
+    if as_json:
+        print(json.dumps([one.to_dict() for one in audits], indent=1, ensure_ascii=False))
+    else:
+        for one in audits:
+            say_audit(one, console.output())
+    if any(one.counts["error"] for one in audits):
+        sys.exit(1)
+
+
+def say_audit(audit, out) -> None:
+    """One audit for people: a line, then a line for every finding and for every check that was not made."""
+    out.print(audit.headline, style="bold", markup=False)
+    styles = {"error": "red", "warning": "yellow", "note": "dim"}
+    for one in audit.findings:
+        out.print(f"  {one.severity:<8}{one.kind:<15}{one.sentence}", style=styles[one.severity], markup=False)
+    for check in audit.not_made:
+        out.print(f"  not made: {check}", style="dim", markup=False)
+
+
+def _audits(names, against, root, backbone, template, wordnet) -> list:
+    from openworld import backbones
+    from openworld.datasets.audit import audit
+    from openworld.datasets.class_names import class_names
+    from openworld.datasets.templates import PHOTO, TEMPLATES
+    from openworld.datasets.wordnet import find_wordnet
+
+    listed = [class_names(name, root) for name in names]
+    others = {one.dataset: one.names for one in (class_names(name, root) for name in against)}
+    shared = {"wordnet": find_wordnet(wordnet), "tokenizer": backbones.load(backbone).tokenizer if backbone else None}
+    return [
+        audit(
+            one.names,
+            one.dataset,
+            against={name: theirs for name, theirs in others.items() if name != one.dataset},
+            template=template or TEMPLATES.get(one.dataset, PHOTO),
+            **shared,
+        )
+        for one in listed
+    ]

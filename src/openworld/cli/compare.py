@@ -1,0 +1,78 @@
+"""`openworld compare RUN RUN`: is the second run better than the first?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    second: Annotated[Path, typer.Argument(help="Folder of another run on the same test pictures.")],
+    of: Annotated[
+        str, typer.Option(help="What to compare: openworld_auc, auroc, base_accuracy, new_accuracy, harmonic_mean, ...")
+    ] = "openworld_auc",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Compare two runs record by record, and say for each learner whether it got better.
+
+    Records are paired by task, learner and seed. What stands still within each run and differs between them, such as
+    the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner.
+    Every row is a paired test on the same test pictures, corrected over the table (Holm). Runs on other pictures are
+    refused: their difference would be one of pictures too.
+    """
+    import json
+    from dataclasses import asdict
+
+    from openworld import report
+    from openworld.cli import console
+    from openworld.report.pairing import compare_runs
+
+    names = str(first), str(second)
+    found = compare_runs(report.load(first).outcomes, report.load(second).outcomes, of, names)
+    if as_json:
+        rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
+        print(json.dumps(asdict(found) | {"pairs": rows}, indent=1))
+        return
+    out = console.output()
+    for field, before, after in found.changed:
+        out.print(f"{field.replace('_', ' ')}: {before} → {after}", markup=False)
+    out.print(_table(found, names))
+    for sentence in found.unpaired:
+        out.print(f"Not compared: {sentence}.", style="dim", markup=False)
+
+
+def _table(found, names: tuple[str, str]):
+    from rich.table import Table
+    from rich.text import Text
+
+    from openworld.report.figures.figure import percent, signed
+
+    table = Table(box=None, pad_edge=False, caption=_caption(found, names), caption_justify="left")
+    table.add_column("")
+    for heading in ("first", "second", "difference"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("second against first")
+    for pair in found.pairs:
+        difference = "–" if pair.test.difference is None else signed(pair.test.difference)
+        if pair.interval:
+            difference += f" [{signed(pair.interval[0])} {signed(pair.interval[1])}]"
+        cells = (pair.title, percent(pair.first), percent(pair.second), difference, pair.verdict)
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _caption(found, names: tuple[str, str]):
+    from rich.text import Text
+
+    def span(values) -> str:
+        return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"
+
+    images, groups = span([pair.images for pair in found.pairs]), span([pair.groups for pair in found.pairs])
+    clustered = f" in {groups} groups" if groups != images else ""
+    seeds = span([len(pair.seeds) for pair in found.pairs])
+    corrected = f"; p after Holm over {len(found.pairs)} rows" if len(found.pairs) > 1 else ""
+    return Text(
+        f"First: {names[0]}. Second: {names[1]}. {found.of}, percent; means of {seeds} seed(s); [95 % over images, "
+        f"n = {images}{clustered}, given the seeds]{corrected}."
+    )

@@ -1,0 +1,119 @@
+"""Forms of a class name under which two names that mean the same meet: case, punctuation, plural, one letter."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+MINDED = 5  # letters below which one letter makes another word (cat and bat), not a slip of the pen
+_KEPT = {"lens", "gas", "series", "species", "chess", "cosmos", "christmas", "atlas", "canvas", "pancreas"}
+_IRREGULAR = {"men": "man", "children": "child", "mice": "mouse", "geese": "goose", "feet": "foot", "teeth": "tooth"}
+_IRREGULAR |= {plural: plural[:-3] + "f" for plural in ("leaves", "wolves", "shelves", "scarves", "hooves", "elves")}
+_IRREGULAR |= {plural: plural[:-3] + "fe" for plural in ("knives", "wives", "lives")}
+
+
+def plain(name: str) -> str:
+    """A name in lower-case letters and digits with single spaces: no accents, no punctuation, no underscores.
+
+    >>> plain("Jack-o'-Lantern"), plain("crème_brûlée"), plain("Washington D.C.")
+    ('jack o lantern', 'creme brulee', 'washington d c')
+    """
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    spelled = "".join(letter for letter in letters if letter not in "'’" and not unicodedata.combining(letter))
+    return " ".join(re.findall(r"[^\W_]+", spelled))
+
+
+def singular(word: str) -> str:
+    """An English noun in lower case without its plural ending; one that has none stays as it is.
+
+    >>> [singular(word) for word in ("berries", "boxes", "horses", "women", "glass", "bus", "buses", "tomatoes")]
+    ['berry', 'box', 'horse', 'woman', 'glass', 'bus', 'bus', 'tomato']
+    """
+    for plural, single in _IRREGULAR.items():
+        if word.endswith(plural) and (word == plural or plural == "men"):
+            return word.removesuffix(plural) + single
+    if word in _KEPT or len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    doubled = word.endswith(("sses", "xes", "ches", "shes", "toes", "goes", "roes", "uses")) and not word.endswith(
+        "ouses"
+    )
+    return word[:-2] if doubled else word[:-1]
+
+
+def singular_name(name: str) -> str:
+    """The plain name with every word in the singular.
+
+    >>> singular_name("Sports_Cars")
+    'sport car'
+    """
+    return " ".join(singular(word) for word in plain(name).split())
+
+
+def bare(name: str) -> str:
+    """The words of a name in alphabetical order: names that differ in case, punctuation, plural or order share it.
+
+    >>> bare("bats, cricket") == bare("Cricket Bat")
+    True
+    """
+    return " ".join(sorted(singular_name(name).split())) or name.strip()
+
+
+def joined(name: str) -> str:
+    """The singular name without spaces: "blueberry" and "blue berries" share it.
+
+    >>> joined("blue berries")
+    'blueberry'
+    """
+    return singular_name(name).replace(" ", "") or name.strip()
+
+
+def slips(name: str) -> set[tuple[str, str]]:
+    """What is left of a name when any one letter is struck out, or none, and its digits.
+
+    Names that differ in a number are meant to; names under MINDED letters are compared with nothing.
+
+    >>> ("hose", "") in slips("horse") & slips("house"), slips("737-200") & slips("737-300")
+    (True, set())
+    """
+    letters = singular_name(name)
+    if len(letters) < MINDED:
+        return set()
+    digits = "".join(re.findall(r"\d+", letters))
+    return {(letters[:place] + letters[place + 1 :], digits) for place in range(len(letters))} | {(letters, digits)}
+
+
+def one_slip_apart(one: str, other: str) -> bool:
+    """Whether one letter added, left out, changed, or two neighbours swapped, turn one text into the other.
+
+    >>> one_slip_apart("horse", "house"), one_slip_apart("trail", "trial"), one_slip_apart("horse", "mouse")
+    (True, True, False)
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    start = next((place for place, letter in enumerate(one) if letter != other[place]), len(one))
+    here, there = one[start:], other[start:]
+    if len(one) < len(other):
+        return len(other) - len(one) == 1 and here == there[1:]
+    swapped = here[1::-1] + here[2:]
+    return one != other and (here[1:] == there[1:] or (len(here) > 1 and swapped == there))
+
+
+Keys = Callable[[str], Iterable]
+
+
+def sharing(names: Sequence[str], others: Sequence[str], keys: Keys) -> Iterator[tuple[int, int]]:
+    """Places (in names, in others) of the names that share a key, each pair once, in order.
+
+    One list with itself is asked by giving the same object twice: then each pair comes once, the first name first.
+
+    >>> list(sharing(["Cat", "dog"], ["dogs", "cat"], lambda name: [bare(name)]))
+    [(0, 1), (1, 0)]
+    """
+    holders: dict[object, list[int]] = {}
+    for place, name in enumerate(others):
+        for key in keys(name):
+            holders.setdefault(key, []).append(place)
+    for place, name in enumerate(names):
+        met = {other for key in keys(name) for other in holders.get(key, ())}
+        yield from ((place, other) for other in sorted(met) if others is not names or place < other)

@@ -1,0 +1,183 @@
+"""Is a downloaded data set whole? What is missing or wrong about it, in words, and where to get it."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets._files import MISSING, first, is_text, sizes_of
+from openworld.datasets._pictures import decode
+from openworld.datasets.class_folders import LISTING, ClassFolders
+from openworld.datasets.downloaded import find, find_root
+from openworld.datasets.published import PublishedSet
+from openworld.datasets.split_files import Split
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found of one data set.
+
+    Args:
+        name: of the data set.
+        folder: where it was looked for.
+        classes: how many its lists name; None where they could not be read.
+        pictures: part -> how many its lists name, whether or not they are there.
+        wrong: a sentence per fault, with what to do; none: the data set may be used.
+        remarks: what is worth knowing and no fault.
+        sources: (what, address) of everything to download.
+    """
+
+    name: str
+    folder: str
+    classes: int | None
+    pictures: dict[str, int]
+    wrong: tuple[str, ...]
+    remarks: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.wrong
+
+
+def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -> Inspection:
+    """Look at a published data set: folder, lists, every picture's presence and size, counts.
+
+    Args:
+        name: a key of `published.PUBLISHED`.
+        root: the folder of all data sets; None for `$OPENWORLD_DATA`.
+        decoded: decode every picture too, which takes as long as encoding them.
+
+    Raises:
+        OpenworldError: an unknown name, no root. What is wrong with the data set is told, not raised.
+    """
+    card, place = find(name), find_root(root)
+    wrong = list(_missing_places(card, place))
+    split = None
+    if not wrong:
+        try:
+            split = card.read(place, card.parts)
+        except OpenworldError as error:
+            wrong.append(str(error))
+    if split:
+        wrong += [*_picture_faults(card, place, split, decoded), *_count_faults(card, split), *_leaks(split)]
+    return Inspection(
+        name=name,
+        folder=str(place / card.folder),
+        classes=len(split.classnames) if split else None,
+        pictures={part: len(rows) for part, rows in split.parts.items()} if split else {},
+        wrong=tuple(wrong),
+        remarks=tuple(_remarks(card, place, split)) if split else (),
+        sources=card.sources,
+    )
+
+
+def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:
+    """The first folder that is missing, and every list that is."""
+    if not root.is_dir():
+        yield f"there is no folder {root}; give the folder that holds the data sets."
+        return
+    folder = root / card.folder
+    if not folder.is_dir():
+        yield f"there is no folder {folder}{_lookalike(root, card.folder)}."
+        return
+    for listing in card.listings:
+        shared = listing == LISTING and (root / "imagenet" / LISTING).is_file()
+        if not (folder / listing).is_file() and not shared:
+            yield f"there is no file {folder / listing}{_lookalike(folder, listing)}; see below for where to get it."
+    if not (folder / card.images).is_dir():
+        yield f"there is no folder {folder / card.images}{_lookalike(folder, card.images)}; extract the pictures there."
+
+
+def _lookalike(folder: Path, name: str) -> str:
+    """What lies there under a name like the one that is missing."""
+    there = {entry.name.casefold(): entry.name for entry in folder.iterdir()}
+    close = get_close_matches(name.casefold(), there, n=1)
+    return f", but a {there[close[0]]}: rename it, or link to it" if close else ""
+
+
+def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool) -> Iterator[str]:
+    images = root / card.folder / card.images
+    for part, rows in split.parts.items():
+        unreadable = [path for path in rows.paths if not is_text(path)]
+        if unreadable:
+            yield f"{part}: {len(unreadable):,} file names are not UTF-8, such as {first(unreadable)}; rename them."
+        sizes = np.array(sizes_of(images, rows.paths), dtype=np.int64)
+        gone = [rows.paths[index] for index in np.flatnonzero(sizes == MISSING).tolist()]
+        if gone:
+            yield (
+                f"{part}: {len(gone):,} of {len(rows):,} pictures are missing under {images}, "
+                f"such as {first(gone)}{_deeper(images, gone[0])}."
+            )
+        empty = [rows.paths[index] for index in np.flatnonzero(sizes == 0).tolist()]
+        if empty:
+            yield f"{part}: {len(empty):,} picture(s) are empty files, such as {first(empty)}; extract them again."
+        if decoded:
+            yield from _undecodable(images, part, [rows.paths[i] for i in np.flatnonzero(sizes > 0).tolist()])
+
+
+def _deeper(images: Path, path: str) -> str:
+    """Where the first missing picture lies instead, if an archive brought a folder of its own along."""
+    for depth in ("*", "*/*"):
+        found = next(iter(images.glob(f"{depth}/{_literal(path)}")), None)
+        if found:
+            inner = str(found).removesuffix(f"/{path}")
+            return f"; they lie in {inner}: move its contents up to {images}"
+    return "; extract the archive again"
+
+
+def _literal(path: str) -> str:
+    """The path with what `glob` would read as a pattern taken as it is."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _undecodable(images: Path, part: str, paths: list[str]) -> Iterator[str]:
+    faults = []
+    for path in paths:
+        try:
+            decode(images / path, path)
+        except OpenworldError as error:
+            faults.append(str(error))
+    if faults:
+        yield f"{part}: {len(faults):,} of {len(paths):,} pictures cannot be read, such as: {faults[0]}"
+
+
+def _count_faults(card: PublishedSet, split: Split) -> Iterator[str]:
+    """Counts that are not the published ones, one sentence each."""
+    again = "get the lists again" if not isinstance(card.layout, ClassFolders) else "extract the archive again"
+    if len(split.classnames) != card.classes:
+        yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."
+    for part, rows in split.parts.items():
+        if len(rows) != card.pictures[part]:
+            yield f"{part}: {len(rows):,} pictures are listed, expected {card.pictures[part]:,}; {again}."
+        without = np.setdiff1d(np.arange(len(split.classnames)), rows.labels)
+        if without.size:
+            names = [split.classnames[label] for label in without.tolist()]
+            yield f"{part}: {len(names)} class(es) have no picture, such as {first(names)}; {again}."
+
+
+def _leaks(split: Split) -> Iterator[str]:
+    """Pictures of training that are also validation's or the test's, and pictures listed twice in a part."""
+    seen: dict[str, str] = {}
+    for part, rows in split.parts.items():
+        again = [path for path in rows.paths if path in seen]
+        if again:
+            yield f"{part}: {len(again):,} picture(s) are also in {seen[again[0]]}, such as {first(again)}."
+        if len(set(rows.paths)) < len(rows):
+            yield f"{part}: {len(rows) - len(set(rows.paths)):,} picture(s) are listed more than once."
+        seen |= dict.fromkeys(rows.paths, part)
+
+
+def _remarks(card: PublishedSet, root: Path, split: Split) -> Iterator[str]:
+    for listing in card.listings:
+        path = root / card.folder / listing
+        if path.is_file():
+            yield f"{listing} has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        else:
+            yield f"{listing} is that of {root / 'imagenet'}"
+    yield from split.remarks

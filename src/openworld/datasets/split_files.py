@@ -1,0 +1,156 @@
+"""Which pictures a data set has, and reading that from CoOp's split files and FGVC-Aircraft's own lists.
+
+A split file (Zhou et al., 2022, KaiyangZhou/CoOp) is JSON: {"train" | "val" | "test": [[path below the image folder,
+label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.txt and, in images_variant_PART.txt, a
+line per picture: the file's name without ".jpg", a space, the variant.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+
+FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
+"""Part -> what split files call it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The pictures of a part, in the order in which their data set lists them.
+
+    Args:
+        paths: relative to the image folder, with forward slashes.
+        labels: int64[N].
+        groups: int64[N], see `ImageSet`; None where all pictures are independent.
+    """
+
+    paths: tuple[str, ...]
+    labels: np.ndarray
+    groups: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What a data set says that it holds; whether the files are there is another question.
+
+    Args:
+        classnames: in label order.
+        parts: part -> its pictures; only the parts that were asked for.
+        wordnet_ids: such as "n01440764", in label order; empty where classes are not WordNet's.
+        remarks: what was done to the names, for people.
+    """
+
+    classnames: tuple[str, ...]
+    parts: dict[str, Rows]
+    wordnet_ids: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = field(default=())
+
+
+def read_split_file(path: Path) -> Split:
+    """A CoOp split file.
+
+    Raises:
+        OpenworldError: no such file, no JSON, other parts or entries than above, a path that leaves the image folder,
+            labels that leave out a number or have two names.
+    """
+    entries = _entries(path)
+    names: dict[int, str] = {}
+    for picture, label, name in (entry for own in entries.values() for entry in own):
+        require_below(picture, str(path))
+        if names.setdefault(label, name) != name:
+            raise OpenworldError(f"{path} gives label {label} two names, {names[label]!r} and {name!r}; {_AGAIN}")
+    if sorted(names) != list(range(len(names))):
+        gap = next(label for label in range(len(names)) if label not in names)
+        raise OpenworldError(f"{path} has {len(names)} classes, but none with label {gap}; {_AGAIN}")
+    parts = {part: _rows((one[0], one[1]) for one in entries[key]) for part, key in FILE_PARTS.items()}
+    return Split(tuple(names[label] for label in range(len(names))), parts)
+
+
+def read_variants(folder: Path) -> Split:
+    """FGVC-Aircraft's own lists, by variant.
+
+    Raises:
+        OpenworldError: a list that is missing, a line without a variant or with one that variants.txt does not know.
+    """
+    variants = read_lines(folder / "variants.txt")
+    labels = {name: label for label, name in enumerate(variants)}
+    parts = {}
+    for part, key in FILE_PARTS.items():
+        path = folder / f"images_variant_{key}.txt"
+        parts[part] = _rows(_variant_line(path, line, labels) for line in read_lines(path))
+    return Split(tuple(variants), parts)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file that are not blank, without outer spaces."""
+    return [line.strip() for line in _read_text(path).splitlines() if line.strip()]
+
+
+def require_below(path: str, source: str) -> None:
+    """Refuse a path that does not stay below the folder that it is relative to.
+
+    >>> require_below("cat/1.jpg", "the list")
+    """
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or "\\" in path or not pure.parts:
+        raise OpenworldError(
+            f"{source} names {path!r}, which leaves its folder; paths must be relative and stay below."
+        )
+
+
+_AGAIN = "get the file again."
+
+
+def _entries(path: Path) -> dict[str, list]:
+    try:
+        found = json.loads(_read_text(path))
+    except ValueError as error:
+        raise OpenworldError(f"{path} is no JSON ({error}); {_AGAIN}") from error
+    if not isinstance(found, dict) or set(found) != set(FILE_PARTS.values()):
+        came = f"the parts {', '.join(map(str, found))}" if isinstance(found, dict) else f"a {type(found).__name__}"
+        raise OpenworldError(f"{path} holds {came or 'nothing'}, expected train, val and test; {_AGAIN}")
+    for key, own in found.items():
+        bad = next((place for place, entry in enumerate(own) if not _is_entry(entry)), None)
+        if bad is not None:
+            raise OpenworldError(f"{path}, {key}[{bad}] is {own[bad]!r}, expected [path, label, class name]; {_AGAIN}")
+    return found
+
+
+def _is_entry(entry) -> bool:
+    """Whether it is [text, whole number from 0, text]; bool, a kind of int in Python, is none."""
+    if not isinstance(entry, list) or len(entry) != 3:
+        return False
+    path, label, name = entry
+    return isinstance(path, str) and type(label) is int and label >= 0 and isinstance(name, str)
+
+
+def _variant_line(path: Path, line: str, labels: dict[str, int]) -> tuple[str, int]:
+    picture, _, name = line.partition(" ")
+    if name.strip() not in labels:
+        raise OpenworldError(f"{path} has the line {line!r}, whose variant variants.txt does not list; {_AGAIN}")
+    require_below(picture, str(path))
+    return f"{picture}.jpg", labels[name.strip()]
+
+
+def _rows(pairs: Iterable[tuple[str, int]]) -> Rows:
+    paths, labels = [], []
+    for path, label in pairs:
+        paths.append(path)
+        labels.append(label)
+    return Rows(tuple(paths), np.array(labels, dtype=np.int64))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise OpenworldError(f"there is no file {path}.") from None
+    except UnicodeDecodeError as error:
+        raise OpenworldError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); {_AGAIN}") from error

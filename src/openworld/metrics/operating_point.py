@@ -1,0 +1,237 @@
+"""From a curve to a decision: the threshold at which a system is run, and what it then misses and hits.
+
+An image is flagged as new when its detection score lies below the threshold, as `openworld predict --threshold` does.
+The threshold is chosen on validation images and judged on test images; choosing and judging on the same images
+flatters. Rates are those of the Miss/Hit curve (Hua et al., 2025, section 4.2): a base image is missed when it is
+flagged or misnamed, a new one is hit when it is flagged and named right.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_scores
+from openworld._errors import OpenworldError
+from openworld.metrics.accuracy import Accuracy, accuracy
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each of the four outcomes costs per image, in any unit; a gain is a negative cost.
+
+    Args:
+        base_kept: a base image that is not flagged and named right.
+        base_missed: one that is flagged or misnamed.
+        new_hit: a new image that is flagged and named right.
+        new_unhit: one that is not flagged or misnamed.
+        new_share: share of new images where the system will run, in [0, 1]; None = as among the images at hand.
+
+    Raises:
+        OpenworldError: a cost that is no finite number, a share outside [0, 1].
+    """
+
+    base_kept: float = 0.0
+    base_missed: float = 1.0
+    new_hit: float = 0.0
+    new_unhit: float = 1.0
+    new_share: float | None = None
+
+    def __post_init__(self):
+        as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs")
+        if self.new_share is not None and not 0 <= self.new_share <= 1:
+            raise OpenworldError(f"new_share is {self.new_share}, expected a share in [0, 1].")
+
+    def mean(self, miss_rate, hit_rate, new_share: float):
+        """Expected cost per image: number or array, as the rates are."""
+        share = new_share if self.new_share is None else self.new_share
+        base = self.base_kept + miss_rate * (self.base_missed - self.base_kept)
+        new = self.new_unhit + hit_rate * (self.new_hit - self.new_unhit)
+        return (1 - share) * base + share * new
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold and what it does on the images it was chosen on; `value` is None with `reason` if none will do.
+
+    hit_rate is None where no new image was given, cost where the choice was not by costs.
+    """
+
+    value: float | None
+    rule: str
+    miss_rate: float | None = None
+    hit_rate: float | None = None
+    cost: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Miss and hit rate at one threshold, with Wilson intervals over images (or groups), given the threshold.
+
+    false_alarm: share of base images flagged, however they are named; detected: share of new images flagged.
+    """
+
+    threshold: float
+    miss: Accuracy
+    hit: Accuracy
+    false_alarm: Accuracy
+    detected: Accuracy
+
+    @property
+    def reason(self) -> str | None:
+        """Why a rate is None, or None."""
+        if self.miss.value is None:
+            return "there is no base sample"
+        return "there is no new sample" if self.hit.value is None else None
+
+    def cost(self, costs: Costs) -> float | None:
+        """Expected cost per image; None without images of both sides."""
+        if self.reason:
+            return None
+        return float(costs.mean(self.miss.value, self.hit.value, self.hit.n / (self.miss.n + self.hit.n)))
+
+
+def choose_threshold(
+    base_scores,
+    base_correct,
+    new_scores=None,
+    new_correct=None,
+    *,
+    miss_rate: float | None = None,
+    hit_rate: float | None = None,
+    costs: Costs | None = None,
+) -> Threshold:
+    """The threshold that one rule asks for, on validation images.
+
+    Args:
+        base_scores, new_scores: float[n_base], float[n_new], larger = more base-like; new images may be left out
+            where the rule is a miss rate.
+        base_correct, new_correct: bool, whether the sample was named right within its own half.
+        miss_rate: largest share of base images that may be missed, in [0, 1): the largest threshold that keeps it.
+        hit_rate: least share of new images to hit, in (0, 1]: the smallest threshold that reaches it.
+        costs: the threshold of least expected cost; of equal ones the smallest, which misses least.
+
+    Returns:
+        Threshold: a score of a rightly named sample, or the next number above them all; None with a reason where
+        misnamed images alone break the rule, or a side is empty.
+    Raises:
+        OpenworldError: not exactly one rule, a rate outside its range, no new scores where the rule needs them, NaN.
+
+    >>> choose_threshold([4, 3, 2, 1], [1, 1, 1, 1], miss_rate=0.25).value  # 1 < 2 is flagged, a quarter of base
+    2.0
+    >>> choose_threshold([4, 3], [1, 0], miss_rate=0.25).reason
+    'misnamed base images alone are a miss rate of 0.5'
+    """
+    _require_one_rule(miss_rate, hit_rate, costs)
+    base = _side(base_scores, base_correct, "base")
+    new = _side([] if new_scores is None else new_scores, [] if new_correct is None else new_correct, "new")
+    if miss_rate is None and new_scores is None:
+        raise OpenworldError("a hit rate and costs need new images: give new_scores and new_correct, or a miss_rate.")
+    rule = _rule(miss_rate, hit_rate, costs)
+    empty = "base" if not base[0].size else "new" if miss_rate is None and not new[0].size else None
+    if empty:
+        return Threshold(None, rule, reason=f"there is no {empty} sample")
+    candidates = _candidates(base, new)
+    misses, hits = _miss_rates(base, candidates), _hit_rates(new, candidates)
+    share = new[0].size / (new[0].size + base[0].size)
+    chosen = _choose(misses, hits, share, miss_rate, hit_rate, costs)
+    if isinstance(chosen, str):
+        return Threshold(None, rule, reason=chosen)
+    cost = None if costs is None else float(costs.mean(misses[chosen], hits[chosen], share))
+    hit = float(hits[chosen]) if new[0].size else None
+    return Threshold(float(candidates[chosen]), rule, float(misses[chosen]), hit, cost)
+
+
+def operating_point(
+    base_scores,
+    base_correct,
+    new_scores,
+    new_correct,
+    threshold: float,
+    *,
+    base_groups=None,
+    new_groups=None,
+    level: float = 0.95,
+) -> OperatingPoint:
+    """What is missed and what is hit at a threshold, on test images.
+
+    Args:
+        base_scores, base_correct, new_scores, new_correct: as for `choose_threshold`.
+        threshold: a sample whose score is below it is flagged as new.
+        base_groups, new_groups: integer or string, which samples belong together; None = all independent.
+        level: confidence of the intervals, in (0, 1).
+
+    Returns:
+        OperatingPoint; rates and intervals in [0, 1]. The intervals speak of other images at this threshold, not of
+        other thresholds.
+    Raises:
+        OpenworldError: NaN or infinite scores or threshold, lengths that differ, level outside (0, 1).
+    Source: Hua et al. (2025), section 4.2, for the rates; Wilson (1927) for the intervals.
+
+    >>> point = operating_point([3, 2, 1], [1, 0, 1], [0, 4], [1, 1], 2.0)
+    >>> point.miss.value, point.hit.value  # of base 1 is flagged and 2 misnamed; of new 0 is flagged
+    (0.6666666666666666, 0.5)
+    """
+    threshold = float(as_scores([threshold], "threshold")[0])
+    base, new = _side(base_scores, base_correct, "base"), _side(new_scores, new_correct, "new")
+    flagged, caught = base[0] < threshold, new[0] < threshold
+    return OperatingPoint(
+        threshold,
+        accuracy(flagged | ~base[1], groups=base_groups, level=level),
+        accuracy(caught & new[1], groups=new_groups, level=level),
+        accuracy(flagged, groups=base_groups, level=level),
+        accuracy(caught, groups=new_groups, level=level),
+    )
+
+
+def _side(scores, correct, name: str) -> tuple[np.ndarray, np.ndarray]:
+    scores = as_scores(scores, f"{name}_scores")
+    return scores, as_correct(correct, f"{name}_correct", scores.size)
+
+
+def _candidates(base, new) -> np.ndarray:
+    """float64[K], rising: every threshold at which something changes, each the last of its kind."""
+    scores = np.unique(np.concatenate([base[0][base[1]], new[0][new[1]]]))
+    top = scores[-1] if scores.size else max(side[0].max() for side in (base, new) if side[0].size)
+    return np.append(scores, np.nextafter(top, np.inf))
+
+
+def _miss_rates(side, candidates: np.ndarray) -> np.ndarray:
+    scores, correct = side
+    return (np.searchsorted(np.sort(scores[correct]), candidates) + (~correct).sum()) / scores.size
+
+
+def _hit_rates(side, candidates: np.ndarray) -> np.ndarray:
+    scores, correct = side
+    return np.searchsorted(np.sort(scores[correct]), candidates) / max(scores.size, 1)
+
+
+def _choose(misses, hits, new_share, miss_rate, hit_rate, costs) -> int | str:
+    """The place of the threshold among the candidates, or why none will do."""
+    if miss_rate is not None:
+        if misses[0] > miss_rate:
+            return f"misnamed base images alone are a miss rate of {misses[0]:.4g}"
+        return int(np.flatnonzero(misses <= miss_rate)[-1])
+    if hit_rate is not None:
+        if hits[-1] < hit_rate:
+            return f"only {hits[-1]:.4g} of the new images are named right"
+        return int(np.flatnonzero(hits >= hit_rate)[0])
+    return int(costs.mean(misses, hits, new_share).argmin())
+
+
+def _rule(miss_rate, hit_rate, costs) -> str:
+    if miss_rate is not None:
+        return f"miss rate at most {miss_rate:g}"
+    return f"hit rate at least {hit_rate:g}" if hit_rate is not None else "least expected cost"
+
+
+def _require_one_rule(miss_rate, hit_rate, costs) -> None:
+    rules = {"miss_rate": miss_rate, "hit_rate": hit_rate, "costs": costs}
+    given = [name for name, rule in rules.items() if rule is not None]
+    if len(given) != 1:
+        told = " and ".join(given) or "none"
+        raise OpenworldError(f"a threshold follows one rule, and {told} came; give miss_rate, hit_rate or costs.")
+    if miss_rate is not None and not 0 <= miss_rate < 1:
+        raise OpenworldError(f"miss_rate is {miss_rate}, expected a share of base images in [0, 1).")
+    if hit_rate is not None and not 0 < hit_rate <= 1:
+        raise OpenworldError(f"hit_rate is {hit_rate}, expected a share of new images in (0, 1].")

@@ -1,0 +1,163 @@
+"""A unit of the dynamic scenarios: what it is tuned on, what it reads, and the courses that it plays."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld import datasets
+from openworld.datasets import DATASETS
+from openworld.features import Encoding, Features
+from openworld.learners import encoding_for, find_learner
+from openworld.learners._bank import spoken
+from openworld.protocols import scenarios as play
+from openworld.protocols._pool import Pool, joined
+from openworld.protocols._workbench import Source
+from openworld.protocols.recognition import EMBEDDED_CROP, PUBLISHED_CROP, LearnerSpec
+from openworld.protocols.scenarios import Course, Scenario, class_order
+
+OF_CLASSES = ("emerging-classes", "varying-ratio")
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A data set in one domain.
+
+    Args:
+        dataset: a name of `openworld list datasets`, or a path to a folder.
+        domain: left out, the data set's first or only one.
+    """
+
+    dataset: str
+    domain: str | None = None
+
+    def __post_init__(self):
+        card = DATASETS.get(self.dataset)
+        object.__setattr__(self, "domain", self.domain or (card.domains[0] if card else "") or None)
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.domain}" if self.domain else self.dataset
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on.
+
+    `scenarios` are all of classes (tuned on the base half), or all with a source (tuned on all its classes).
+    """
+
+    learner: LearnerSpec
+    seed: int
+    data: DataSpec
+    scenarios: tuple[Scenario, ...]
+    variants: tuple[DataSpec, ...]
+    others: tuple[DataSpec, ...]
+    levels: tuple[float, ...]
+    class_limit: int
+    image_limit: int
+    shift_limit: int | None
+    backbone: str
+    shots: int
+    views: int
+    crop_scale: tuple[float, float] | None
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """What people call the unit."""
+        tuned = "base half" if self.of_classes else "all classes"
+        return f"{self.learner.label}, {self.data}, {tuned}, seed {self.seed}"
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether the base half of the classes is tuned on, not all."""
+        return self.scenarios[0] in OF_CLASSES
+
+    @cached_property
+    def halves(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes tuned on, and the new ones of the same data set, in the seed's order."""
+        classes = len(self._source("test", self.data).load().classnames)
+        order = class_order(classes, self.seed)
+        return datasets.base_new_split(classes, order) if self.of_classes else (order, order[:0])
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The image sets that the unit reads: shots, test pictures, and those of whoever takes over."""
+        classes = tuple(sorted(self.halves[0].tolist())) if self.of_classes else None
+        train = Source(self.data.dataset, self.data.domain, "train", self.seed, self.shots, classes=classes)
+        against = {f"{kind} {place}": one for kind, place, one in self.against}
+        tests = {"test": self.data} | against
+        return {"train": train} | {part: self._source("test", one) for part, one in tests.items()}
+
+    @property
+    def against(self) -> Iterator[tuple[Scenario, int, DataSpec]]:
+        """(scenario, number, image set) of all that take over from the source."""
+        for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
+            for place, one in enumerate(entries if scenario in self.scenarios else ()):
+                yield scenario, place, one
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        card = DATASETS.get(self.data.dataset)
+        crop = EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
+        drawn = Encoding(self.views, self.crop_scale or crop, self.seed) if part == "train" else Encoding()
+        return encoding_for(find_learner(self.learner.learner), drawn)
+
+    def _source(self, part: str, data: DataSpec) -> Source:
+        return Source(data.dataset, data.domain, part)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Courses that play the same classes on one pool.
+
+    Args:
+        pool: the pictures.
+        courses: by scenario.
+        against: who takes over from the source; None where new classes come from the same data set.
+    """
+
+    pool: Pool
+    courses: dict[Scenario, Course]
+    against: DataSpec | None = None
+
+    @property
+    def ordered(self) -> tuple[Course, ...]:
+        """The courses in the order of their scenarios' names in `courses`."""
+        return tuple(self.courses.values())
+
+
+def scenes(task: Task, parts: Mapping[str, Features]) -> Iterator[Scene]:
+    """Every scene of a task, one at a time.
+
+    Args:
+        task: says which scenarios.
+        parts: the encoded image sets of `task.sources`.
+    """
+    test, (base, new) = parts["test"], task.halves
+    if task.of_classes:
+        generators = {"emerging-classes": play.emerging_classes, "varying-ratio": play.varying_ratio}
+        courses = {one: generators[one](test.labels, base, new, task.levels) for one in task.scenarios}
+        yield Scene(Pool((test,), test.classnames), courses)
+    for scenario, place, data in task.against:
+        other = parts[f"{scenario} {place}"]
+        shifts = scenario == "distribution-shift"
+        pool = joined(test, other, same_names=shifts)
+        yield Scene(pool, {scenario: (_shift if shifts else _take_over)(task, pool)}, data)
+
+
+def _shift(task: Task, pool: Pool) -> Course:
+    """The classes are the variant's, in the seed's order."""
+    shown = task.halves[0][np.isin(task.halves[0], pool.parts[1].labels)]
+    limit = task.shift_limit
+    return play.distribution_shift(pool.labels, pool.origin == 1, shown, task.seed, task.levels, image_limit=limit)
+
+
+def _take_over(task: Task, pool: Pool) -> Course:
+    """Of classes that both sides name, the source's is left out: no view could tell them apart."""
+    names = [spoken(name) for name in pool.names]
+    count = len(pool.parts[0].classnames)
+    source = [place for place in range(count) if names[place] not in set(names[count:])]
+    limits = {"class_limit": task.class_limit, "image_limit": task.image_limit}
+    return play.co_evolution(pool.labels, source, range(count, len(names)), task.seed, task.levels, **limits)

@@ -1,0 +1,94 @@
+"""What every protocol does with its tasks before one is run: encode what they read, name it, make units of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Protocol
+
+from openworld.features import Encoding
+from openworld.learners import Task as PublishedTask
+from openworld.learners import configure, find_learner, origin
+from openworld.protocols._workbench import Machine, Source, backbone, encode_source, on_disk, require_pictures
+from openworld.runs import Unit
+
+
+class Plannable(Protocol):
+    """A unit's share of a spec: a frozen dataclass that says what it reads."""
+
+    learner: object
+    backbone: str
+    name: str
+
+    @property
+    def sources(self) -> Mapping[str, Source]: ...
+
+    def encoding(self, part: str) -> Encoding: ...
+
+
+def resolve(one, dataset: str, published: PublishedTask):
+    """A `LearnerSpec` with its settings written out whole, with what is published for the data set and the task."""
+    return replace(one, settings=asdict(configure(find_learner(one.learner), one.settings, dataset, published)))
+
+
+def encode_tasks(
+    tasks: Sequence[Plannable], machine: Machine, progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Encode what the tasks need and is not on disk; returns how many images that were.
+
+    `progress` is called with (images done, images to be encoded).
+    """
+    needed = {(task.sources[part], task.encoding(part)): task.backbone for task in tasks for part in task.sources}
+    missing = [(pair, name) for pair, name in needed.items() if not on_disk(*pair, name, machine)]
+    total, before = sum(len(source.load()) for (source, _), _ in missing), 0
+    for (source, encoding), name in missing:
+        told = progress and (lambda done, _, before=before: progress(before + done, total))
+        encode_source(source, encoding, name, machine, told)
+        before += len(source.load())
+    return total
+
+
+def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
+    """What pictures the tasks read: a hash per image set."""
+    return {str(source): source.load().fingerprint for source in _sources(tasks)}
+
+
+def units_of(tasks: Sequence[Plannable], function: str, version: int, machine: Machine) -> list[Unit]:
+    """A unit per task; its key changes with settings, weights, pictures and the version of the algorithm.
+
+    Raises:
+        OpenworldError: a class without a picture, a text tower that takes no context.
+    """
+    for source in _sources(tasks):
+        require_pictures(source)
+    for name in {task.backbone for task in tasks if hasattr(find_learner(task.learner.learner), "schedule")}:
+        backbone(name, machine.device).prompt_names(("name",), 1)  # refuses such a tower before anything is encoded
+    return [
+        Unit(
+            function=function,
+            arguments={"task": asdict(task)},
+            inputs=inputs_of(task, machine),
+            version=version,
+            name=task.name,
+            resources={"machine": asdict(machine)},
+        )
+        for task in tasks
+    ]
+
+
+def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:
+    """Fingerprints of the weights and pictures that a task reads, and of the package that brings its learner."""
+    weights = backbone(task.backbone, machine.device).fingerprint
+    return {"weights": weights} | plug_in(task.learner.learner) | _pictures(task.sources)
+
+
+def plug_in(learner: str) -> dict[str, str]:
+    """The package and version that bring the learner, where it is none of ours: a result depends on them."""
+    brought_by = origin(learner)
+    return {"plug-in": brought_by} if brought_by else {}
+
+
+def _pictures(sources: Mapping[str, Source]) -> dict[str, str]:
+    return {part: source.load().fingerprint for part, source in sources.items()}
+
+
+def _sources(tasks: Sequence[Plannable]) -> dict[Source, None]:
+    return {source: None for task in tasks for source in task.sources.values()}

@@ -1,0 +1,29 @@
+"""Settings with which every learner is fitted on the small world in a second; one that is not here fails the tests."""
+
+from openworld.learners import Schedule
+
+SMALL = {
+    "zero-shot": {},
+    "zero-shot-ensemble": {},
+    "CoOp": {"context_length": 4, "schedule": Schedule(epochs=3)},
+    "KgCoOp": {"words": None, "schedule": Schedule(epochs=3)},
+    "VPT": {"image_length": 4, "schedule": Schedule(epochs=3, batch_size=14, warmup=False)},
+    "MaPLe": {"depth": 2, "schedule": Schedule(epochs=3, batch_size=14, warmup=False)},
+    "IVLP": {"text_depth": 2, "image_depth": 3, "schedule": Schedule(epochs=3, batch_size=14, warmup=False)},
+    "PromptSRC": {"depth": 2, "mean": 3, "schedule": Schedule(epochs=3, batch_size=14, warmup=False)},
+    "DePT": {"words": None, "schedule": Schedule(epochs=3)},
+    "DeCoOp": {
+        "detector_context": 4,
+        "classifier_context": 4,
+        "detector_schedule": Schedule(epochs=3, warmup=False, drop_last=False, decay="none"),
+        "schedule": Schedule(epochs=6, warmup=False, drop_last=False, decay="per step", cosine_epochs=100),
+    },
+    "GMoP": {"detector_context": 4, "schedule": Schedule(epochs=3, warmup=False, drop_last=False)},
+    "CoCoOp": {"words": None, "schedule": Schedule(epochs=3, batch_size=4)},
+    "ProGrad": {"context_length": 4, "schedule": Schedule(epochs=3)},
+    "RPO": {"prompts": 4, "schedule": Schedule(epochs=3, batch_size=14, warmup=False)},
+    "ProDA": {"contexts": 8, "context_length": 4, "schedule": Schedule(epochs=3, learning_rate=1e-3)},
+    "TCP": {"schedule": Schedule(epochs=3, optimizer="Adam", adam_epsilon=1e-3)},
+    "LoCoOp": {"context_length": 4, "schedule": Schedule(epochs=3)},
+    "GalLoP": {"top": (2, 4), "schedule": Schedule(epochs=3, warmup=False)},
+}

@@ -1,0 +1,135 @@
+"""The operating point: chosen by hand and by brute force, judged by counting, and never better than its rule says."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.metrics import Costs, accuracy, choose_threshold, miss_hit_curve, operating_point
+
+side = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
+BASE, NEW = ([5, 4, 3, 2, 1], [1, 1, 1, 1, 0]), ([0, 2.5, 3.5, 6], [1, 1, 0, 1])
+
+
+def rates(base, new, threshold):
+    (s, c), (t, d) = (map(np.array, one) for one in (base, new))
+    return np.mean((s < threshold) | ~c.astype(bool)), np.mean((t < threshold) & d.astype(bool))
+
+
+def split(side):
+    return [np.array(column) for column in zip(*side, strict=True)]
+
+
+def test_by_miss_rate_by_hand():
+    chosen = choose_threshold(*BASE, *NEW, miss_rate=0.4)
+    assert (chosen.value, chosen.miss_rate, chosen.hit_rate) == (3.0, 0.4, 0.5)  # 1 is misnamed, 2 flagged
+    assert chosen.rule == "miss rate at most 0.4"
+    assert choose_threshold(*BASE, miss_rate=0.4).value == 3.0
+    assert choose_threshold(*BASE, miss_rate=0.4).hit_rate is None
+
+
+def test_by_hit_rate_by_hand():
+    chosen = choose_threshold(*BASE, *NEW, hit_rate=0.5)
+    assert (chosen.value, chosen.miss_rate, chosen.hit_rate) == (3.0, 0.4, 0.5)  # 0 and 2.5 lie below 3
+    above_all = choose_threshold(*BASE, *NEW, hit_rate=0.75)
+    assert above_all.value == np.nextafter(6, 7) and above_all.miss_rate == 1.0
+    assert choose_threshold(*BASE, *NEW, hit_rate=0.8).reason == "only 0.75 of the new images are named right"
+
+
+def test_by_costs_by_hand():
+    cheap_hits = choose_threshold(*BASE, *NEW, costs=Costs(base_missed=0.1))
+    assert cheap_hits.value == np.nextafter(6, 7)  # all base images missed cost less than one new image unhit
+    cautious = choose_threshold(*BASE, *NEW, costs=Costs(base_missed=10))
+    assert cautious.miss_rate == 0.2 and cautious.hit_rate == 0.25  # only the misnamed one is missed
+    assert cautious.cost == pytest.approx(5 / 9 * 0.2 * 10 + 4 / 9 * 0.75)
+    only_base = choose_threshold(*BASE, *NEW, costs=Costs(new_share=0.0))
+    assert only_base.miss_rate == 0.2
+
+
+def test_rates_and_intervals_on_test_images():
+    point = operating_point(*BASE, *NEW, 3.0)
+    assert (point.miss.value, point.hit.value) == (0.4, 0.5)
+    assert (point.false_alarm.value, point.detected.value) == (0.4, 0.5)  # the misnamed one is flagged as well
+    assert point.miss.interval == accuracy([0, 0, 0, 1, 1]).interval
+    assert point.cost(Costs()) == pytest.approx(4 / 9)
+    grouped = operating_point(*BASE, *NEW, 3.0, base_groups=list("aabbb"), new_groups=list("ccdd"), level=0.9)
+    assert grouped.miss == accuracy([0, 0, 0, 1, 1], groups=list("aabbb"), level=0.9)
+
+
+@given(side, side, st.floats(0, 0.99))
+def test_a_miss_rate_is_kept_and_the_next_threshold_breaks_it(base, new, most):
+    base, new = split(base), split(new)
+    chosen = choose_threshold(*base, *new, miss_rate=most)
+    misses = miss_hit_curve(*base, *new).miss_rate
+    if chosen.value is None:
+        assert misses[0] > most and "misnamed" in chosen.reason
+        return
+    assert rates(base, new, chosen.value) == pytest.approx((chosen.miss_rate, chosen.hit_rate))
+    assert chosen.miss_rate <= most
+    assert rates(base, new, np.nextafter(chosen.value, np.inf))[0] > most  # it is the largest there is
+    assert chosen.miss_rate == pytest.approx(misses[misses <= most].max())
+
+
+@given(side, side, st.floats(0.01, 1))
+def test_a_hit_rate_is_reached_at_the_least_miss_rate(base, new, least):
+    base, new = split(base), split(new)
+    chosen, curve = choose_threshold(*base, *new, hit_rate=least), miss_hit_curve(*base, *new)
+    reached = curve.hit_rate >= least
+    assert (chosen.value is None) == (not reached.any())
+    assume(reached.any())
+    assert chosen.hit_rate >= least
+    assert chosen.miss_rate == pytest.approx(curve.miss_rate[reached].min())
+
+
+@given(side, side, st.lists(st.integers(-5, 5), min_size=4, max_size=4), st.sampled_from([None, 0.0, 0.3, 1.0]))
+def test_no_threshold_costs_less(base, new, prices, share):
+    base, new, costs = split(base), split(new), Costs(*prices, new_share=share)
+    chosen = choose_threshold(*base, *new, costs=costs)
+    natural = len(new[0]) / (len(new[0]) + len(base[0]))
+    every = [costs.mean(*rates(base, new, threshold), natural) for threshold in np.arange(-3.5, 4)]
+    assert chosen.cost <= min(every) + 1e-12
+    assert operating_point(*base, *new, chosen.value).cost(costs) == pytest.approx(chosen.cost)
+
+
+@given(side, side)
+def test_a_monotone_change_of_scores_changes_the_threshold_alone(base, new):
+    base, new = split(base), split(new)
+    one = choose_threshold(*base, *new, miss_rate=0.5)
+    other = choose_threshold(np.exp(base[0]), base[1], np.exp(new[0]), new[1], miss_rate=0.5)
+    assert (one.miss_rate, one.hit_rate) == (other.miss_rate, other.hit_rate)
+    assert one.value is None or other.value == np.exp(one.value)
+
+
+def test_one_side_is_empty():
+    assert choose_threshold([], [], miss_rate=0.1).reason == "there is no base sample"
+    assert choose_threshold([1], [1], [], [], hit_rate=0.1).reason == "there is no new sample"
+    point = operating_point([1], [1], [], [], 0.0)
+    assert (point.miss.value, point.hit.value, point.reason) == (0.0, None, "there is no new sample")
+    assert point.cost(Costs()) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "none came; give miss_rate, hit_rate or costs"),
+        ({"miss_rate": 0.1, "hit_rate": 0.1}, "miss_rate and hit_rate came"),
+        ({"miss_rate": 1.0}, "miss_rate is 1.0, expected"),
+        ({"miss_rate": float("nan")}, "miss_rate is nan, expected"),
+        ({"hit_rate": 0.0}, "hit_rate is 0.0, expected"),
+        ({"hit_rate": 0.5}, "need new images"),
+        ({"costs": Costs()}, "need new images"),
+    ],
+)
+def test_bad_rules_are_refused(options, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        choose_threshold([1, 2], [1, 1], **options)
+
+
+def test_bad_costs_and_thresholds_are_refused():
+    with pytest.raises(OpenworldError, match="NaN or infinite"):
+        Costs(base_missed=float("inf"))
+    with pytest.raises(OpenworldError, match="new_share is 2"):
+        Costs(new_share=2)
+    with pytest.raises(OpenworldError, match="NaN or infinite"):
+        operating_point([1], [1], [0], [1], float("nan"))
