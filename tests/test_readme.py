@@ -8,8 +8,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from openworld.protocols import RecognitionSpec
-from openworld.runs import read_spec
+from openworld.protocols import read_protocol
 
 
 @pytest.fixture(scope="module")
@@ -62,4 +61,4 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
 
 def test_the_example_specs_are_specs(repository):
     for path in (repository / "examples").glob("*.toml"):
-        assert read_spec(path, RecognitionSpec).learners
+        assert read_protocol(path).learners
