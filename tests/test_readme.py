@@ -34,7 +34,7 @@ def test_the_python_example_runs(blocks, capsys):
 
 def test_the_spec_example_is_a_spec(blocks):
     (text,) = blocks["toml"]
-    spec = read_spec(tomllib.loads(text), RecognitionSpec)
+    spec = read_protocol(tomllib.loads(text))
     assert [one.label for one in spec.learners] == ["zero-shot", "GMoP"]
 
 
