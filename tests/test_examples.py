@@ -45,6 +45,12 @@ def test_every_entry_starts_and_reads_all_names(name, spec, clip, halves):
     assert bank is not None and all(tensor.isfinite().all() for tensor in parameters.values())
 
 
+def test_the_example_of_shots_is_one_sweep(repository):
+    swept = read_spec(repository / "examples" / "shots-embedded.toml", RecognitionSpec)
+    assert swept.every_shots == (1, 2, 4, 8, 16)
+    assert [one.label for one in swept.learners] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
+
+
 def test_no_depth_is_silently_cut_down_to_the_blocks_of_a_tower(spec, clip):
     text, image = clip.config.text.layers, clip.config.image.layers
     for one in spec.learners:

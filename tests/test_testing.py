@@ -148,6 +148,9 @@ BROKEN = {
         "text_bank": changed_names(lambda names: replace(names, base=tuple(n.replace("_", "x") for n in names.base)))
     },
     "answers_one_name_per_half": {"text_bank": changed_names(lambda names: replace(names, base=names.training))},
+    "names_a_part_of_its_classes": {
+        "text_bank": changed_names(lambda names: replace(names, base=names.training[: len(names.base)]))
+    },
     "refuses_bad_names": {
         "text_bank": changed_names(lambda names: replace(names, new=tuple(name[:60] for name in names.new)))
     },

@@ -45,6 +45,20 @@ def test_overlaps_are_listed_and_written(data, tmp_path):
     assert (tmp_path / "lists" / "outer.csv").read_text() == "class,base_class,wordnet_name\nCats,cat,\n"
 
 
+def test_wordnet_s_names_of_imagenet_come_along(data, tmp_path):
+    (tmp_path / "base.txt").write_text("n02992529 mobile phone\nn03000134 chain-link fence\n")
+    (tmp_path / "phones.txt").write_text("cellphone\n")
+    done = data("overlaps", "phones.txt", "--base", "base.txt")
+    assert done.exit_code == 0 and "cellphone is mobile phone, by way of 'cellphone'" in done.output
+
+
+def test_lists_that_come_along_need_no_data_set(data):
+    done = data("overlaps", "ucf101", "dtd", "--published")
+    assert done.exit_code == 0, done.output
+    assert "ucf101: 2 classes are base classes of imagenet" in done.output and "dtd: 0 classes" in done.output
+    assert data("overlaps", "food101", "--published").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -12,7 +12,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.cli import console
 
-COMMANDS = ("demo", "run", "predict", "score", "report", "list", "data", "compare", "cache")
+COMMANDS = ("demo", "run", "reproduce", "predict", "score", "report", "list", "data", "decide", "compare", "cache")
 
 
 def openworld(*arguments, cwd=None, cache=None):
@@ -203,6 +203,9 @@ def test_run_then_report_then_run_again(spec, tmp_path):
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
+    mixtures = openworld("report", tmp_path / "run", "--table", "mixtures").stdout
+    assert "Fwd" in mixtures and "every base class keeps one image in 5" in " ".join(mixtures.split())
+    assert openworld("report", tmp_path / "run", "--table", "mixtures-csv").stdout.count("forward") == 2
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("setting,learner")
     records = contents(tmp_path / "run" / "units")

@@ -27,8 +27,9 @@ settings = { detectors = 2, detector_context = 4, schedule = { epochs = 4 } }
 """
 
 
-def start(folder, workers):
+def start(folder, workers, engine="local"):
     command = ["-m", "openworld", "run", "spec.toml", "--out", "run", "--workers", str(workers), "--quiet"]
+    command += ["--engine", engine]
     environment = os.environ | {"OPENWORLD_CACHE": str(folder / "cache")}
     return subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, start_new_session=True)
 
@@ -69,6 +70,14 @@ def test_killed_at_random_points(undisturbed, tmp_path, workers):
     assert start(folder, workers).wait() == 0
     assert results(folder) == expected
     assert not list((folder / "run" / "units").glob(".writing/*"))
+
+
+def test_on_ray_pictures_and_units_give_the_same_bytes(undisturbed, tmp_path):
+    pytest.importorskip("ray")
+    folder = prepare(tmp_path / "ray")
+    assert start(folder, 2, "ray").wait() == 0
+    assert results(folder) == undisturbed[0]
+    assert not (folder / "run" / ".encoding").exists()
 
 
 def test_two_processes_in_one_folder(undisturbed, tmp_path):

@@ -94,6 +94,8 @@ def test_json_holds_what_the_learner_says(coop, pictures, clip):
         assert one["baseness"] == pytest.approx(math.exp(one["log_baseness"]))
         assert one["baseness"] == pytest.approx(expected(fitted, embedding, names)[:4].max(), abs=1e-4)
         assert one["looks"] == ("new" if one["baseness"] < 0.6 else "base")
+        own = expected(fitted, embedding, names)[:4].argmax()
+        assert one["called"] == ("violin" if one["looks"] == "new" else names[own])
     by_place = sorted(told["pictures"], key=lambda one: one["place"])
     assert [one["place"] for one in by_place] == [1, 2, 3, 4, 5]
     assert [one["baseness"] for one in by_place] == sorted((one["baseness"] for one in by_place), reverse=True)

@@ -14,7 +14,7 @@ from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.datasets import ImageSet  # noqa: E402
-from openworld.features import Encoding, encode  # noqa: E402
+from openworld.features import Encoding, encode, encode_shard, missing_shards  # noqa: E402
 
 
 def picture(index):
@@ -47,7 +47,7 @@ def clip():
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
     monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 3)
-    monkeypatch.setattr("openworld.features.encoding._BATCH_IMAGES", 2)
+    monkeypatch.setattr("openworld.features._shards._CPU_BATCH_IMAGES", 2)
 
 
 def test_equals_the_backbone_one_by_one(clip, tmp_path):
@@ -99,6 +99,47 @@ def test_an_interrupted_encoding_goes_on_where_it_was(clip, tmp_path):
     parts = encode(clip, image_set(reader), cache=tmp_path / "parts")
     assert reader.count == 4
     np.testing.assert_array_equal(whole.embeddings, parts.embeddings)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_bytes_do_not_depend_on_threads(clip, tmp_path, threads):
+    ask, before = Encoding(views=1, patches=True), torch.get_num_threads()
+    encode(clip, image_set(Reader()), ask, cache=tmp_path / "whole")
+    try:
+        torch.set_num_threads(threads)
+        encode(clip, image_set(Reader()), ask, cache=tmp_path / "again")
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert contents(tmp_path / "again") == contents(tmp_path / "whole")
+
+
+def contents(cache):
+    return {str(path.relative_to(cache)): path.read_bytes() for path in cache.rglob("*") if path.is_file()}
+
+
+def test_shards_done_elsewhere_in_any_order_give_the_same_bytes(clip, tmp_path):
+    encode(clip, image_set(Reader()), cache=tmp_path / "whole")
+    parts, images = {"cache": tmp_path / "parts"}, image_set(Reader())
+    assert missing_shards(clip, images, **parts) == {0: 3, 1: 3, 2: 1}
+    encode_shard(clip, images, Encoding(), 2, **parts)
+    encode_shard(clip, images, Encoding(), 0, **parts)
+    assert missing_shards(clip, images, **parts) == {1: 3}
+    encode_shard(clip, images, Encoding(), 1, **parts)
+    reader = Reader()
+    encode(clip, image_set(reader), **parts)
+    encode_shard(clip, image_set(reader), Encoding(), 1, **parts)
+    assert reader.count == 0 and missing_shards(clip, images, **parts) == {}
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_shard_done_elsewhere_stops_at_an_unreadable_picture_and_is_not_kept(clip, tmp_path):
+    images = image_set(Reader({4}))
+    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+        encode_shard(clip, images, Encoding(), 1, cache=tmp_path)
+    assert 1 in missing_shards(clip, images, cache=tmp_path)
+    encode_shard(clip, images, Encoding(), 1, cache=tmp_path, allow_corrupt=1)
+    assert 1 not in missing_shards(clip, images, cache=tmp_path)
 
 
 def interrupt_after(shards):

@@ -101,6 +101,9 @@ def test_selected_images_keep_their_place_in_the_image_set():
 def test_a_view_slices_logits():
     logits = np.arange(12).reshape(4, 3)
     np.testing.assert_array_equal(View([2, 0], [1]).slice(logits), [[7], [1]])
+    for classes in ([], [1, 2], [2, 1], [0, 2]):  # neighbours in order are cut out at once
+        expected = logits[np.ix_([2, 0, 0], np.array(classes, int))]
+        np.testing.assert_array_equal(View([2, 0, 0], classes).slice(logits), expected)
     with pytest.raises(OpenworldError, match="negative"):
         View([-1], [0])
     with pytest.raises(OpenworldError, match="class 3 of a matrix of 3"):

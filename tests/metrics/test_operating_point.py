@@ -57,6 +57,19 @@ def test_rates_and_intervals_on_test_images():
     assert grouped.miss == accuracy([0, 0, 0, 1, 1], groups=list("aabbb"), level=0.9)
 
 
+def test_the_interval_of_a_cost_by_hand():
+    point = operating_point(*BASE, *NEW, 3.0)
+    (miss_low, miss_high), (hit_low, hit_high) = point.miss.interval, point.hit.interval
+    low, high = point.cost_interval(Costs(base_missed=2.0, new_unhit=3.0, new_share=0.25))
+    centre = 0.75 * 2 * 0.4 + 0.25 * 3 * 0.5
+    # What each end of a rate adds to the cost or takes from it, squared and added.
+    assert low == pytest.approx(centre - np.hypot(1.5 * (0.4 - miss_low), 0.75 * (hit_high - 0.5)))
+    assert high == pytest.approx(centre + np.hypot(1.5 * (miss_high - 0.4), 0.75 * (0.5 - hit_low)))
+    only_misses = point.cost_interval(Costs(new_share=0.0))
+    assert only_misses == pytest.approx(point.miss.interval)
+    assert operating_point([1], [1], [], [], 0.0).cost_interval(Costs()) is None
+
+
 @given(side, side, st.floats(0, 0.99))
 def test_a_miss_rate_is_kept_and_the_next_threshold_breaks_it(base, new, most):
     base, new = split(base), split(new)

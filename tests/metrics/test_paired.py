@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics import QUANTITIES, aupr_in, auroc, average, holm, openworld_auc, paired_test
+from openworld.metrics import QUANTITIES, aupr_in, auroc, average, holm, openworld_auc, paired_test, seeds_test
 
 
 def two_models(seed, n_base=60, n_new=50, gap=0.0):
@@ -125,3 +125,26 @@ def test_holm_refuses_what_is_no_probability():
 def test_equal_models_are_called_different_one_time_in_twenty():
     p_values = [paired_test(*(openworld_auc(*m) for m in two_models(seed))).p_value for seed in range(2000)]
     assert 0.035 < np.mean(np.array(p_values) < 0.05) < 0.065
+
+
+def test_over_seeds_it_is_the_paired_t_test_of_scipy():
+    first, second = np.random.default_rng(0).random((2, 5))
+    ours, theirs = seeds_test(first, second), stats.ttest_rel(first, second)
+    assert ours.p_value == pytest.approx(theirs.pvalue) and ours.degrees_of_freedom == 4
+    interval = theirs.confidence_interval(0.95)
+    assert ours.interval() == (pytest.approx(interval.low), pytest.approx(interval.high))
+    assert seeds_test(second, first).p_value == pytest.approx(ours.p_value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [([0.5], [0.4], "one seed says nothing"), ([0.5, 0.7], [0.4, 0.6], "no two seeds differ"), ([], [], "no seed")],
+)
+def test_over_seeds_without_evidence_there_is_no_p_value(first, second, reason):
+    found = seeds_test(first, second)
+    assert found.p_value is None and reason in found.reason
+
+
+def test_over_seeds_lengths_must_agree():
+    with pytest.raises(OpenworldError, match="second has 1 entries, expected 2"):
+        seeds_test([0.1, 0.2], [0.1])

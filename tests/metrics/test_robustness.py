@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics.robustness import CURVE_METRICS, Robustness, robustness
+from openworld.metrics.robustness import CURVE_METRICS, Robustness, robustness, seed_spread
 
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"
 SIX = [0, 0.2, 0.4, 0.6, 0.8, 1]
@@ -192,3 +193,25 @@ def test_printed_rows_keep_our_bounds(table):
         if method != "CLIP" and row["NegArea"] == 0:  # never below zero-shot: no crossing to get wrong
             gain = row["AUC"] - published(table)["CLIP"]["AUC"]
             assert row["PosArea"] == pytest.approx(gain, abs=rounding), method
+
+
+def test_the_interval_over_seeds_is_students():
+    curves = np.random.default_rng(0).uniform(0.4, 0.6, (4, 6))
+    result = robustness(SIX, curves, curves - 0.1 * np.linspace(0, 1, 6))
+    for metric in ("initial_accuracy", "auc", "variation"):
+        values = [getattr(seed, metric) for seed in result.per_seed]
+        low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+        assert result.spread(metric).interval() == (pytest.approx(max(low, 0)), pytest.approx(high))
+    assert result.initial_accuracy == result.accuracy[0]
+
+
+def test_an_interval_over_seeds_is_cut_at_what_is_possible():
+    assert seed_spread([0.01, 0.99]).interval() == (0.0, 1.0)
+    assert seed_spread([0.1, -0.1], (-1.0, 1.0)).interval()[0] == -1
+
+
+def test_without_two_different_seeds_there_is_no_interval():
+    assert seed_spread([0.5]).interval() is None and "two or more seeds" in seed_spread([0.5]).interval_reason
+    assert seed_spread([0.5, 0.5]).interval() is None and "do not differ" in seed_spread([0.5, 0.5]).interval_reason
+    alone = robustness(SIX, np.full((2, 6), 0.5)).spread("delta_auc")
+    assert alone.interval() is None and "no zero-shot curve" in alone.interval_reason

@@ -51,6 +51,17 @@ def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
     assert (schedule["epochs"], schedule["momentum"], schedule["cosine_epochs"]) == (2, 0, 100)
 
 
+def test_a_list_of_shots_is_swept_by_every_learner(spec):
+    from dataclasses import replace
+
+    several = replace(spec, shots=(1, 4), seeds=(1,))
+    assert [(task.learner.label, task.shots) for task in tasks(several)] == [
+        (label, shots) for label in ("zero-shot", "CoOp", "GMoP") for shots in (1, 4)
+    ]
+    assert [task.sources["train"].shots for task in tasks(several)] == [1, 4] * 3
+    assert tasks(replace(spec, shots=(4,))) == tasks(spec)
+
+
 def test_records_hold_every_number_and_every_image(records):
     for record in records:
         images = record.table("images")
@@ -62,6 +73,10 @@ def test_records_hold_every_number_and_every_image(records):
         assert record.metrics["n_base_classes"] == record.metrics["n_new_classes"] == 4
         assert record.metrics["split"] == "same-drawing"
         assert len(record.metrics["ratio_sweep"]) == 10
+        assert {side: (one["n_base"], one["n_new"]) for side, one in record.metrics["imbalance"].items()} == {
+            "forward": (20, 4),
+            "backward": (4, 20),
+        }
         assert record.attachments
 
 
@@ -82,9 +97,9 @@ def test_choices_are_made_on_base_classes_and_recorded(records):
 
 def test_features_are_encoded_before_and_only_once(spec, tmp_path):
     machine, calls = Machine(cache=str(tmp_path / "cache")), []
-    # Two seeds of 4 shots and 2 validation pictures of 4 base classes, 5 test pictures of 8 classes.
-    assert encode_all(spec, machine, lambda done, total: calls.append((done, total))) == 2 * 16 + 8 + 40
-    assert calls[-1] == (80, 80)
+    # Two seeds of 4 shots of 4 base classes, 2 validation and 5 test pictures of 8 classes.
+    assert encode_all(spec, machine, lambda done, total: calls.append((done, total))) == 2 * 16 + 16 + 40
+    assert calls[-1] == (88, 88)
     assert encode_all(spec, machine) == 0
     folders = sorted((tmp_path / "cache").iterdir())
     execute(units(spec, machine), RunStore(tmp_path / "run"))
@@ -153,6 +168,11 @@ def test_wrong_specs_are_refused():
         ({"learners": [{"learner": "CoOp"}], "shots": "16"}, "shots"),
         ({"learners": [{"learner": "CoOp"}], "shots": 0}, "shots is 0"),
         ({"learners": [{"learner": "CoOp"}], "views": 0}, "views is 0, expected 1"),
+        ({"learners": [{"learner": "CoOp"}], "shots": [4, 0]}, r"shots\[1\] is 0"),
+        ({"learners": [{"learner": "CoOp"}], "shots": [4, 4]}, "shots must be distinct"),
+        ({"learners": [{"learner": "CoOp"}], "shots": []}, "shots must be distinct, and at least one"),
+        ({"learners": [{"learner": "CoOp"}], "imbalance_factor": 0.5}, "imbalance_factor is 0.5, expected 1"),
+        ({"learners": [{"learner": "CoOp"}], "resamples": 0}, "resamples is 0, expected 1"),
         ({"learners": [{"learner": "CoOp"}], "seeds": [1, -1]}, "seeds.1. is -1"),
         ({"learners": [{"learner": "CoOp"}], "ratios": [1, 0]}, "ratios must be above 0"),
         ({"learners": [{"learner": "CoOp"}], "crop_scale": [0.5, 1.5]}, "crop_scale"),

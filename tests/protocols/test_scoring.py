@@ -111,6 +111,18 @@ def test_base_classes_come_first_among_the_names(tmp_path):
     np.testing.assert_array_equal(right, result.outputs["images"]["correct"])
 
 
+def test_validation_rows_are_kept_apart_and_enter_no_number(tmp_path):
+    table = columns(80) | {"part": np.repeat(["val", "test"], 40)}
+    (unit,) = units(write(tmp_path / "both.csv", table))
+    tested = {name: column[40:] for name, column in table.items() if name != "part"}
+    (alone,) = units(write(tmp_path / "tested.csv", tested))
+    both, alone = unit.run(), alone.run()
+    assert both.metrics["openworld_auc"] == alone.metrics["openworld_auc"]
+    np.testing.assert_array_equal(both.outputs["images"]["score"], alone.outputs["images"]["score"])
+    np.testing.assert_array_equal(both.outputs["validation"]["score"], table["score"][:40])
+    assert "validation" not in alone.outputs and "part" not in both.outputs["images"]
+
+
 @pytest.mark.parametrize("side", ["base", "new"])
 def test_one_side_alone_has_no_openworld_auc_and_says_why(tmp_path, side):
     (unit,) = units(write(tmp_path / "mine.csv", columns() | {"side": np.full(40, side)}))
@@ -128,6 +140,8 @@ def broken(**changes):
     ("table", "sentence"),
     [
         (broken(side=np.full(40, "old")), "holds 'old'; expected 'base' or 'new'"),
+        (broken(part=np.full(40, "train")), "column part holds 'train'; expected 'test', or 'validation'"),
+        (broken(part=np.full(40, "val")), "'model', seed 0, has validation images alone"),
         (broken(score=np.r_[np.nan, np.zeros(39)]), "first at index 0"),
         (broken(correct=np.full(40, 2)), "True/False or 0/1"),
         ({"side": columns()["side"], "correct": columns()["correct"]}, "lacks score"),

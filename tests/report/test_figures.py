@@ -7,13 +7,26 @@ from urllib.parse import unquote
 
 import pytest
 
-from openworld.report.figures import FIGURES, fit_time, miss_hit, parameters, points_lost, score_time, trade_off
+from openworld.report.figures import (
+    FIGURES,
+    fit_time,
+    miss_hit,
+    parameters,
+    points_lost,
+    score_time,
+    setting,
+    shots,
+    trade_off,
+)
 from openworld.report.outcome import load
 from openworld.report.palette import looks
 from openworld.report.summary import summarise
 
+SWEEPS = (setting, shots)  # of what the small run holds still
+SHOWN = [figure for figure in FIGURES if figure not in SWEEPS]
 
-@pytest.fixture(params=FIGURES, ids=lambda figure: figure.__name__)
+
+@pytest.fixture(params=SHOWN, ids=lambda figure: figure.__name__)
 def figure(request, small_summary):
     return request.param(small_summary.tables, looks(small_summary.learners, small_summary.yardsticks))
 
@@ -49,19 +62,6 @@ def test_in_a_crowd_all_but_two_stand_back(summary_of):
     summary = summary_of(learners=learners, names=list("abcdefgh"), seeds=(1,), per_class=4)
     (panel,) = miss_hit(summary.tables, looks(summary.learners)).panels
     assert panel.svg.count(' back"') == 8 - len({summary.tables[0].best, summary.tables[0].yardstick})
-
-
-def test_an_operating_point_is_ringed(small_summary, summary_of):
-    run_at = {"GMoP": (0.2, 0.5)}
-    plain = miss_hit(small_summary.tables, looks(small_summary.learners))
-    ringed = miss_hit(small_summary.tables, looks(small_summary.learners), run_at)
-    assert "ring" not in plain.panels[0].svg + plain.caption[1]
-    assert (
-        ringed.panels[0].svg.count('class="ring"') == 1 and "run at 20.0 % missed, 50.0 % hit" in ringed.panels[0].svg
-    )
-    assert ringed.caption[1].endswith("a ring marks where one is.")
-    many = summary_of(tasks=("one", "two"), seeds=(1,), names=list("abcd"), per_class=4)
-    assert all("ring" not in panel.svg for panel in miss_hit(many.tables, looks(many.learners), run_at).panels)
 
 
 def test_no_figure_where_nothing_is_defined(summary_of):
@@ -120,6 +120,79 @@ def test_every_learner_of_a_crowd_is_named_in_every_plot_that_stands_alone(summa
     learners = {"zero-shot": (0.5, 0.5, 1.0, 0)}
     learners |= {f"learner {n}": (1 + n / 20, 0.3, 1.0, 512 * n) for n in range(1, 17)}
     summary = summary_of(learners=learners, names=list("abcdefgh"), seeds=(1, 2, 3), per_class=4)
-    for figure in FIGURES:
+    for figure in SHOWN:
         for panel in drawn(figure, summary).panels:
             assert all(f">{learner}" in panel.svg for learner in learners), figure.__name__
+
+
+def told_as(summary, **told):
+    """The outcomes of a summary with other metrics; a function is asked for each outcome's own."""
+    outcomes = [one for table in summary.tables for row in table.rows for one in row.outcomes]
+    return [
+        replace(one, metrics={**one.metrics, **{key: ask(one) if callable(ask) else ask for key, ask in told.items()}})
+        for one in outcomes
+    ]
+
+
+def test_shots_are_drawn_where_a_run_has_several(small_summary):
+    assert drawn(shots, small_summary) is None
+    summary = summarise([one for count in (4, 1) for one in told_as(small_summary, shots=count)])
+    found = drawn(shots, summary)
+    assert [row[1:3] for row in found.rows] == [(learner, count) for learner in summary.learners for count in (1, 4)]
+    (panel,) = found.panels
+    assert panel.svg.count("<polygon") == 3  # zero-shot is the same in every seed
+    assert all(f">{learner}</text>" in panel.svg for learner in summary.learners)
+    assert "highest of 2 seeds" in found.caption[0] and ">4</text>" in panel.svg
+    by_row = {row.learner: row for row in summary.tables[0].rows}
+    values = {row[1]: row[3:9] for row in found.rows}
+    for learner, (value, low, high, lowest, highest, seeds) in values.items():
+        assert value == by_row[learner].openworld_auc and (low, high) == by_row[learner].over_images
+        assert lowest <= value <= highest and seeds == 2
+
+
+def test_settings_of_several_tasks_have_a_panel_each(many_run):
+    whole = summarise(load(many_run).outcomes)
+    summary = summarise([one for count in (1, 2) for one in told_as(whole, shots=count)])
+    assert [panel.title for panel in drawn(shots, summary).panels] == [
+        f"{task} · twemoji · embedded" for task in ("one", "two", "three")
+    ]
+
+
+ALPHAS = {"CoOp": 0.1, "KgCoOp": 0.5, "GMoP": 2.0}
+
+
+def entries(summary, **others):
+    """All but zero-shot as entries of one method that differ in alpha, and in what `others` say by label."""
+
+    def chosen(one):
+        label = one.metrics["learner"]
+        own = {name: values.get(label, 0) for name, values in others.items()}
+        return {"chosen": {"alpha": ALPHAS.get(label, 0.1), "gate": "none", "schedule": {"epochs": 10}} | own}
+
+    return summarise(
+        told_as(summary, detail=chosen, method=lambda one: "GMoP" if one.metrics["tuned_parameters"] else "zero-shot")
+    )
+
+
+def test_a_setting_that_alone_varies_is_drawn(small_summary):
+    assert drawn(setting, small_summary) is None
+    found = drawn(setting, entries(small_summary))
+    assert [(row[1], row[2], row[3], row[4]) for row in found.rows] == [
+        ("GMoP", "alpha", 0.1, "CoOp"),
+        ("GMoP", "alpha", 0.5, "KgCoOp"),
+        ("GMoP", "alpha", 2.0, "GMoP"),
+    ]
+    assert found.panels[0].svg.count("spoke") == 3 and "alpha" in found.panels[0].svg
+
+
+def test_entries_that_differ_in_more_are_no_line(small_summary):
+    assert drawn(setting, entries(small_summary, detectors={"GMoP": 3})) is None  # two entries are left
+    assert drawn(setting, entries(small_summary, detectors={"CoOp": 1, "KgCoOp": 2, "GMoP": 3})) is None
+
+
+def test_settings_chosen_by_seed_are_no_line(small_summary):
+    summary = entries(small_summary)
+    chosen = told_as(
+        summary, detail=lambda one: {"chosen": {"alpha": one.metrics["seed"] + ALPHAS.get(one.metrics["learner"], 0)}}
+    )
+    assert drawn(setting, summarise(chosen)) is None

@@ -1,7 +1,7 @@
 """Three units in a folder, in a process of its own, killed by a real SIGKILL at a chosen step of the writing.
 
-    python crash_driver.py run FOLDER WORKERS PAUSE      run; whoever started this may kill it
-    python crash_driver.py die FOLDER STRIDE             kill at every STRIDE-th step, one folder for each
+    python crash_driver.py run FOLDER WORKERS PAUSE [ENGINE]    run; whoever started this may kill it
+    python crash_driver.py die FOLDER STRIDE                    kill at every STRIDE-th step, one folder for each
 
 A step is an fsync, a rename or a new folder: a kill before step N leaves what N - 1 steps did. `die` works in
 forked children; in FOLDER it leaves the uninterrupted run "whole" and, for each step, "died-N" as the killed
@@ -37,11 +37,12 @@ def count_steps(fatal):
     return steps
 
 
-def run(folder, workers=1, pause=0.0):
+def run(folder, workers=1, pause=0.0, engine="local"):
     store = RunStore(folder)
     store.create({"count": 3}, {"count": 3, "size": 20}, {"python": "same"})
     units = example_units.draws(3, pause=pause)
-    execute(units, store, workers=workers, progress=lambda event: print(event.unit, event.state, flush=True))
+    told = lambda event: print(event.unit, event.state, flush=True)  # noqa: E731
+    execute(units, store, engine=engine, workers=workers, progress=told)
 
 
 def fork(function, *arguments):
@@ -63,8 +64,10 @@ def die_and_finish(folder, stride):
 
 
 if __name__ == "__main__":
+    # As from a terminal: a shell that starts the tests in the background has Ctrl-C ignored, and that is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     mode, folder, *rest = sys.argv[1:]
     if mode == "run":
-        run(Path(folder), int(rest[0]), float(rest[1]))
+        run(Path(folder), int(rest[0]), float(rest[1]), *rest[2:])
     else:
         die_and_finish(Path(folder), int(rest[0]))

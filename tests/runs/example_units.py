@@ -31,6 +31,11 @@ def fail(message, pause=0.0):
     raise KeyError(message)
 
 
+def located(n, machine):
+    """Say where it was to be computed, as a unit that needs a device does."""
+    return UnitResult(metrics={"n": n}, timing=machine)
+
+
 def not_a_result():
     return {"accuracy": 1.0}
 

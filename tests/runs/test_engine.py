@@ -9,15 +9,13 @@ def failing(name="bad", pause=0.0):
     return Unit("example_units:fail", {"message": f"no {name}", "pause": pause}, name=name)
 
 
-def test_every_engine_and_any_number_of_workers_gives_the_same_bytes(tmp_path, contents):
-    whole = None
-    for engine in ENGINES:
-        for workers in (1, 2):
-            store = RunStore(tmp_path / f"{engine}-{workers}")
-            records = execute(draws(3), store, engine=engine, workers=workers)
-            assert [record.name for record in records] == ["draw-0", "draw-1", "draw-2"]
-            whole = whole or contents(store.folder)
-            assert contents(store.folder) == whole
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("engine", [pytest.param(one, marks=[pytest.mark.slow] * (one == "ray")) for one in ENGINES])
+def test_every_engine_and_any_number_of_workers_gives_the_same_bytes(tmp_path, contents, engine, workers):
+    records = execute(draws(3), RunStore(tmp_path / "run"), engine=engine, workers=workers)
+    assert [record.name for record in records] == ["draw-0", "draw-1", "draw-2"]
+    execute(draws(3), RunStore(tmp_path / "whole"))
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
 def test_events_tell_every_step_and_a_second_call_computes_nothing(tmp_path):

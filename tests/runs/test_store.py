@@ -115,3 +115,21 @@ def test_sweep_removes_what_the_dead_left_and_spares_the_living(tmp_path):
     assert writing[0].exists() and not writing[1].exists() and not (tmp_path / ".run.json.writing").exists()
     assert store.write(units[0], UnitResult()).metrics == {}
     assert not writing[0].exists()
+
+
+def test_a_unit_is_taken_over_from_a_run_that_has_it(tmp_path, contents):
+    (unit, other), first, second = draws(2), RunStore(tmp_path / "first"), RunStore(tmp_path / "second")
+    execute([unit], first)
+    assert second.take_over(unit, [RunStore(tmp_path / "nothing"), first])
+    assert second.has(unit) and contents(second._folder(unit.key)) == contents(first._folder(unit.key))
+    assert second.read(unit).timing == first.read(unit).timing
+    assert not second.take_over(unit, [first]) and not second.take_over(other, [first])
+
+
+def test_neither_a_damaged_record_nor_one_of_another_name_is_taken_over(tmp_path):
+    (unit,), first, second = draws(1), RunStore(tmp_path / "first"), RunStore(tmp_path / "second")
+    execute([unit], first)
+    named = Unit(unit.function, unit.arguments, unit.inputs, unit.version, "by another name")
+    assert named.key == unit.key and not second.take_over(named, [first])
+    next(first._folder(unit.key).glob("*.parquet")).write_bytes(b"")
+    assert not second.take_over(unit, [first])

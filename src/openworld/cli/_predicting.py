@@ -62,8 +62,11 @@ def _of_run(folder: Path, unit: str) -> Saved:
         said = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
         raise OpenworldError(f"{folder} holds {said}; choose one with --unit: {'; '.join(kept)}.")
     record = kept[unit or next(iter(kept))]
-    (sentence,) = ZeroShot.published(store.description()["resolved"]["dataset"]).templates
-    names = tuple(record.metrics["classnames"][record.metrics["n_base_classes"] :])
+    resolved, told = store.description()["resolved"], record.metrics
+    if told.get("protocol") == "generalisation":  # what it was tuned on comes first among the targets
+        resolved, told = resolved["source"], told["targets"][0]
+    (sentence,) = ZeroShot.published(resolved["dataset"]).templates
+    names = tuple(told["classnames"][told["n_base_classes"] :])
     return Saved(record.folder / "attachments" / "learner", sentence, names)
 
 
@@ -169,6 +172,12 @@ def say(question: Question, predictions, out) -> None:
     out.print(f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {count} picture(s)", markup=False)
     say_table(question, predictions, out)
     caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
+    if question.threshold is not None:
+        flagged = sum(looks_like(one, question.threshold) == "new" for one in predictions)
+        caption += (
+            f" Looks new: below the threshold {100 * question.threshold:.4g}, {flagged} of {count}; then so called "
+            "among the new names alone, else among the base names alone."
+        )
     out.print(f'{caption} Zero-shot CLIP was asked with "{question.sentence}"', markup=False)
     left_out = len(question.paths) - count
     if left_out:
@@ -183,12 +192,12 @@ def say_table(question: Question, predictions, out) -> None:
     table = Table("picture", question.fitted.learner.name, box=None, pad_edge=False)
     for numbers in ("baseness", "(log)", "place"):
         table.add_column(numbers, justify="right")
-    for words in ("looks", "zero-shot CLIP") if question.threshold is not None else ("zero-shot CLIP",):
+    for words in ("looks", "so called", "zero-shot CLIP") if question.threshold is not None else ("zero-shot CLIP",):
         table.add_column(words)
     for one in predictions:
         cells = [question.paths[one.row], _listed(one.guesses), f"{100 * one.baseness:.1f}", f"{one.log_baseness:.3g}"]
         looks = looks_like(one, question.threshold)
-        cells += [one.rank, *([looks] if looks else []), _listed(one.zero_shot)]
+        cells += [one.rank, *([looks, called(one, question.threshold) or "–"] if looks else []), _listed(one.zero_shot)]
         table.add_row(*(Text(str(cell)) for cell in cells))  # names and paths are text, never markup
     out.print(table)
 
@@ -198,6 +207,13 @@ def looks_like(prediction, threshold: float | None) -> str | None:
     if threshold is None:
         return None
     return "new" if prediction.baseness < threshold else "base"
+
+
+def called(prediction, threshold: float | None) -> str | None:
+    """The name among those of the side that it looks like; None without a threshold, or without new names there."""
+    if threshold is None:
+        return None
+    return prediction.as_new if looks_like(prediction, threshold) == "new" else prediction.as_base
 
 
 def _listed(guesses) -> str:
@@ -228,6 +244,7 @@ def as_rows(question: Question, predictions) -> list[dict]:
             "log_baseness": one.log_baseness,
             "place": one.rank,
             "looks": looks_like(one, question.threshold),
+            "called": called(one, question.threshold),
             "zero_shot": [vars(guess) for guess in one.zero_shot],
         }
         for one in predictions

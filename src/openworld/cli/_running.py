@@ -21,11 +21,46 @@ class Manner:
     quiet: bool = False
     as_json: bool = False
     remark: str = ""
+    engine: str = "local"
+    among: "Among | None" = None
+
+
+@dataclass(frozen=True)
+class Among:
+    """Where a run stands in a series of runs.
+
+    Args:
+        title: what its bars say, such as "[2/6] recognition-dtd: ".
+        before: units of the runs before it.
+        units: of all runs.
+        siblings: folders of the other runs, from which units that are the same are taken over.
+    """
+
+    title: str
+    before: int
+    units: int
+    siblings: tuple[Path, ...] = ()
 
 
 def carry_out(spec, given, manner: Manner) -> None:
     """Encode, run every unit, build the report, print the table."""
+    out = console.output(quiet=manner.quiet or manner.as_json)
+    perform(spec, given, manner, out)
+    with console.working():
+        say_run(spec, manner.folder, out, as_json=manner.as_json and not manner.quiet)
+
+
+def say_run(spec, folder: Path, out, *, as_json: bool) -> None:
+    """The page of a run of any protocol, and its tables."""
+    say = say_courses if spec.protocol == "dynamic" else say_recognition
+    say(folder, out, as_json=as_json)
+
+
+def perform(spec, given, manner: Manner, out) -> None:
+    """Encode and run every unit; records are all that comes of it."""
+    from openworld.cli._names import audit_names
     from openworld.protocols import module_of
+    from openworld.protocols._names import require_data
     from openworld.protocols._workbench import Machine
     from openworld.runs import RunStore
 
@@ -34,18 +69,18 @@ def carry_out(spec, given, manner: Manner) -> None:
         cache=None if manner.cache is None else str(manner.cache),
         allow_corrupt=manner.allow_corrupt,
     )
-    out = console.output(quiet=manner.quiet or manner.as_json)
     store = RunStore(manner.folder)
+    require_data(spec)
     units = module_of(spec).units(spec, machine)
     store.create(given, spec, _provenance(spec, units))
     out.print(_headline(spec, manner))
     if manner.remark:
         out.print(manner.remark)
     with console.working():
+        audit_names(spec, manner, out)
         _encode(spec, machine, out, manner)
+        _take_over(units, store, manner)
         _execute(units, store, manner)
-        say = say_courses if spec.protocol == "dynamic" else say_recognition
-        say(manner.folder, out, as_json=manner.as_json and not manner.quiet)
 
 
 def say_courses(folder: Path, out, *, as_json: bool) -> None:
@@ -56,10 +91,22 @@ def say_courses(folder: Path, out, *, as_json: bool) -> None:
     if as_json:
         print(report.courses_json(tables))
         return
-    for table in tables:
-        out.print(f"\n{table.key.title}", style="bold", markup=False)
-        out.print(report.terminal_course(table))
-    out.print(f"Report: {page}   Records: {folder}/")
+    say_course_tables(tables, out)
+    out.print(f"Report: {page}   Records: {folder}/   As text: openworld report {folder} --table markdown")
+
+
+def say_course_tables(tables, out) -> None:
+    """A table per course; of many courses one per scenario, with the means over its courses."""
+    from openworld import report
+
+    many = len(tables) > report.MANY
+    for table in report.scenario_tables(tables) if many else tables:
+        title = table.title if many else table.key.title
+        out.print(f"\n{title}", style="bold", markup=False)
+        out.print(report.terminal_scenario(table) if many else report.terminal_course(table))
+    out.print(f"\n{report.terminal_legend(tables[0].yardstick)}", markup=False)
+    if many:
+        out.print(f"Every one of the {len(tables)} courses is in the report.", markup=False)
 
 
 def say_recognition(folder: Path, out, *, as_json: bool) -> None:
@@ -77,11 +124,26 @@ def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
     if as_json:
         print(report.export(summary, "json"))
         return
+    reached = report.reaches(summary)
+    for reach in reached:
+        out.print(f"\nOpenworldAUC in {reach.heading}", style="bold", markup=False)
+        out.print(report.terminal_reach(reach))
+    if not reached:
+        say_tables(summary, out)
+    after = f"Target by target: openworld report {folder} --table text" if reached else _AGAIN
+    out.print(f"Report: {page}   Records: {folder}/   {after}")
+
+
+_AGAIN = "Again with your own data: openworld run --help"
+
+
+def say_tables(summary, out) -> None:
+    """Every table with where the points of its best learner go; headed by its title where there are several."""
     for table in summary.tables:
         if len(summary.tables) > 1:
-            out.print(f"\n{table.title}", style="bold")
+            out.print(f"\n{table.title}", style="bold", markup=False)
         say_table(table, [table.best], out)
-    out.print(f"Report: {page}   Records: {folder}/   Again with your own data: openworld run --help")
+        say_operating(table, out)
 
 
 def say_table(table, rows, out) -> None:
@@ -91,6 +153,19 @@ def say_table(table, rows, out) -> None:
     out.print(report.terminal_table(table))
     for row in rows:
         out.print(_why_none(row) if row.openworld_auc is None else report.losses_line(row), markup=False)
+
+
+def say_operating(table, out) -> None:
+    """Where the learners are run, if the run has chosen that: a table, and of the preferred one a sentence."""
+    from openworld.report.operating import all_run_at, preferred, sentence, why_none
+    from openworld.report.operating_tables import terminal_operating
+
+    found = all_run_at(table)
+    if found:
+        best = preferred(found)
+        out.print()
+        out.print(terminal_operating(table))
+        out.print(why_none(found) if best is None else sentence(best), markup=False)
 
 
 def _why_none(row) -> str:
@@ -113,22 +188,27 @@ def _headline(spec, manner: Manner) -> str:
         f"openworld {__version__}",
         *module_of(spec).summary(spec),
         "seeds " + " ".join(map(str, spec.seeds)),
-        f"{manner.device}, {_workers(manner)} worker(s) x {spec.threads} thread(s)",
+        f"{manner.device}, {count_workers(manner)} worker(s){_on(manner)} x {spec.threads} thread(s)",
     ]
     return " · ".join(parts)
 
 
 def _encode(spec, machine, out, manner: Manner) -> None:
     from openworld.protocols import module_of
+    from openworld.protocols._encoding import encode_on
 
     started = time.perf_counter()
     with console.bars(manner.quiet or manner.as_json) as progress:
-        bar = progress.add_task("encoding", total=None, rate="")
+        bar = progress.add_task(f"{_title(manner)}encoding", total=None, rate="")
 
         def told(done: int, total: int) -> None:
             rate = done / (time.perf_counter() - started)
             progress.update(bar, completed=done, total=total, rate=f"{rate:,.0f} images/s")
 
+        if manner.engine != "local" or (manner.workers > 1 and manner.device != "cpu"):
+            # On a CPU one process has all cores busy already.
+            tasks = module_of(spec).tasks(spec)
+            encode_on(manner.engine, count_workers(manner), manner.folder, tasks, machine, told)
         count = module_of(spec).encode_all(spec, machine, told)
     seconds = time.perf_counter() - started
     if count:
@@ -141,13 +221,33 @@ def _execute(units, store, manner: Manner) -> None:
     from openworld.runs import execute
 
     with console.bars(manner.quiet or manner.as_json) as progress:
-        bar = progress.add_task("fitting", total=len(units), rate="")
+        before, total = (manner.among.before, manner.among.units) if manner.among else (0, len(units))
+        bar = progress.add_task(f"{_title(manner)}fitting", total=total, completed=before, rate="")
 
         def told(event) -> None:
-            progress.update(bar, completed=event.done, description=f"{event.state} {event.unit}")
+            doing = f"{_title(manner)}{event.state} {event.unit}"
+            progress.update(bar, completed=before + event.done, description=doing)
 
-        execute(units, store, workers=min(_workers(manner), len(units)), progress=told)
+        execute(units, store, engine=manner.engine, workers=min(count_workers(manner), len(units)), progress=told)
 
 
-def _workers(manner: Manner) -> int:
+def _take_over(units, store, manner: Manner) -> None:
+    """Copy the records of units that another run of the series has done already."""
+    from openworld.runs import RunStore
+
+    others = [RunStore(folder) for folder in manner.among.siblings] if manner.among else []
+    for unit in units if others else ():
+        store.take_over(unit, others)
+
+
+def _title(manner: Manner) -> str:
+    return manner.among.title if manner.among else ""
+
+
+def _on(manner: Manner) -> str:
+    return " on Ray" if manner.engine == "ray" else ""
+
+
+def count_workers(manner: Manner) -> int:
+    """Units that are worked on at a time."""
     return manner.workers or (os.cpu_count() or 1 if manner.device == "cpu" else 1)

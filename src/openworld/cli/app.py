@@ -9,10 +9,12 @@ from openworld.cli import console
 from openworld.cli.cache import cache
 from openworld.cli.compare import compare
 from openworld.cli.data import data
+from openworld.cli.decide import decide
 from openworld.cli.demo import demo
 from openworld.cli.list import list_command
 from openworld.cli.predict import predict
 from openworld.cli.report import report
+from openworld.cli.reproduce import reproduce
 from openworld.cli.run import run
 from openworld.cli.score import score
 
@@ -50,9 +52,11 @@ def common(
 
 app.command("demo")(console.reporting(demo))
 app.command("run")(console.reporting(run))
+app.command("reproduce")(console.reporting(reproduce))
 app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
 app.command("report")(console.reporting(report))
+app.command("decide")(console.reporting(decide))
 app.command("compare")(console.reporting(compare))
 app.command("cache")(console.reporting(cache))
 app.command("list")(console.reporting(list_command))

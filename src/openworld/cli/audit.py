@@ -10,23 +10,32 @@ import typer
 def audit(
     names: Annotated[list[str], typer.Argument(help="Data sets, or text files (.txt) with a class name per line.")],
     against: Annotated[
-        list[str] | None, typer.Option(help="Another data set whose names must not clash; repeat it.")
+        list[str] | None,
+        typer.Option(help="Another data set whose names must not clash with these; repeat it for several."),
     ] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder of all downloaded data sets.")] = None,
-    backbone: Annotated[str, typer.Option(help="Whose tokenizer reads the names (openworld list backbones).")] = "",
-    template: Annotated[str, typer.Option(help="Sentence around the name; default: that of the data set.")] = "",
+    root: Annotated[Path | None, typer.Option(help="Folder of all data sets; default $OPENWORLD_DATA.")] = None,
+    backbone: Annotated[
+        str,
+        typer.Option(
+            help="Whose tokenizer is to read the names (openworld list backbones); left out, tokens are not looked at."
+        ),
+    ] = "",
+    template: Annotated[str, typer.Option(help="Sentence with {} for the name; default: the data set's.")] = "",
     wordnet: Annotated[
-        Path | None, typer.Option(help="Folder of WordNet 3.0's index.noun and data.noun, for synonyms.")
+        Path | None, typer.Option(help="Folder of WordNet 3.0; default $WNSEARCHDIR, or where Debian puts it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:
-    """Look at class names before any number is computed from them.
+    """Say what is wrong with class names, before any number is computed from them.
 
     Order, duplicates, near-duplicates (punctuation, plural, word order, one letter), synonyms, clashes of base and new
     classes and across data sets, and what the tokenizer of a backbone mangles. No picture is looked at.
 
     An *error* is a class that cannot be told from another, or a sentence that cannot be read: exit code 1. A *warning*
     costs accuracy or misleads; a *note* is worth a look. Checks that were not made are named with the reason.
+
+    Every `openworld run` does this first, of all its data sets, with the tokenizer of its backbone: it says the worst,
+    keeps the whole in audit.json, shows it on the report page, and goes on.
     """
     import json
 

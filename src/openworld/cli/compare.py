@@ -17,7 +17,8 @@ def compare(
     """Compare two runs record by record, and say for each learner whether it got better.
 
     Records are paired by task, learner and seed. What stands still within each run and differs between them, such as
-    the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner.
+    the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner. What
+    else was asked differently, such as the settings of a learner, is told above the table.
     Every row is a paired test on the same test pictures, corrected over the table (Holm). Runs on other pictures are
     refused: their difference would be one of pictures too.
     """
@@ -26,16 +27,20 @@ def compare(
 
     from openworld import report
     from openworld.cli import console
+    from openworld.report.asked import asked_differently
     from openworld.report.pairing import compare_runs
 
     names = str(first), str(second)
-    found = compare_runs(report.load(first).outcomes, report.load(second).outcomes, of, names)
+    runs = report.load(first), report.load(second)
+    found = compare_runs(runs[0].outcomes, runs[1].outcomes, of, names)
+    known = {field for field, _, _ in found.changed} | {"dataset"}
+    asked = [one for one in asked_differently(*runs) if one[0] not in known]
     if as_json:
         rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
-        print(json.dumps(asdict(found) | {"pairs": rows}, indent=1))
+        print(json.dumps(asdict(found) | {"pairs": rows, "asked_differently": asked}, indent=1))
         return
     out = console.output()
-    for field, before, after in found.changed:
+    for field, before, after in [*found.changed, *asked]:
         out.print(f"{field.replace('_', ' ')}: {before} → {after}", markup=False)
     out.print(_table(found, names))
     for sentence in found.unpaired:
@@ -70,9 +75,11 @@ def _caption(found, names: tuple[str, str]):
 
     images, groups = span([pair.images for pair in found.pairs]), span([pair.groups for pair in found.pairs])
     clustered = f" in {groups} groups" if groups != images else ""
-    seeds = span([len(pair.seeds) for pair in found.pairs])
-    corrected = f"; p after Holm over {len(found.pairs)} rows" if len(found.pairs) > 1 else ""
+    counts = [len(pair.seeds) for pair in found.pairs]
+    seeds = f"mean of {span(counts)} seed" if max(counts) == 1 else f"means of {span(counts)} seeds"
+    tested = sum(pair.test.p is not None for pair in found.pairs)
+    corrected = f"; p after Holm over {tested} tests" if tested > 1 else ""
     return Text(
-        f"First: {names[0]}. Second: {names[1]}. {found.of}, percent; means of {seeds} seed(s); [95 % over images, "
+        f"First: {names[0]}. Second: {names[1]}. {found.of}, percent; {seeds}; [95 % over images, "
         f"n = {images}{clustered}, given the seeds]{corrected}."
     )

@@ -1,5 +1,6 @@
 """`openworld data overlaps NAME... --base NAME`: which classes are not new, because they were tuned on."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,39 +10,60 @@ import typer
 def overlaps(
     names: Annotated[list[str], typer.Argument(help="Data sets, or text files (.txt) with a class name per line.")],
     base: Annotated[str, typer.Option(help="What learners are tuned on: the first half of its classes.")] = "imagenet",
-    root: Annotated[Path | None, typer.Option(help="Folder of all downloaded data sets.")] = None,
-    wordnet: Annotated[Path | None, typer.Option(help="Folder of WordNet 3.0's index.noun and data.noun.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of all data sets; default $OPENWORLD_DATA.")] = None,
+    wordnet: Annotated[
+        Path | None, typer.Option(help="Folder of WordNet 3.0; needed only for ids that are not ImageNet's.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a CSV file per data set into this folder.")] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="The lists that come with openworld; no data set need be there.")
+    ] = False,
 ) -> None:
-    """The classes of other data sets that are base classes of one: they must not count as new.
+    """Say which classes of other data sets are base classes of one: they must not count as new.
 
     A class overlaps where its name (lower case, singular, no punctuation, no number at its end) is that of a base
-    class, or one that WordNet gives the base class's synset. Base classes without WordNet ids are compared by their
-    names alone. OpenworldAUC's cross-data-set task leaves these classes out; its own lists were not published.
-    """
-    from openworld._errors import OpenworldError
-    from openworld.cli import console
-    from openworld.datasets.class_names import class_names
-    from openworld.datasets.overlaps import as_csv, overlaps
-    from openworld.datasets.wordnet import find_wordnet
+    class, or one that WordNet gives the base class's synset. Classes without WordNet ids are compared by name alone.
+    What WordNet calls ImageNet's classes comes with openworld, so nothing need be installed.
 
-    tuned, listed = class_names(base, root).base, [class_names(name, root) for name in names]
-    known = find_wordnet(wordnet)
-    if tuned.wordnet_ids and known is None:
-        raise OpenworldError(
-            f"the classes of {base} have WordNet ids, and WordNet 3.0 was not found; install it (Debian: wordnet-base) "
-            "or name its folder with --wordnet."
-        )
+    OpenworldAUC's cross-data-set task leaves such classes out, and did not publish which. Lists for its seven data sets
+    come with openworld: `openworld data overlaps caltech101 sun397 --published`.
+    """
+    from openworld.cli import console
+
     shown = console.output()
-    for one in listed:
-        found = overlaps(one.names, tuned.names, tuned.wordnet_ids, known)
-        told = f"{one.dataset}: {len(found)} of {len(one.names)} classes are base classes of {base}"
-        shown.print(told, style="bold", markup=False)
+    for name, found, count in _found(names, base, root, wordnet, published):
+        of = f" of {count}" if count else ""
+        shown.print(f"{name}: {len(found)}{of} classes are base classes of {base}", style="bold", markup=False)
         for pair in found:
             through = f", by way of {pair.wordnet_name!r}" if pair.wordnet_name else ""
             shown.print(f"  {pair.name} is {pair.base_name}{through}", markup=False)
         if out:
-            out.mkdir(parents=True, exist_ok=True)
-            (out / f"{one.dataset}.csv").write_text(as_csv(found), encoding="utf-8")
+            _write(out / f"{name}.csv", found)
     if out:
         shown.print(f"Lists: {out}/", markup=False)
+
+
+def _found(names, base, root, wordnet, published) -> Iterator[tuple]:
+    """(data set, its overlaps, how many classes it has or None) one after the other."""
+    from openworld.datasets.class_names import class_names
+    from openworld.datasets.overlaps import overlaps
+    from openworld.datasets.published_overlaps import overlaps_with, published_overlaps
+    from openworld.datasets.wordnet import find_wordnet
+
+    if published:
+        yield from ((name, published_overlaps(name, base), None) for name in names)
+        return
+    source, listed = class_names(base, root), [class_names(name, root) for name in names]
+    for one in listed:
+        if wordnet:
+            found = overlaps(one.names, source.base.names, source.base.wordnet_ids, find_wordnet(wordnet))
+        else:
+            found = overlaps_with(one.names, source)
+        yield one.dataset, found, len(one.names)
+
+
+def _write(file: Path, found) -> None:
+    from openworld.datasets.overlaps import as_csv
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(as_csv(found), encoding="utf-8")

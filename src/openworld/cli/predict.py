@@ -16,7 +16,7 @@ def predict(
     backbone: Annotated[str, typer.Option(help="Default: the one it was fitted on; weights must be the same.")] = "",
     template: Annotated[str, typer.Option(help='Sentence of zero-shot CLIP, such as "a photo of a {}."')] = "",
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Baseness below which a picture looks new.")
+        float | None, typer.Option(min=0, max=1, help="Fraction: a picture of less baseness looks new.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
@@ -29,8 +29,12 @@ def predict(
 
     Names are chosen among the base names, which the learner brings, and the new names given here. *Baseness* is its
     probability (percent) that the picture is of a base class at all; its place among the pictures, 1 = most like base,
-    is often worth more than the number. No threshold is saved: with `--threshold` you say below which baseness a
-    picture looks new. Beside it stands what zero-shot CLIP says, on the same backbone and names.
+    is often worth more than the number. Beside it stands what zero-shot CLIP says, on the same backbone and names.
+
+    No threshold is saved. With `--threshold 0.8` a picture whose baseness is below 0.8 (80.0 in the table) looks new
+    and is called by its best new name; from 0.8 on it looks base and is called by its best base name.
+    `openworld decide RUN` chooses a threshold and says what it misses and hits; it holds for the run's own new names
+    (`--run-names`), since every further name takes its share of baseness.
 
     Pictures are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
     """

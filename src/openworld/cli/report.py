@@ -11,12 +11,18 @@ def report(
     output: Annotated[
         Path | None, typer.Option(help="Where to write the page; default report.html in the folder.")
     ] = None,
-    table: Annotated[str, typer.Option(help="Print the tables instead, as: text, csv, markdown, latex or json.")] = "",
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Print the tables instead, as: text, csv, markdown, latex or json; mixtures or mixtures-csv: with one "
+            "half of the classes shrunk."
+        ),
+    ] = "",
 ) -> None:
     """Build the report of a run from its records alone: one HTML file that needs no network."""
     from openworld import report as reports
     from openworld.cli import console
-    from openworld.cli._running import say_table
+    from openworld.cli._running import say_tables
 
     if reports.played_courses(folder):
         _report_courses(folder, output, table)
@@ -26,31 +32,46 @@ def report(
         print(f"Report: {page}")
         return
     summary = reports.summarise(reports.load(folder).outcomes)
+    if table.startswith("mixtures"):
+        _report_mixtures(summary, table)
+        return
     if table != "text":
         print(reports.export(summary, table), end="")
         return
+    say_tables(summary, console.output())
+
+
+def _report_mixtures(summary, form: str) -> None:
+    """Learners with one half of the classes shrunk."""
+    from openworld._errors import OpenworldError, unknown_name
+    from openworld.cli import console
+    from openworld.report.mix_tables import mixes_csv, terminal_mixes
+
+    if form not in ("mixtures", "mixtures-csv"):
+        raise unknown_name("table form", form, ("mixtures", "mixtures-csv"))
+    drawn = [terminal_mixes(table) for table in summary.tables]
+    if None in drawn:
+        raise OpenworldError("these records hold no other mixes of base and new images; only a run of ours draws them.")
+    if form == "mixtures-csv":
+        print(mixes_csv(summary.tables), end="")
+        return
     out = console.output()
-    for one in summary.tables:
-        say_table(one, [one.best], out)
+    for table, one in zip(summary.tables, drawn, strict=True):
+        out.print(f"\n{table.title}", style="bold", markup=False)
+        out.print(one)
 
 
 def _report_courses(folder: Path, output: Path | None, table: str) -> None:
     """The same for a run of dynamic scenarios."""
     from openworld import report as reports
-    from openworld._errors import unknown_name
     from openworld.cli import console
+    from openworld.cli._running import say_course_tables
 
     if not table:
         print(f"Report: {reports.build_courses(folder, output=output)}")
         return
     tables = reports.load_courses(folder)
-    writers = {"csv": reports.robustness_csv, "json": reports.courses_json}
     if table == "text":
-        out = console.output()
-        for one in tables:
-            out.print(f"\n{one.key.title}", style="bold", markup=False)
-            out.print(reports.terminal_course(one))
+        say_course_tables(tables, console.output())
         return
-    if table not in writers:
-        raise unknown_name("table form", table, ("text", *writers))
-    print(writers[table](tables), end="")
+    print(reports.export_courses(tables, table), end="")

@@ -13,12 +13,18 @@ def run(
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
+    engine: Annotated[
+        str, typer.Option(help="local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.")
+    ] = "local",
     cache: Annotated[
         Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
     ] = None,
     allow_corrupt: Annotated[
         int, typer.Option(min=0, help="Unreadable images that each image set may lack; more stop the run.")
     ] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of all downloaded data sets; default $OPENWORLD_DATA.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:
@@ -32,11 +38,16 @@ def run(
     test_domain = "twemoji"     # left out: that of training
     backbone = "embedded"       # of `openworld list`, a folder, a hub id
     seeds = [1, 2, 3]
-    shots = 16                  # pictures of each base class
+    shots = 16                  # pictures of each base class; [1, 4, 16] sweeps
     views = 8                   # augmented views of each shot
     crop_scale = [0.5, 1.0]     # how much of it a view keeps
     threads = 1                 # of each process
     keep_learners = true        # in the records, for openworld predict
+    keep_validation = true      # their scores too, for openworld decide
+    operating = { miss_rate = 0.2 }  # choose each threshold; default none
+    imbalance_factor = 5        # other mixes: one half shrunk by so much,
+    ratios = [10, 5, 3, 2, 1, 0.7, 0.5, 0.3, 0.2, 0.1]  # more or fewer new
+    resamples = 20              # how often each of these mixes is drawn
 
     [[learners]]
     learner = "zero-shot"
@@ -48,12 +59,24 @@ def run(
     choose = { alpha = [0.1, 0.5, 1.0], detectors = [2, 3] }
     ```
 
-    `choose` decides on validation pictures of base classes. Killed and started again, a run goes on where it was and
-    ends with the same bytes.
+    Class names are looked at first (openworld data audit); what is wrong with them is said, and the run goes on.
+
+    `choose` decides on validation pictures of base classes. `operating` chooses, on validation pictures, the threshold
+    to run each learner with, by one rule: `{ miss_rate = 0.2 }`, `{ hit_rate = 0.5 }`, or costs such as
+    `{ base_missed = 1.0, new_unhit = 5.0, new_share = 0.1 }`; `openworld decide` does so afterwards.
+
+    Killed and started again, a run goes on where it was and ends with the same bytes.
+
+    The bytes are the same whichever engine and however many workers do it. `--engine ray` needs pip install
+    'openworld[ray]'; on a cluster, give folders for --out and --cache that all nodes share.
+
+    With `protocol = "generalisation"` at its head a spec tunes on one data set and meets others: its variants, and new
+    classes of other data sets, as examples/generalisation-embedded.toml does.
 
     With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/openpl-embedded.toml
     does: classes and pictures change step by step after tuning.
     """
+    from openworld import datasets
     from openworld._errors import OpenworldError
     from openworld.cli._running import Manner, carry_out
     from openworld.protocols import read_protocol
@@ -61,6 +84,9 @@ def run(
 
     if not spec.exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
+    if data:
+        datasets.use_root(data)
     resolved = read_protocol(spec)
     folder = out or Path("runs") / spec.stem
-    carry_out(resolved, read_given(spec), Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json))
+    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)
+    carry_out(resolved, read_given(spec), manner)

@@ -21,6 +21,8 @@ def score(
     - `joint_prediction` (optional): the name among base and new names together, for the overall accuracy.
     - `confidence` (optional): probability of the prediction, for the calibration error.
     - `group` (optional): images that are not independent share a number or name; intervals and tests use it.
+    - `part` (optional) test or validation: rows of validation enter no number here; `openworld decide` chooses a
+      threshold on them (keep the records with `--out`).
     - `model`, `seed`, `id` (optional): several models in one file, compared on the images whose `id` they share;
       without `id`, row by row.
     """

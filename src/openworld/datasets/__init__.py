@@ -8,8 +8,9 @@ pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16,
 
 from openworld.datasets import composite, downloaded, drawings, emoji, folder, hub, listing, splits, tars, templates
 from openworld.datasets.cards import DATASETS, DatasetCard, load
-from openworld.datasets.checking import check
-from openworld.datasets.downloaded import imagenet_labels
+from openworld.datasets.checking import check, require_places
+from openworld.datasets.downloaded import imagenet_labels, use_root
+from openworld.datasets.having import has_part
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED, PublishedSet
 from openworld.datasets.splits import base_new_split, coop_draw, few_shot
@@ -29,11 +30,14 @@ __all__ = [
     "emoji",
     "few_shot",
     "folder",
+    "has_part",
     "hub",
     "imagenet_labels",
     "listing",
     "load",
+    "require_places",
     "splits",
     "tars",
     "templates",
+    "use_root",
 ]

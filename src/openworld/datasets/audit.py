@@ -20,8 +20,8 @@ CONTEXT = 16
 """Learned tokens of the longest common prompt (CoOp), for which a text tower must have room beside the name."""
 
 _LEFT_OUT = "leave it out of the new classes (openworld data overlaps writes the list)"
-_NO_WORDNET = "synonyms: WordNet 3.0 was not found (Debian: wordnet-base), or name its folder"
-_NO_TOKENIZER = "tokens: no tokenizer was given"
+_NO_WORDNET = "synonyms (WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR to its folder)"
+_NO_TOKENIZER = "tokens (no tokenizer was given: name a backbone)"
 
 
 def audit(

@@ -1,7 +1,8 @@
 """Is a downloaded data set whole? What is missing or wrong about it, in words, and where to get it."""
 
 import hashlib
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +14,7 @@ from openworld.datasets._files import MISSING, first, is_text, sizes_of
 from openworld.datasets._pictures import decode
 from openworld.datasets.class_folders import LISTING, ClassFolders
 from openworld.datasets.downloaded import find, find_root
-from openworld.datasets.published import PublishedSet
+from openworld.datasets.published import PUBLISHED, PublishedSet
 from openworld.datasets.split_files import Split
 
 
@@ -75,6 +76,29 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
         remarks=tuple(_remarks(card, place, split)) if split else (),
         sources=card.sources,
     )
+
+
+def require_places(names: Iterable[str], root: str | Path | None = None) -> None:
+    """Refuse to begin while the folder or a list of a data set to download is missing; pictures are not looked at.
+
+    Args:
+        names: data sets; those that need no download are passed over.
+        root: as for `check`.
+
+    Raises:
+        OpenworldError: what is missing of each, and the command that says where to get it.
+    """
+    wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED]
+    if not wanted:
+        return
+    place = find_root(root)
+    missing = {name: told for name in wanted if (told := next(_missing_places(find(name), place), ""))}
+    if missing:
+        listed = "".join(f"\n- {name}: {told}" for name, told in missing.items())
+        raise OpenworldError(
+            f"{len(missing)} of {len(wanted)} data sets to download are not ready:{listed}\nopenworld data check "
+            f"{' '.join(missing)} --root {shlex.quote(str(place))} says all that is missing and where to get it."
+        )
 
 
 def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:

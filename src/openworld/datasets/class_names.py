@@ -12,11 +12,17 @@ from openworld.datasets.wordnet import split_synset_ids
 
 @dataclass(frozen=True)
 class ClassNames:
-    """The class names of one data set in label order, and their WordNet ids, () where they have none."""
+    """The class names of one data set in label order, and their WordNet ids, () where they have none.
+
+    Underscores become spaces, as in an `ImageSet`.
+    """
 
     dataset: str
     names: tuple[str, ...]
     wordnet_ids: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "names", tuple(name.replace("_", " ").strip() for name in self.names))
 
     @property
     def base(self) -> "ClassNames":
@@ -56,4 +62,4 @@ def _listed(file: Path) -> ClassNames:
     names, ids = split_synset_ids([line for line in lines if line])
     if not names:
         raise OpenworldError(f"{file} holds no class name; give a text file with a name per line.")
-    return ClassNames(file.stem, tuple(name.replace("_", " ") for name in names), tuple(ids))
+    return ClassNames(file.stem, tuple(names), tuple(ids))

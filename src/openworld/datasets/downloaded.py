@@ -2,6 +2,7 @@
 
 import os
 import random
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,12 @@ def load(
         raise unknown_name(f"part of {name}", part, card.parts)
     drawing = part == "validation" and shots is not None
     split = read(name, root, ("train", part) if drawing else (part,))
-    images = find_root(root) / card.folder / card.images
-    return _files.image_set(name, images, split.classnames, split.parts[part], _chosen(split, part, shots, seed))
+    folder, chosen = find_root(root), _chosen(split, part, shots, seed)
+    try:
+        images = folder / card.folder / card.images
+        return _files.image_set(name, images, split.classnames, split.parts[part], chosen)
+    except OpenworldError as error:
+        raise OpenworldError(f"{error} {_check_says(name, folder)} all that is missing or wrong.") from error
 
 
 def read(name: str, root: str | Path | None, parts: tuple[str, ...]) -> Split:
@@ -60,8 +65,8 @@ def read(name: str, root: str | Path | None, parts: tuple[str, ...]) -> Split:
     card, folder = find(name), find_root(root)
     if not (folder / card.folder).is_dir():
         raise OpenworldError(
-            f"there is no folder {folder / card.folder}; openworld data check {name} --root {folder} says what to "
-            "download and where to put it."
+            f"there is no folder {folder / card.folder}. {_check_says(name, folder)} what to download and where to put "
+            "it."
         )
     return card.read(folder, parts)
 
@@ -98,8 +103,37 @@ def find_root(root: str | Path | None) -> Path:
     """The folder of all data sets: `root`, or what `$OPENWORLD_DATA` names."""
     named = root or os.environ.get(VARIABLE)
     if not named:
-        raise OpenworldError(f"where the data sets lie was not said; give root, or set {VARIABLE} to their folder.")
+        raise OpenworldError(
+            f"where the data sets lie was not said; name their folder: --data of openworld run, --root of openworld "
+            f"data, root in Python, or {VARIABLE} in the environment."
+        )
     return Path(named).expanduser()
+
+
+def use_root(root: str | Path) -> Path:
+    """From now on find data sets below a folder, here and in every process that is started from here.
+
+    The folder goes into `$OPENWORLD_DATA`, which worker processes inherit, and into nothing else: what a run computes
+    depends on the pictures, whose fingerprints it keeps, and not on where they lie.
+
+    Args:
+        root: the folder of all data sets.
+
+    Returns:
+        The folder as an absolute path.
+
+    Raises:
+        OpenworldError: there is no such folder.
+    """
+    folder = Path(root).expanduser().absolute()
+    if not folder.is_dir():
+        raise OpenworldError(f"there is no folder {folder}; give the folder that holds the data sets.")
+    os.environ[VARIABLE] = str(folder)
+    return folder
+
+
+def _check_says(name: str, root: Path) -> str:
+    return f"openworld data check {name} --root {shlex.quote(str(root))} says"
 
 
 def _chosen(split: Split, part: str, shots: int | None, seed: int) -> np.ndarray | None:

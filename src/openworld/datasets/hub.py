@@ -7,6 +7,7 @@ import io
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,13 @@ def load(
     repository, _, configuration = name.removeprefix(PREFIX).partition(":")
     own = _fetch(repository, configuration or None, part)
     return from_dataset(own, name.removeprefix(PREFIX), shots=shots, seed=seed)
+
+
+def splits(name: str) -> tuple[str, ...]:
+    """The names of a data set's splits, as its authors call them; `name` as for `load`, with its errors."""
+    repository, _, configuration = name.removeprefix(PREFIX).partition(":")
+    with _told(repository):
+        return tuple(_names(repository, configuration or None))
 
 
 def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0) -> ImageSet:
@@ -121,12 +129,31 @@ def _library():
 def _fetch(repository: str, configuration: str | None, part: str):
     """The split of a part."""
     library = _library()
+    with _told(repository):
+        split = _split(tuple(_names(repository, configuration)), part, repository)
+        if _is_saved(repository):
+            return library.load_from_disk(repository)[split]
+        return library.load_dataset(repository, configuration, split=split)
+
+
+def _names(repository: str, configuration: str | None):
+    """The names of all splits."""
+    library = _library()
+    if _is_saved(repository):
+        return library.load_from_disk(repository)
+    return library.get_dataset_split_names(repository, configuration)
+
+
+def _is_saved(repository: str) -> bool:
+    """Whether it is a folder that `DatasetDict.save_to_disk` wrote."""
+    return (Path(repository) / "dataset_dict.json").is_file()
+
+
+@contextmanager
+def _told(repository: str) -> Iterator[None]:
+    """What the library says against a data set, as one of our errors."""
     try:
-        if (Path(repository) / "dataset_dict.json").is_file():
-            saved = library.load_from_disk(repository)
-            return saved[_split(tuple(saved), part, repository)]
-        names = library.get_dataset_split_names(repository, configuration)
-        return library.load_dataset(repository, configuration, split=_split(tuple(names), part, repository))
+        yield
     except OpenworldError:
         raise
     except (OSError, ValueError) as error:

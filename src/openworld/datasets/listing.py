@@ -63,6 +63,13 @@ def load(
     return image_set(path.stem, Path(root or path.parent), names, rows, chosen)
 
 
+def parts(path: str | Path) -> set[str]:
+    """The parts that a list has rows of: some of "train", "validation" and "test"."""
+    columns = _read(Path(path))
+    said = set(columns.get("split", ["test"]))
+    return {part for part, names in PARTS.items() if said & set(names)}
+
+
 def _read(path: Path) -> dict[str, list[str]]:
     """The columns that we know, as text without outer spaces."""
     reader = {".csv": _read_csv, ".parquet": _read_parquet}.get(path.suffix)

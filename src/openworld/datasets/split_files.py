@@ -109,8 +109,9 @@ _AGAIN = "get the file again."
 
 
 def _entries(path: Path) -> dict[str, list]:
+    text = _read_text(path)
     try:
-        found = json.loads(_read_text(path))
+        found = json.loads(text)
     except ValueError as error:
         raise OpenworldError(f"{path} is no JSON ({error}); {_AGAIN}") from error
     if not isinstance(found, dict) or set(found) != set(FILE_PARTS.values()):
@@ -149,8 +150,13 @@ def _rows(pairs: Iterable[tuple[str, int]]) -> Rows:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None
     except UnicodeDecodeError as error:
         raise OpenworldError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); {_AGAIN}") from error
+    if not text.strip():
+        raise OpenworldError(f"{path} is empty; {_AGAIN}")
+    if text.lstrip()[:9].casefold().startswith(("<!doctype", "<html")):
+        raise OpenworldError(f"{path} is a web page, such as a host shows in place of a large file; {_AGAIN}")
+    return text

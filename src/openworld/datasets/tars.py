@@ -108,6 +108,13 @@ def _title(pattern: str) -> str:
     return Path(plain[-1]).stem if plain else "shards"
 
 
+def patterns(pattern: str, part: str) -> list[str]:
+    """What shards of a part may be called: none where the pattern does not say where parts lie, but for "test"."""
+    if "{part}" not in pattern and part != "test":
+        return []
+    return [one for name in PARTS[part] for one in _braces(pattern.replace("{part}", name))]
+
+
 def _shards(pattern: str, part: str) -> list[Path]:
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)

@@ -1,7 +1,7 @@
 """Encode an image set once, keep it on disk, and look at it through views."""
 
 from openworld.features.augment import random_resized_crop
-from openworld.features.encoding import Encoding, default_cache, encode, is_encoded
+from openworld.features.encoding import Encoding, default_cache, encode, encode_shard, is_encoded, missing_shards
 from openworld.features.store import Features, FeatureStore
 from openworld.features.view import View
 
@@ -12,6 +12,8 @@ __all__ = [
     "View",
     "default_cache",
     "encode",
+    "encode_shard",
     "is_encoded",
+    "missing_shards",
     "random_resized_crop",
 ]

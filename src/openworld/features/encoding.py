@@ -1,24 +1,25 @@
-"""Encode an image set with a frozen backbone, once: resumable by shard, keyed by what determines the numbers."""
+"""Encode an image set with a frozen backbone, once: resumable by shard, keyed by what determines the numbers.
+
+`encode` does all that is missing; `missing_shards` and `encode_shard` let other processes do shards of it before, in
+any order: the bytes are the same.
+"""
 
 import hashlib
 import json
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.features.augment import random_resized_crop
+from openworld.features._shards import compute_shard
 from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
-_BATCH_IMAGES = 128  # fixed: the last bits of an embedding may depend on its batch, and shards must be repeatable
 _LAYOUT_VERSION = 4
 
 
@@ -99,6 +100,44 @@ def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | N
     return _store(clip, images, encoding, cache).manifest is not None
 
 
+def missing_shards(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> dict[int, int]:
+    """{number of a shard: how many images it holds} of what `encode` with the same arguments would compute."""
+    store = _store(clip, images, encoding, cache)
+    if store.manifest is not None:
+        return {}
+    shards = enumerate(_shards(images))
+    return {index: len(rows) for index, rows in shards if not store.shard_path(index).exists()}
+
+
+def encode_shard(
+    clip,
+    images,
+    encoding: Encoding,
+    index: int,
+    *,
+    cache: Path | None = None,
+    allow_corrupt: int = 0,
+    cores: int | None = None,
+) -> None:
+    """Do one shard of what `encode` with the same arguments does, and keep it; a shard that is on disk stays.
+
+    Args:
+        index: a number from `missing_shards`.
+        clip, images, encoding, cache: as for `encode`.
+        allow_corrupt: how many unreadable images this shard may hold; `encode` counts them over the whole set.
+        cores: how many to use; None for all.
+
+    Raises:
+        OpenworldError: more unreadable images than that, an embedding that is not finite.
+    """
+    store = _store(clip, images, encoding, cache)
+    if store.manifest is None and not store.shard_path(index).exists():
+        store.write_shard(index, compute_shard(clip, images, encoding, _shards(images)[index], cores))
+        corrupt = _corrupt_rows(store, index)
+        if len(corrupt) > allow_corrupt:
+            _give_up(store, images, index, corrupt[-1])
+
+
 def _store(clip, images, encoding: Encoding, cache: Path | None) -> FeatureStore:
     return FeatureStore(Path(cache or default_cache()) / _key(clip, images, encoding))
 
@@ -115,33 +154,37 @@ def _key(clip, images, encoding: Encoding) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
+def _shards(images) -> list[range]:
+    """The rows of every shard."""
+    starts = range(0, len(images), _SHARD_IMAGES)
+    return [range(start, min(start + _SHARD_IMAGES, len(images))) for start in starts]
+
+
 def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress) -> None:
-    total = len(images)
-    starts, corrupt = range(0, total, _SHARD_IMAGES), []
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for index, start in enumerate(starts):
-            stop = min(start + _SHARD_IMAGES, total)
-            if not store.shard_path(index).exists():
-                store.write_shard(index, _shard(clip, images, encoding, range(start, stop), pool))
-            corrupt += _corrupt_rows(store, index, start)
-            if len(corrupt) > allow_corrupt:
-                _give_up(store, images, index, corrupt[-1])
-            if progress:
-                progress(stop, total)
+    shards, corrupt = _shards(images), []
+    for index, rows in enumerate(shards):
+        if not store.shard_path(index).exists():
+            store.write_shard(index, compute_shard(clip, images, encoding, rows))
+        corrupt += _corrupt_rows(store, index)
+        if len(corrupt) > allow_corrupt:
+            _give_up(store, images, index, corrupt[-1])
+        if progress:
+            progress(rows.stop, len(images))
     description = {
         "images": images.fingerprint,
         "backbone": clip.fingerprint,
-        "count": total,
+        "count": len(images),
         "name": images.name,
         "domain": images.domain,
         "model": clip.name,
     }
-    store.finish(len(starts), description | {"encoding": asdict(encoding)})
+    store.finish(len(shards), description | {"encoding": asdict(encoding)})
 
 
-def _corrupt_rows(store: FeatureStore, index: int, start: int) -> list[int]:
+def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
     """Images of a shard that could not be read: their embeddings are NaN."""
-    return [start + int(row) for row in np.flatnonzero(np.isnan(store.shard(index, "embeddings")[:, 0]))]
+    unreadable = np.flatnonzero(np.isnan(store.shard(index, "embeddings")[:, 0]))
+    return [index * _SHARD_IMAGES + int(row) for row in unreadable]
 
 
 def _give_up(store: FeatureStore, images, index: int, row: int) -> NoReturn:
@@ -149,70 +192,6 @@ def _give_up(store: FeatureStore, images, index: int, row: int) -> NoReturn:
     store.shard_path(index).unlink()
     images.image(row)
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
-
-
-def _shard(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
-    batches = [rows[start : start + _BATCH_IMAGES] for start in range(0, len(rows), _BATCH_IMAGES)]
-    parts = [_batch(clip, images, encoding, batch, pool) for batch in batches]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _batch(clip, images, encoding, rows, pool) -> dict[str, np.ndarray]:
-    pictures = list(pool.map(lambda row: _pictures(clip, images, encoding, row), rows))
-    readable = np.array([stack is not None for stack in pictures])
-    size = clip.config.image.image_size
-    blank = np.zeros((1 + encoding.views, 3, size, size), np.uint8)
-    pixels = torch.from_numpy(np.stack([blank if stack is None else stack for stack in pictures]))
-    arrays = _forward(clip, pixels, encoding)
-    for name, array in arrays.items():
-        _require_finite(array[readable], name, clip)
-        array[~readable] = np.nan
-    if encoding.pixels:
-        arrays["pixels"] = pixels[:, 0].numpy()
-        if encoding.views:
-            arrays["view_pixels"] = pixels[:, 1:].numpy()
-    return arrays
-
-
-def _require_finite(array: np.ndarray, name: str, clip) -> None:
-    # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
-    if not np.isfinite(array).all():
-        raise OpenworldError(
-            f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32, or fetch it again."
-        )
-
-
-@torch.no_grad()
-def _forward(clip, pixels: torch.Tensor, encoding: Encoding) -> dict[str, np.ndarray]:
-    """Everything the backbone gives for uint8[B, 1 + V, 3, H, W]: the pictures, then their views."""
-    scaled = clip.preprocess.scale(pixels.to(clip.device)).to(clip.dtype)
-    looks = [_look(clip, look, encoding.patches) for look in scaled.unbind(1)]
-    arrays = dict(looks[0])
-    if encoding.views:
-        arrays["views"] = np.stack([look["embeddings"] for look in looks[1:]], axis=1)
-    if encoding.views and encoding.patches:
-        arrays["view_patches"] = np.stack([look["patches"] for look in looks[1:]], axis=1)
-    return arrays
-
-
-def _look(clip, pixels: torch.Tensor, patches: bool) -> dict[str, np.ndarray]:
-    if not patches:
-        return {"embeddings": clip.encode_image(pixels).float().cpu().numpy()}
-    embeddings, rows = clip.encode_patches(pixels)
-    return {"embeddings": embeddings.float().cpu().numpy(), "patches": rows.half().cpu().numpy()}
-
-
-def _pictures(clip, images, encoding: Encoding, row: int) -> np.ndarray | None:
-    """uint8[1 + V, 3, H, W]: the plain picture, then its views; None where it cannot be read."""
-    try:
-        image = images.image(row)
-    except OpenworldError:
-        return None
-    generator = np.random.default_rng([encoding.seed, row])
-    size = clip.config.image.image_size
-    views = [random_resized_crop(image, size, generator, scale=encoding.crop_scale) for _ in range(encoding.views)]
-    pictures = [clip.preprocess.resize_and_crop(picture) for picture in (image, *views)]
-    return np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)
 
 
 def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:

@@ -33,6 +33,8 @@ class Prediction:
         log_baseness: the learner's detection score, a log probability; larger = more like a base class.
         rank: its place among the pictures by baseness; 1 = most like a base class, equal scores share a place.
         zero_shot: the most likely names by zero-shot CLIP on the same backbone, best first.
+        as_base, as_new: its name among the base names alone, and among the new names alone; None without new names.
+            What a picture is called once a threshold on baseness has decided that it is of a base or a new class.
     """
 
     row: int
@@ -40,6 +42,8 @@ class Prediction:
     log_baseness: float
     rank: int
     zero_shot: tuple[Guess, ...]
+    as_base: str
+    as_new: str | None
 
     @property
     def baseness(self) -> float:
@@ -70,8 +74,18 @@ def predict(
     zero_shot_guesses = _guesses(fitted, new_names, plain.logits, top)
     scores = answer.baseness.astype(np.float64)
     ranks = 1 + len(scores) - np.searchsorted(np.sort(scores), scores, side="right")
-    rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, strict=True)
-    return tuple(Prediction(int(row), own, float(score), int(rank), zero) for row, own, score, rank, zero in rows)
+    sides = _by_side(fitted.classnames, new_names, answer)
+    rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, *sides, strict=True)
+    return tuple(Prediction(int(row), own, float(score), int(rank), *rest) for row, own, score, rank, *rest in rows)
+
+
+def _by_side(base: Sequence[str], new: Sequence[str], answer) -> tuple[list[str], list[str | None]]:
+    """Every picture's name among the base names, and among the new ones, as accuracies of either side are counted."""
+    among_base = answer.logits[:, : len(base)] if answer.base_logits is None else answer.base_logits
+    as_base = [base[column] for column in among_base.argmax(axis=1)]
+    if not new:
+        return as_base, [None] * len(as_base)
+    return as_base, [new[column] for column in answer.logits[:, len(base) :].argmax(axis=1)]
 
 
 def _guesses(fitted: Fitted, new_names: Sequence[str], logits: np.ndarray, top: int) -> list[tuple[Guess, ...]]:

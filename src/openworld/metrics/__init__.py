@@ -13,10 +13,11 @@ from openworld.metrics.accuracy import (
     per_class_accuracy,
 )
 from openworld.metrics.auroc import auroc
-from openworld.metrics.averaging import SeedAverage, SeedInterval, average
+from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed_interval
 from openworld.metrics.bootstrap import Bootstrap, bootstrap
 from openworld.metrics.calibration import CalibrationBin, CalibrationError, expected_calibration_error
 from openworld.metrics.companions import open_auc, overall_accuracy
+from openworld.metrics.curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
 from openworld.metrics.detection import (
     DetectionReport,
     aupr_in,
@@ -28,10 +29,12 @@ from openworld.metrics.detection import (
     fpr_out_positive,
 )
 from openworld.metrics.estimate import Estimate
+from openworld.metrics.level_errors import LevelErrors, level_errors
 from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
 from openworld.metrics.openworld_auc import QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
 from openworld.metrics.operating_point import Costs, OperatingPoint, Threshold, choose_threshold, operating_point
-from openworld.metrics.paired import PairedTest, holm, paired_test
+from openworld.metrics.over_sets import mean_over_sets
+from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test
 from openworld.metrics.ranks import (
     CriticalDifference,
     FriedmanTest,
@@ -41,7 +44,7 @@ from openworld.metrics.ranks import (
     level_ranks,
     nemenyi,
 )
-from openworld.metrics.robustness import Robustness, SeedSpread, robustness
+from openworld.metrics.robustness import Robustness, SeedSpread, robustness, seed_spread
 from openworld.metrics.trend import ShiftTrend, Trend, shift_trend, trend
 
 _SHARE = (0.0, 1.0)
@@ -84,6 +87,7 @@ METRICS: dict[str, MetricCard] = {
 }
 
 __all__ = [
+    "LEVEL_NUMBERS",
     "METRICS",
     "QUANTITIES",
     "Accuracy",
@@ -95,6 +99,8 @@ __all__ = [
     "DetectionReport",
     "Estimate",
     "FriedmanTest",
+    "ImageInterval",
+    "LevelErrors",
     "MetricCard",
     "MissHitCurve",
     "OpenworldAUC",
@@ -110,6 +116,7 @@ __all__ = [
     "Threshold",
     "Trend",
     "accuracy",
+    "area_test",
     "aupr_in",
     "aupr_out",
     "auroc",
@@ -118,6 +125,7 @@ __all__ = [
     "average_precision_out",
     "bootstrap",
     "choose_threshold",
+    "curve_intervals",
     "detection_report",
     "expected_calibration_error",
     "final_ranks",
@@ -127,8 +135,10 @@ __all__ = [
     "friedman_test",
     "harmonic_mean",
     "holm",
+    "level_errors",
     "level_ranks",
     "macro_f1",
+    "mean_over_sets",
     "miss_hit_curve",
     "nemenyi",
     "open_auc",
@@ -138,6 +148,9 @@ __all__ = [
     "paired_test",
     "per_class_accuracy",
     "robustness",
+    "seed_interval",
+    "seed_spread",
+    "seeds_test",
     "shift_trend",
     "trend",
 ]

@@ -89,19 +89,29 @@ class SeedAverage:
         values = self.seed_values(of)
         if self.estimate(of).value is None:
             return SeedInterval(None, None, None, len(values), self.estimate(of).reason)
-        if len(values) < 2:
-            return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
-        deviation = stdev(values)
-        if deviation == 0:
-            return SeedInterval(None, None, deviation, len(values), NO_VARIANCE)
-        half = student_quantile(level, len(values) - 1) * deviation / sqrt(len(values))
-        return SeedInterval(max(0.0, fmean(values) - half), min(1.0, fmean(values) + half), deviation, len(values))
+        return seed_interval(values, level)
 
     @property
     def harmonic_mean_of_accuracies(self) -> float | None:
         """HM of the two mean accuracies, as Hua et al. (2025) print it; `estimate("harmonic_mean")` is per seed."""
         base, new = self.estimate("base_accuracy").value, self.estimate("new_accuracy").value
         return None if base is None or new is None else harmonic_mean(base, new)
+
+
+def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
+    """Interval of the mean over other seeds of one share per seed: mean -+ t(n - 1) x deviation / sqrt(n).
+
+    >>> found = seed_interval([0.5, 0.6, 0.7])
+    >>> round(found.standard_deviation, 3), round(found.low, 3), found.n  # .6 - 4.303 x .1 / sqrt(3)
+    (0.1, 0.352, 3)
+    """
+    if len(values) < 2:
+        return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
+    deviation = stdev(values)
+    if deviation == 0:
+        return SeedInterval(None, None, deviation, len(values), NO_VARIANCE)
+    half = student_quantile(level, len(values) - 1) * deviation / sqrt(len(values))
+    return SeedInterval(max(0.0, fmean(values) - half), min(1.0, fmean(values) + half), deviation, len(values))
 
 
 def average(results: Sequence[OpenworldAUC]) -> SeedAverage:

@@ -89,12 +89,7 @@ class Estimate:
         Returns:
             (low, high), or None where there is no standard error.
         """
-        quantile = student_quantile(level, self.degrees_of_freedom)
-        if quantile is None or not 0 < self.value < 1:
-            return None
-        centre = log(self.value / (1 - self.value))
-        half = quantile * self.standard_error / (self.value * (1 - self.value))
-        return _logistic(centre - half), _logistic(centre + half)
+        return share_interval(self.value, self._spread, level)
 
     def __float__(self) -> float:
         if self.value is None:
@@ -131,6 +126,15 @@ def spread(influence: Influence) -> Spread:
         return Spread(None, None, NO_VARIANCE)
     welch = float(parts.sum() ** 2 / (parts**2 / degrees).sum())
     return Spread(error, min(welch, plan.n_groups - 1))
+
+
+def share_interval(value: float | None, found: Spread, level: float = 0.95) -> tuple[float, float] | None:
+    """Student's t interval of a share on the logit scale, inside (0, 1); None without an error, or for 0 and 1."""
+    quantile = student_quantile(level, found.degrees_of_freedom)
+    if quantile is None or not 0 < value < 1:
+        return None
+    centre, half = log(value / (1 - value)), quantile * found.standard_error / (value * (1 - value))
+    return _logistic(centre - half), _logistic(centre + half)
 
 
 def student_quantile(level: float, degrees: float | None) -> float | None:

@@ -88,7 +88,28 @@ class OperatingPoint:
         """Expected cost per image; None without images of both sides."""
         if self.reason:
             return None
-        return float(costs.mean(self.miss.value, self.hit.value, self.hit.n / (self.miss.n + self.hit.n)))
+        return float(costs.mean(self.miss.value, self.hit.value, self._new_share))
+
+    def cost_interval(self, costs: Costs) -> tuple[float, float] | None:
+        """Interval of `cost` over images, at the level of the rates; None where a rate has none.
+
+        The two sides are taken as independent, and the share of new images as known.
+        Source: Zou and Donner (2008): what each rate's interval reaches out is squared, added, and rooted.
+        """
+        if self.reason or None in (self.miss.interval, self.hit.interval):
+            return None
+        centre, low, high = self.cost(costs), 0.0, 0.0
+        for rate, place in ((self.miss, 0), (self.hit, 1)):
+            ends = [[self.miss.value, self.hit.value] for _ in rate.interval]
+            for rates, end in zip(ends, rate.interval, strict=True):
+                rates[place] = end
+            reached = [float(costs.mean(*rates, self._new_share)) - centre for rates in ends]
+            low, high = low + min(reached) ** 2, high + max(reached) ** 2
+        return centre - low**0.5, centre + high**0.5
+
+    @property
+    def _new_share(self) -> float:
+        return self.hit.n / (self.miss.n + self.hit.n)
 
 
 def choose_threshold(

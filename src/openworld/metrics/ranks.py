@@ -176,7 +176,7 @@ def _blocks(scores) -> np.ndarray:
 def _too_few(scores) -> str | None:
     methods, blocks = scores.shape
     if methods < MINIMUM_METHODS:
-        return f"{methods} method(s); the test compares at least {MINIMUM_METHODS}"
+        return f"{methods} method{'s' * (methods > 1)}; the test compares at least {MINIMUM_METHODS}"
     if blocks < MINIMUM_BLOCKS:
-        return f"{blocks} data set(s); the test needs at least {MINIMUM_BLOCKS}, one block each"
+        return f"{blocks} data set{'s' * (blocks > 1)}; the test needs at least {MINIMUM_BLOCKS}, one block each"
     return None

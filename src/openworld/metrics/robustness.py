@@ -6,11 +6,13 @@ exact, the crossings with the zero-shot curve included. It does not build the le
 """
 
 from dataclasses import dataclass
+from math import inf, sqrt
 
 import numpy as np
 
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
+from openworld.metrics.estimate import ROUNDING, student_quantile
 
 CURVE_METRICS = (
     "auc", "worst_accuracy", "variation", "slope_variance",
@@ -20,12 +22,35 @@ CURVE_METRICS = (
 
 @dataclass(frozen=True)
 class SeedSpread:
-    """Mean and sample standard deviation (n - 1) of one metric over the seeds; None with `reason`."""
+    """Mean and sample standard deviation (n - 1) of one metric over the seeds; None with `reason`.
+
+    `limits` are the smallest and the largest value that the metric may take.
+    """
 
     mean: float | None
     std: float | None
     n: int
     reason: str | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Student's t interval of the mean over other seeds, cut at the limits; None with `interval_reason`.
+
+        >>> low, high = SeedSpread(0.5, 0.02, 4).interval()  # 3.18 x .02 / sqrt(4) on either side
+        >>> round(low, 3), round(high, 3)
+        (0.468, 0.532)
+        """
+        if self.interval_reason is not None:
+            return None
+        half = student_quantile(level, self.n - 1) * self.std / sqrt(self.n)
+        return max(self.limits[0], self.mean - half), min(self.limits[1], self.mean + half)
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Why there is no interval: one seed, no number, or seeds that agree exactly, which is no evidence."""
+        if self.std is None:
+            return self.reason
+        return "the seeds do not differ, and a zero variance is no evidence" if self.std <= ROUNDING else None
 
 
 @dataclass(frozen=True)
@@ -50,21 +75,43 @@ class Robustness:
     per_seed: tuple["Robustness", ...] = ()
 
     def spread(self, metric: str) -> SeedSpread:
-        """Mean and standard deviation of `metric` over the curves of the seeds.
+        """Mean and standard deviation of `metric`, or of `initial_accuracy`, over the curves of the seeds.
 
         This mean is not the metric of the mean curve, but for the linear `auc`, `delta_auc` and `delta_pn`.
 
         >>> round(robustness([0, 1], [[0.9, 0.5], [0.7, 0.5]]).spread("auc").mean, 3)  # of .7 and .6
         0.65
         """
-        if metric not in CURVE_METRICS:
-            raise unknown_name("robustness metric", metric, CURVE_METRICS)
+        if metric not in LIMITS:
+            raise unknown_name("robustness metric", metric, LIMITS)
         values = [getattr(seed, metric) for seed in self.per_seed]
-        if not values:
-            return SeedSpread(None, None, 0, "a spread needs two or more seeds")
         if None in values:
             return SeedSpread(None, None, len(values), self.reason)
-        return SeedSpread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
+        return seed_spread(values, LIMITS[metric])
+
+    @property
+    def initial_accuracy(self) -> float:
+        """Acc(0), accuracy before anything has changed."""
+        return self.accuracy[0]
+
+
+LIMITS = dict.fromkeys(("initial_accuracy", *CURVE_METRICS), (0.0, 1.0))
+LIMITS |= {"variation": (0.0, inf), "slope_variance": (0.0, inf), "delta_auc": (-1.0, 1.0), "delta_pn": (-1.0, 1.0)}
+
+
+def seed_spread(values, limits: tuple[float, float] = (0.0, 1.0)) -> SeedSpread:
+    """Mean and sample standard deviation of a number over the seeds.
+
+    Args:
+        values: float[S], one per seed; fewer than two give None with a reason.
+        limits: the smallest and the largest value that the number may take.
+
+    >>> seed_spread([0.4, 0.6]).mean
+    0.5
+    """
+    if len(values) < 2:
+        return SeedSpread(None, None, len(values), "a spread needs two or more seeds", limits)
+    return SeedSpread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values), None, limits)
 
 
 def robustness(levels, accuracy, zero_shot=None) -> Robustness:

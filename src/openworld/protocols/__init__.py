@@ -11,10 +11,11 @@ from typing import Any
 
 from openworld._errors import unknown_name
 from openworld.protocols.dynamic import DynamicSpec
+from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.recognition import RecognitionSpec
 from openworld.runs import read_given, read_spec
 
-PROTOCOLS = {"recognition": RecognitionSpec, "dynamic": DynamicSpec}
+PROTOCOLS = {"recognition": RecognitionSpec, "generalisation": GeneralisationSpec, "dynamic": DynamicSpec}
 
 
 def read_protocol(source: Path | str | Mapping[str, Any]):
@@ -35,4 +36,4 @@ def module_of(spec) -> ModuleType:
     return import_module(type(spec).__module__)
 
 
-__all__ = ["PROTOCOLS", "DynamicSpec", "RecognitionSpec", "module_of", "read_protocol"]
+__all__ = ["PROTOCOLS", "DynamicSpec", "GeneralisationSpec", "RecognitionSpec", "module_of", "read_protocol"]

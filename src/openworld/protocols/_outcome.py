@@ -1,6 +1,6 @@
 """From logits and detection scores to a per-image table, and from such a table to every number of a record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import numpy as np
@@ -51,10 +51,10 @@ def score(fitted, features, base: np.ndarray, new: np.ndarray) -> dict[str, np.n
 
 def recognition_metrics(table: Table) -> dict:
     """Every number of open-world recognition from a per-image table: fractions in [0, 1], None where undefined."""
-    base, new = _sides(table)
+    base, new = sides(table)
     detection = metrics.detection_report(base["score"], new["score"])
     outcome = _openworld_auc(base, new)
-    return _headline(base, new, outcome) | {
+    return headline(base, new, outcome) | {
         "openworld_auc": {
             "value": outcome.value,
             "standard_error": outcome.standard_error,
@@ -70,31 +70,8 @@ def recognition_metrics(table: Table) -> dict:
     }
 
 
-def ratio_sweep(table: Table, ratios: Sequence[float], seed: int) -> list[dict]:
-    """The numbers of Tables 11 and 12 when the natural share of new to base images is multiplied by each ratio.
-
-    A ratio above one keeps 1 / ratio of the base images, one below keeps that share of the new images: the first of one
-    seeded order of each side, so that smaller samples are parts of larger ones.
-    """
-    base, new = _sides(table)
-    generator = np.random.default_rng(seed)
-    base_order, new_order = (generator.permutation(len(side["label"])) for side in (base, new))
-    return [_mix(base, new, base_order, new_order, ratio) for ratio in ratios]
-
-
-def _mix(base: Table, new: Table, base_order, new_order, ratio: float) -> dict:
-    kept_base = _rows(base, base_order[: _kept(len(base_order), min(1.0, 1 / ratio))])
-    kept_new = _rows(new, new_order[: _kept(len(new_order), min(1.0, ratio))])
-    outcome = _openworld_auc(kept_base, kept_new)
-    counts = {"ratio": ratio, "n_base": outcome.n_base, "n_new": outcome.n_new}
-    return counts | _headline(kept_base, kept_new, outcome) | {"openworld_auc": outcome.value}
-
-
-def _kept(count: int, share: float) -> int:
-    return max(1, round(count * share)) if count else 0
-
-
-def _headline(base: Table, new: Table, outcome) -> dict:
+def headline(base: Table, new: Table, outcome) -> dict:
+    """The numbers of Tables 11 and 12 but OpenworldAUC; `outcome` is `metrics.openworld_auc` of the two sides."""
     return {
         "base_accuracy": outcome.base_accuracy,
         "new_accuracy": outcome.new_accuracy,
@@ -107,8 +84,8 @@ def _headline(base: Table, new: Table, outcome) -> dict:
 def _overall_accuracy(base: Table, new: Table) -> float | None:
     if "joint_prediction" not in base:
         return None
-    hits = [side["joint_prediction"] == side["label"] for side in (base, new)]
-    return metrics.accuracy(np.concatenate(hits)).value
+    hits = np.concatenate([side["joint_prediction"] == side["label"] for side in (base, new)])
+    return int(hits.sum()) / hits.size if hits.size else None
 
 
 def _calibration_error(table: Table) -> float | None:
@@ -117,12 +94,14 @@ def _calibration_error(table: Table) -> float | None:
     return metrics.expected_calibration_error(table["confidence"], table["correct"]).value
 
 
-def _sides(table: Table) -> tuple[Table, Table]:
+def sides(table: Table) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The table of base images, and that of new ones."""
     is_base = np.asarray(table["side"]) == "base"
-    return _rows(table, is_base), _rows(table, ~is_base)
+    return rows_of(table, is_base), rows_of(table, ~is_base)
 
 
-def _rows(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
+def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Some rows of a table, by position or mask."""
     return {name: np.asarray(column)[rows] for name, column in table.items()}
 
 

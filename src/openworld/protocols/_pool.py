@@ -7,6 +7,7 @@ are not the default ones. Those are never sliced.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -33,22 +34,22 @@ class Pool:
     parts: tuple[Features, ...]
     names: tuple[str, ...]
 
-    @property
+    @cached_property
     def labels(self) -> np.ndarray:
         """int64[N], the class of every picture."""
         return np.concatenate([part.labels for part in self.parts])
 
-    @property
+    @cached_property
     def origin(self) -> np.ndarray:
         """int64[N], the number of the part that every picture comes from."""
         return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
 
-    @property
+    @cached_property
     def rows(self) -> np.ndarray:
         """int64[N], the number of every picture in its own image set."""
         return np.concatenate([part.rows for part in self.parts])
 
-    @property
+    @cached_property
     def groups(self) -> np.ndarray:
         """int64[N], equal for pictures of one part that are not independent."""
         pairs = np.stack([self.origin, np.concatenate([part.groups for part in self.parts])])
@@ -76,15 +77,27 @@ def joined(source: Features, other: Features, *, same_names: bool) -> Pool:
     if not same_names:
         moved = replace(other, labels=other.labels + len(source.classnames))
         return Pool((source, moved), source.classnames + other.classnames)
-    place = {spoken(name): number for number, name in enumerate(source.classnames)}
-    lacking = [name for name in other.classnames if spoken(name) not in place]
+    numbers = numbers_among(source.classnames, other.classnames)
+    return Pool((source, replace(other, labels=numbers[other.labels])), source.classnames)
+
+
+def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
+    """int64[n], the source's number of every class of a variant.
+
+    Raises:
+        OpenworldError: a class that the source lacks.
+
+    >>> numbers_among(("cat", "wild dog", "owl"), ("Owl", "wild_dog")).tolist()
+    [2, 1]
+    """
+    place = {spoken(name): number for number, name in enumerate(source)}
+    lacking = [name for name in variant if spoken(name) not in place]
     if lacking:
         raise OpenworldError(
             f"{len(lacking)} classes of the variant are no class of the source, first {lacking[0]!r}; a variant shows "
-            "classes that were trained on, under the same names."
+            "classes of the source, under the same names."
         )
-    numbers = np.array([place[spoken(name)] for name in other.classnames])
-    return Pool((source, replace(other, labels=numbers[other.labels])), source.classnames)
+    return np.array([place[spoken(name)] for name in variant], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +159,7 @@ def _said(fitted: Fitted, pool: Pool, course: Course, view: View, whole: "_Whole
     if not len(base) or not len(new):
         return Said(view, logits, None)
     if whole.default_scores:
-        return Said(view, logits, _default_scores(logits, len(base)))
+        return Said(view, logits, default_scores(logits, len(base)))
     return Said(view, logits, pool.answer(fitted, view.images, base, new).baseness)
 
 
@@ -164,8 +177,7 @@ class _Whole:
         base, new = courses[0].base, courses[0].new
         images = np.unique(np.concatenate([view.images for course in courses for view in course.views]))
         answer = pool.answer(fitted, images, base, new)
-        default = np.allclose(answer.baseness, _default_scores(answer.logits, len(base)), rtol=0, atol=_SAME_SCORE)
-        return cls(images, np.concatenate([base, new]), answer, default)
+        return cls(images, np.concatenate([base, new]), answer, scored_by_default(answer, len(base)))
 
     def slice(self, view: View, *, among_base: bool) -> np.ndarray:
         """float32[n, c] of a view; `among_base` by the logits that a learner has for base names alone, if it has."""
@@ -181,9 +193,17 @@ def _sides(course: Course, view: View) -> tuple[np.ndarray, np.ndarray]:
     return view.classes[~is_new], view.classes[is_new]
 
 
-def _default_scores(logits: np.ndarray, base_count: int) -> np.ndarray:
+def default_scores(logits: np.ndarray, base_count: int) -> np.ndarray:
+    """float32[N], the default detection score of logits float32[N, C] over base names, then new names."""
     return answer_of(torch.from_numpy(np.ascontiguousarray(logits)), base_count).baseness.numpy()
 
 
+def scored_by_default(answer: Answer, base_count: int) -> bool:
+    """Whether the learner's detection scores are the default ones, so that slices of its logits give them too."""
+    return np.allclose(answer.baseness, default_scores(answer.logits, base_count), rtol=0, atol=_SAME_SCORE)
+
+
 def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
-    return None if parts[0] is None else np.concatenate(parts)
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts)

@@ -10,7 +10,8 @@ from openworld._arrays import as_correct, as_fractions, as_scores
 from openworld._errors import OpenworldError
 
 REQUIRED = ("side", "score")
-NAMES = ("side", "label", "prediction", "joint_prediction", "model")
+NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
+PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 _UNREADABLE = (ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
@@ -21,13 +22,15 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
         path: a .parquet, .csv or .npz file with one row per image, model and seed.
 
     Returns:
-        Columns of N rows: side, model, label, prediction and joint_prediction as text, score float64, correct bool,
-        confidence float64 in [0, 1], seed, id and group int64. What the file lacks and nothing stands in for is absent.
+        Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text,
+        score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64. What the file lacks and
+        nothing stands in for is absent.
 
     Raises:
         OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
-            that is neither base nor new, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs
-            twice in a model or stands for images of different sides or labels.
+            that is neither base nor new, a part that is neither test nor validation, a model and seed without a test
+            image, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs twice in a model or
+            stands for images of different sides or labels.
     """
     table = _read(Path(path))
     _require_columns(table, path)
@@ -42,6 +45,7 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
     table["correct"] = _correct(table, count)
     table["seed"] = _whole_numbers(table.get("seed", np.zeros(count, np.int64)), "seed")
     table.setdefault("model", np.full(count, "model"))
+    table["part"] = _parts(table, count)
     table["id"] = _identify(table)
     table["group"] = _numbered(table.get("group", table["id"]), "group")
     return table
@@ -136,6 +140,22 @@ def _numbered(values: np.ndarray, column: str) -> np.ndarray:
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
     return np.unique(_as_names(values, column), return_inverse=True)[1]
+
+
+def _parts(table: dict[str, np.ndarray], count: int) -> np.ndarray:
+    """Of which part every image is; every model and seed must have some that are tested."""
+    if "part" not in table:
+        return np.full(count, "test")
+    unknown = sorted(set(table["part"].tolist()) - set(PARTS))
+    if unknown:
+        raise OpenworldError(f"column part holds {unknown[0]!r}; expected 'test', or 'validation' (or 'val').")
+    parts = np.array([PARTS[one] for one in table["part"].tolist()])
+    runs = list(zip(table["model"].tolist(), table["seed"].tolist(), strict=True))
+    untested = set(runs) - {run for run, part in zip(runs, parts.tolist(), strict=True) if part == "test"}
+    if untested:
+        model, seed = min(untested)
+        raise OpenworldError(f"{model!r}, seed {seed}, has validation images alone; give test images of it too.")
+    return parts
 
 
 def _correct(table: dict[str, np.ndarray], count: int) -> np.ndarray:

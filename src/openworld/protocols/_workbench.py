@@ -1,5 +1,6 @@
 """What a unit works with on this machine: backbones and encoded image sets by name, each loaded once per process."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,11 +80,11 @@ class Source:
 
     def load(self):
         """The image set itself."""
-        return _load(self)
+        return _load(self, os.environ.get(datasets.downloaded.VARIABLE))
 
 
 @lru_cache(maxsize=64)
-def _load(source: Source):
+def _load(source: Source, _root: str | None):
     drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
     images = datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
     if source.base_only or source.classes is not None:

@@ -1,17 +1,16 @@
 """Open-world recognition (OpenworldAUC, Hua et al., 2025, section 6): tune on base classes, meet base and new ones.
 
 Classes in label order are cut into a base half, first ceil(n / 2), and a new half. A learner sees some shots of the
-base half; then every test image is scored: is it base or new, and which name of its half is it? Every (learner, seed)
-is one unit. Test images choose nothing: settings under `choose` are decided on validation pictures of base classes.
+base half; then every test image is scored: is it base or new, and which name of its half is it? Every (learner, shots,
+seed) is one unit. Test images choose nothing: settings under `choose` are decided on validation pictures of base
+classes, and the threshold under `operating` on validation pictures, once the learner is fitted.
 """
 
-import io
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-import numpy as np
 import torch
 
 from openworld import datasets
@@ -22,7 +21,9 @@ from openworld.features import Encoding, Features
 from openworld.learners import Fitted, configure, encoding_for, find_learner, origin, override
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
-from openworld.protocols._outcome import ratio_sweep, recognition_metrics, score
+from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
+from openworld.protocols._outcome import recognition_metrics, score
+from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import (
     Machine,
     Source,
@@ -32,10 +33,11 @@ from openworld.protocols._workbench import (
     require_inputs,
     require_pictures,
 )
-from openworld.report import pictures
+from openworld.protocols.imbalance import other_mixes
+from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 2
+ALGORITHM_VERSION = 3
 EMBEDDED_CROP = (0.5, 1.0)
 PUBLISHED_CROP = (0.08, 1.0)
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
@@ -84,15 +86,21 @@ class RecognitionSpec:
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         learners: what is compared; the order is the order of the tables.
         seeds: of few-shot draws, initial prompts and shuffles, not negative; every learner runs once per seed.
-        shots: training pictures of each base class, at least 1.
+        shots: training pictures of each base class, at least 1; a list such as (1, 2, 4, 8, 16) runs every learner with
+            each of them, and the report gains OpenworldAUC against shots.
         views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
         crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; left out, the published
             0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
         published: whose settings the learners start from: "base-to-new" (OpenworldAUC's comparison), "openpl" (OpenPL's
             unified setting) or "ood".
+        imbalance_factor: by how much one half is shrunk for Table 3, class by class, at least 1.
         ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
+        resamples: how often each of these other mixes is drawn, at least 1; 1 as in the paper, which draws once.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
         keep_learners: keep what was learned in the run's folder, for `openworld predict`.
+        operating: the rule that chooses each learner's threshold on validation pictures; left out, none is chosen.
+        keep_validation: score validation pictures too, where the data set has any, for `openworld decide`; they touch
+            nothing else.
 
     Raises:
         OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range.
@@ -105,13 +113,17 @@ class RecognitionSpec:
     test_domain: str | None = None
     backbone: str = "embedded"
     seeds: tuple[int, ...] = (1, 2, 3)
-    shots: int = 16
+    shots: int | tuple[int, ...] = 16
     views: int = 8
     crop_scale: tuple[float, float] | None = None
     published: PublishedTask = "base-to-new"
+    imbalance_factor: float = 5.0
     ratios: tuple[float, ...] = PUBLISHED_RATIOS
+    resamples: int = 20
     threads: int = 1
     keep_learners: bool = True
+    operating: OperatingSpec | None = None
+    keep_validation: bool = True
 
     def __post_init__(self):
         self._require_sound()
@@ -126,20 +138,33 @@ class RecognitionSpec:
     def _require_sound(self) -> None:
         on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
-        require_at_least(1, shots=self.shots, threads=self.threads)
+        require_at_least(1, threads=self.threads, imbalance_factor=self.imbalance_factor, resamples=self.resamples)
+        require_at_least(1, **{f"shots{place}": shots for place, shots in _numbered(self.shots)})
         require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
         if not all(ratio > 0 for ratio in self.ratios):
             raise OpenworldError(f"ratios must be above 0; they are {list(self.ratios)}.")
         labels = [learner.label for learner in self.learners]
         if not labels or not self.seeds:
             raise OpenworldError("a run needs at least one learner and one seed.")
+        if not self.every_shots or len(set(self.every_shots)) < len(self.every_shots):
+            raise OpenworldError(f"shots must be distinct, and at least one; they are {list(self.every_shots)}.")
         if len(set(labels)) < len(labels) or len(set(self.seeds)) < len(self.seeds):
             raise OpenworldError(f"labels and seeds must be distinct; they are {labels} and {list(self.seeds)}.")
+
+    @property
+    def every_shots(self) -> tuple[int, ...]:
+        """The numbers of shots, in the order of the run."""
+        return self.shots if isinstance(self.shots, tuple) else (self.shots,)
+
+
+def _numbered(shots: int | tuple[int, ...]) -> list[tuple[str, int]]:
+    """(where it stands in the spec, number of shots)."""
+    return [(f"[{place}]", one) for place, one in enumerate(shots)] if isinstance(shots, tuple) else [("", shots)]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One unit's share of a spec: one learner, its settings resolved, and one seed."""
+    """One unit's share of a spec: one learner, its settings resolved, one number of shots, and one seed."""
 
     learner: LearnerSpec
     seed: int
@@ -150,20 +175,32 @@ class Task:
     shots: int
     views: int
     crop_scale: tuple[float, float]
+    imbalance_factor: float
     ratios: tuple[float, ...]
+    resamples: int
     threads: int
     keep_learners: bool
+    operating: OperatingSpec | None
+    scored_validation: Kept
 
     @property
     def sources(self) -> dict[str, Source]:
-        """The image sets that the unit reads: shots, test pictures, and validation pictures where they choose."""
+        """The image sets that the unit reads: shots, test pictures, and validation pictures where they are asked."""
         sources = {
             "train": Source(self.dataset, self.train_domain, "train", self.seed, self.shots, base_only=True),
             "test": Source(self.dataset, self.test_domain, "test"),
         }
-        if self.learner.choose:
-            sources["validation"] = Source(self.dataset, self.train_domain, "validation", base_only=True)
+        if self.learner.choose or self.scored_validation != "nothing":
+            base_only = self.scored_validation != "all"
+            sources["validation"] = Source(self.dataset, self.train_domain, "validation", base_only=base_only)
         return sources
+
+    @property
+    def whole_sources(self) -> tuple[Source, ...]:
+        """Those in which no class that is asked for may lack a picture; a threshold needs but some of a side."""
+        whole = [source for part, source in self.sources.items() if part != "validation"]
+        chosen_on = [replace(self.sources["validation"], base_only=True)] if self.learner.choose else []
+        return (*whole, *chosen_on)
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
@@ -172,10 +209,17 @@ class Task:
 
 
 def tasks(spec: RecognitionSpec) -> list[Task]:
-    """Every (learner, seed), learners in the order of the spec."""
-    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in ("learner", "seed")}
+    """Every (learner, shots, seed), learners in the order of the spec."""
+    own = ("learner", "seed", "shots", "scored_validation")
+    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
+    shared["scored_validation"] = kept(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
     resolved = [_resolve(one, spec.dataset, spec.published) for one in spec.learners]
-    return [Task(learner=one, seed=seed, **shared) for one in resolved for seed in spec.seeds]
+    return [
+        Task(learner=one, shots=shots, seed=seed, **shared)
+        for one in resolved
+        for shots in spec.every_shots
+        for seed in spec.seeds
+    ]
 
 
 def encode_all(spec: RecognitionSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
@@ -200,7 +244,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
         f"{count - count // 2} base + {count // 2} new classes",
-        f"{spec.shots} shots",
+        f"{' '.join(map(str, spec.every_shots))} shots",
     ]
 
 
@@ -212,11 +256,13 @@ def fingerprints(spec: RecognitionSpec) -> dict[str, str]:
 
 def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
-    for source in {source: None for task in tasks(spec) for source in task.sources.values()}:
+    for source in {source: None for task in tasks(spec) for source in task.whole_sources}:
         require_pictures(source)
+    _require_validation(tasks(spec)[0])
     clip = backbone(spec.backbone, machine.device)
     if any(hasattr(find_learner(one.learner), "schedule") for one in spec.learners):
         clip.prompt_names(("name",), 1)  # refuses a text tower that takes no context, before anything is encoded
+    swept = len(spec.every_shots) > 1
     return [
         Unit(
             function=f"{__name__}:run_unit",
@@ -225,7 +271,7 @@ def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
             | _plug_in(task)
             | {part: source.load().fingerprint for part, source in task.sources.items()},
             version=ALGORITHM_VERSION,
-            name=f"{task.learner.label}, seed {task.seed}",
+            name=f"{task.learner.label}, {f'{task.shots} shots, ' * swept}seed {task.seed}",
             resources={"machine": asdict(machine)},
         )
         for task in tasks(spec)
@@ -253,16 +299,32 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     fitted_at = time.perf_counter()
     table = score(fitted, parts["test"], base, new)
     scored_at = time.perf_counter()
-    kept = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
+    outputs, operating = {"images": table}, {}
+    if task.scored_validation != "nothing":
+        outputs["validation"] = score(fitted, parts["validation"], base, new)
+    if task.operating:
+        validation, test = Outcome({}, outputs["validation"]), Outcome({}, table)
+        operating = {"operating_point": judged(task.operating, validation, test, probability=True)}
+    learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
+    mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}
     facts = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
     return UnitResult(
-        outputs={"images": table},
+        outputs=outputs,
         metrics=_described(task, fitted, parts["test"], len(base))
         | recognition_metrics(table)
-        | {"ratio_sweep": ratio_sweep(table, task.ratios, task.seed), "detail": facts},
-        attachments=_thumbnails(task.sources["test"].load(), table) | kept,
+        | other_mixes(table, **mixes, seed=task.seed)
+        | {"detail": facts}
+        | operating,
+        attachments=thumbnails(table, task.sources["test"].load().image) | learned,
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )
+
+
+def _require_validation(task: Task) -> None:
+    """Refuse validation pictures on which the run's rule could choose no threshold; they are the same in all tasks."""
+    if task.scored_validation != "nothing":
+        names = task.sources["test"].load().classnames
+        require_sides(task.sources["validation"].load(), names, task.operating)
 
 
 def _resolve(one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
@@ -280,6 +342,7 @@ def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> d
         "test_domain": task.test_domain,
         "backbone": task.backbone,
         "learner": task.learner.label,
+        "method": task.learner.learner,
         "seed": task.seed,
         "shots": task.shots,
         "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
@@ -295,16 +358,3 @@ def _plug_in(task: Task) -> dict[str, str]:
     """The package and version that bring the learner, where it is none of ours: a result depends on them."""
     brought_by = origin(task.learner.learner)
     return {"plug-in": brought_by} if brought_by else {}
-
-
-def _thumbnails(images, table: dict[str, np.ndarray]) -> dict[str, bytes]:
-    """64-pixel PNGs of the pictures that a report shows, by their number in the test set."""
-    places = {one.place for picked in pictures.choose(table).values() for one in picked}
-    return {f"pictures/{table['id'][place]}.png": _png(images.image(int(table["id"][place]))) for place in places}
-
-
-def _png(image) -> bytes:
-    image.thumbnail((64, 64))
-    file = io.BytesIO()
-    image.save(file, "PNG", optimize=True)
-    return file.getvalue()

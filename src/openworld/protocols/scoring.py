@@ -4,7 +4,8 @@ The file is Parquet, CSV or npz with one entry per image and model: `side` ("bas
 base-like) and either `correct` or both `label` and `prediction` (class numbers or names). `group` marks images that are
 not independent, `id` pairs the images of several `model`s (without it, the n-th rows of two models are one image as
 long as their sides and labels agree), `seed` tells repeated trainings of one model apart, `joint_prediction` (the
-prediction among base and new names together) and `confidence` add what rests on them.
+prediction among base and new names together) and `confidence` add what rests on them. Rows whose `part` is
+"validation" enter no number: `openworld decide` chooses a threshold on them.
 """
 
 import hashlib
@@ -52,6 +53,8 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
     rows = rows[np.argsort(table["id"][rows], kind="stable")]  # one order for all models, so that images pair up
     chosen = {column: values[rows] for column, values in table.items() if column not in ("model", "seed")}
     classes, chosen = _number_classes(chosen)
+    outputs = _by_part(chosen)
+    tested = outputs["images"]
     described = {
         "protocol": "recognition",
         "task": name,
@@ -65,10 +68,21 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
         "epochs": None,
         "tuned_parameters": None,
         "classnames": classes,
-        "n_base_classes": len(np.unique(chosen["label"][chosen["side"] == "base"])),
-        "n_new_classes": len(np.unique(chosen["label"][chosen["side"] == "new"])),
+        "n_base_classes": len(np.unique(tested["label"][tested["side"] == "base"])),
+        "n_new_classes": len(np.unique(tested["label"][tested["side"] == "new"])),
     }
-    return UnitResult(outputs={"images": chosen}, metrics=described | recognition_metrics(chosen))
+    return UnitResult(outputs=outputs, metrics=described | recognition_metrics(tested))
+
+
+def _by_part(table: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+    """The tables of a record: "images", which are tested, and "validation" where there are such."""
+    parts = table["part"]
+    columns = {name: values for name, values in table.items() if name != "part"}
+    tables = {
+        name: {column: values[parts == part] for column, values in columns.items()}
+        for name, part in {"images": "test", "validation": "validation"}.items()
+    }
+    return {name: columns for name, columns in tables.items() if len(columns["side"])}
 
 
 def _number_classes(table: dict[str, np.ndarray]) -> tuple[list[str], dict[str, np.ndarray]]:

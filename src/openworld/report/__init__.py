@@ -5,18 +5,23 @@ summary = summarise(load(folder).outcomes)
 terminal_table(table), losses_line(row), export(summary, "csv" | "markdown" | "latex"), verdict(summary)
 """
 
+from openworld.report.course_exports import courses_json, export_courses, robustness_csv
+from openworld.report.course_numbers import scenario_tables
 from openworld.report.course_page import build_courses
-from openworld.report.course_tables import courses_json, robustness_csv, terminal_course
+from openworld.report.course_tables import MANY, terminal_course, terminal_legend, terminal_scenario
 from openworld.report.courses import load_courses, played_courses
 from openworld.report.exports import export
 from openworld.report.outcome import load
-from openworld.report.page import build
+from openworld.report.page import build, render, write_page
 from openworld.report.pictures import choose
+from openworld.report.reach import reaches
+from openworld.report.reach_tables import terminal_reach
 from openworld.report.summary import Summary, Table, summarise
 from openworld.report.tables import losses_line, terminal_table
 from openworld.report.verdict import verdict
 
 __all__ = [
+    "MANY",
     "Summary",
     "Table",
     "build",
@@ -24,13 +29,21 @@ __all__ = [
     "choose",
     "courses_json",
     "export",
+    "export_courses",
     "load",
     "load_courses",
     "losses_line",
     "played_courses",
+    "reaches",
+    "render",
     "robustness_csv",
+    "scenario_tables",
     "summarise",
     "terminal_course",
+    "terminal_legend",
+    "terminal_reach",
+    "terminal_scenario",
     "terminal_table",
     "verdict",
+    "write_page",
 ]

@@ -1,16 +1,28 @@
 """The page of a run of dynamic scenarios: curves and their tables, in the template of every page."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from openworld.report.course_tables import accuracy_grid, ranking_grid, robustness_csv, robustness_grid
-from openworld.report.courses import CourseTable, load_courses, rankings
+from openworld import __version__
+from openworld.report.course_exports import robustness_csv
+from openworld.report.course_grids import accuracy_grid, overview_grid, robustness_grid
+from openworld.report.course_numbers import scenario_tables
+from openworld.report.course_tables import of_course, of_scenario
+from openworld.report.course_verdict import course_verdict
+from openworld.report.courses import CourseRun, CourseTable, load_course_run
+from openworld.report.figures.critical_difference import critical_difference
 from openworld.report.figures.curves import curves
-from openworld.report.figures.figure import csv_address, percent, signed
-from openworld.report.made import parts_of
+from openworld.report.figures.figure import Figure, csv_address
+from openworld.report.figures.split import split
+from openworld.report.grids import Grid
+from openworld.report.made import parts_of, spent
+from openworld.report.names_audit import names_section, read_audits
 from openworld.report.page import fill, write_page
-from openworld.report.palette import looks
+from openworld.report.palette import Look, looks
 from openworld.report.verdict import listed
-from openworld.runs import RunStore
+from openworld.runs import Record
 
 
 def build_courses(folder: Path | str, *, output: Path | str | None = None) -> Path:
@@ -20,22 +32,39 @@ def build_courses(folder: Path | str, *, output: Path | str | None = None) -> Pa
 
 def render_courses(folder: Path | str) -> str:
     """The page as HTML text; the same bytes for the same records."""
-    tables, told = load_courses(folder), RunStore(folder).description()
-    names = list(dict.fromkeys(curve.learner for table in tables for curve in table.curves))
+    run = load_course_run(folder)
+    tables, means = run.tables, scenario_tables(run.tables)
+    names = list(dict.fromkeys(learner for table in tables for learner in table.learners))
     chosen = looks(names, [tables[0].yardstick])
-    numbered = list(enumerate(tables, 1))
+    shown = [of_scenario(mean) for mean in means]
     return fill(
         chosen,
         title=_title(tables),
         subtitle=_subtitle(tables),
-        verdict=[*map(_sentence, tables), _untested(tables)],
-        overview=ranking_grid(rankings(tables), chosen),
-        tables=[robustness_grid(table, chosen, f"table-{place}") for place, table in numbered],
-        further=[accuracy_grid(table, chosen, f"further-{place}") for place, table in numbered],
+        verdict=course_verdict(tables, means),
+        overview=overview_grid(shown, chosen) if len(tables) > 1 else None,
+        tables=_grids(run, shown, chosen),
+        further=[accuracy_grid(table, chosen, f"further-{place}") for place, table in enumerate(tables, 1)],
         numbers=csv_address(robustness_csv(tables)),
-        figures=[curves(tables, chosen)],
-        made=parts_of(told["given"], told["resolved"], told["provenance"], ()),
+        figures=list(_figures(tables, means, chosen)),
+        class_names=names_section(read_audits(folder)),
+        made=parts_of(run.given, run.resolved, run.provenance, tuple(_durations(run, names))),
     )
+
+
+def _grids(run: CourseRun, means, chosen: dict[str, Look]) -> list[Grid]:
+    """Means by scenario where there are several courses, then every course."""
+    shown = [mean for mean in means if mean.courses > 1] + [of_course(table) for table in run.tables]
+    return [robustness_grid(table, chosen, f"table-{place}") for place, table in enumerate(shown, 1)]
+
+
+def _figures(tables: tuple[CourseTable, ...], means, chosen: dict[str, Look]) -> Iterator[Figure]:
+    for mean in means:
+        yield curves(mean.courses, chosen)
+    taken_apart = split(tables, chosen)
+    if taken_apart is not None:
+        yield taken_apart
+    yield critical_difference([mean.ranking for mean in means], chosen)
 
 
 def _title(tables: tuple[CourseTable, ...]) -> str:
@@ -43,23 +72,29 @@ def _title(tables: tuple[CourseTable, ...]) -> str:
 
 
 def _subtitle(tables: tuple[CourseTable, ...]) -> str:
-    seeds = " ".join(map(str, tables[0].curves[0].seeds))
-    return f"{len(tables)} courses · {len(tables[0].curves)} learners · seeds {seeds}"
+    seeds, courses = tables[0].curves[0].seeds, len(tables)
+    told = f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}"
+    courses = f"{courses} course{'s' * (courses > 1)}"
+    return f"{courses} · {len(tables[0].curves)} learners · {told} · openworld {__version__}"
 
 
-def _sentence(table: CourseTable) -> str:
-    """Which curve has the largest area, by how much it beats zero-shot, and what was lost on the way."""
-    best, found = table.best, table.best.robustness
-    gain = "" if found.delta_auc is None else f", {signed(found.delta_auc)} against {table.yardstick}"
-    title = table.key.title[0].upper() + table.key.title[1:]
-    return (
-        f"{title}: the largest area under the curve is {best.learner}'s, {percent(found.auc)}{gain}; it goes "
-        f"from {percent(found.accuracy[0])} to {percent(found.accuracy[-1])} and is never below "
-        f"{percent(found.worst_accuracy)}."
-    )
+@dataclass(frozen=True)
+class _Timed:
+    """A record as `spent` reads it."""
+
+    metrics: Any
+    seconds: Any
 
 
-def _untested(tables: tuple[CourseTable, ...]) -> str:
-    seeds = len(tables[0].curves[0].seeds)
-    told = "one seed" if seeds == 1 else f"{seeds} seeds"
-    return f"This rests on {told}, on nested views of the same pictures; no difference between two curves is tested."
+def _durations(run: CourseRun, names: list[str]) -> Iterator[tuple[str, str]]:
+    seeds = sorted({record.metrics["seed"] for record in run.records})
+    yield "seeds", " ".join(map(str, seeds))
+    yield "records", str(len(run.records))
+    for learner in names:
+        told = spent([_timed(record) for record in run.records if record.metrics["learner"] == learner])
+        if told:
+            yield learner, told
+
+
+def _timed(record: Record) -> _Timed:
+    return _Timed(record.metrics, record.timing.get("seconds", {}))

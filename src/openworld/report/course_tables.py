@@ -1,166 +1,203 @@
-"""Robustness tables of dynamic scenarios, as OpenPL's Tables 2 to 9: for the terminal, the page, and as CSV."""
+"""Robustness tables of dynamic scenarios, as OpenPL's Tables 2 to 9: of one course, or means over those of a scenario.
 
-import json
+Whatever shows such a table (terminal, page, exports) reads it from `RobustnessTable`, so that all say the same.
+"""
+
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 
-from openworld.report.courses import SCENARIOS, CourseTable, Curve, Ranking
-from openworld.report.figures.figure import csv_text, percent, signed
-from openworld.report.figures.forest import swatch
-from openworld.report.grids import Cell, Column, Grid, Line
-from openworld.report.palette import Look
+from openworld.metrics import final_ranks
+from openworld.report.comparison import Comparison
+from openworld.report.course_answers import Evidence
+from openworld.report.course_comparison import Comparisons, against
+from openworld.report.course_numbers import NUMBERS, Number, ScenarioTable, course_numbers
+from openworld.report.courses import SCENARIOS, CourseTable, Ranking
+from openworld.report.figures.figure import percent, signed
 
-NUMBERS = {
-    "auc": "AUC",
-    "worst_accuracy": "WA",
-    "variation": "EVM",
-    "slope_variance": "VS",
-    "positive_area": "PA",
-    "negative_area": "NA",
-    "delta_auc": "ΔAUC",
-    "delta_pn": "ΔPN",
-}
-TITLES = ("learner", "Acc(0)", *NUMBERS.values(), "rank")
-
-
-def terminal_course(table: CourseTable):
-    """A `rich.table.Table`: percent with one decimal, the deltas in points."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=None, pad_edge=False, caption=told(table), caption_justify="left", header_style="bold")
-    for title in TITLES:
-        drawn.add_column(title, justify="left" if title == "learner" else "right", no_wrap=True)
-    for place, curve in enumerate(table.curves):
-        style = "bold" if curve is table.best and len(table.curves) > 1 else ""
-        drawn.add_row(*(Text(cell, style) for cell in (curve.learner, *_cells(table, place))))
-    return drawn
+MANY = 4  # courses; of more, the terminal shows one table per scenario
+SHOWN = [name for name in NUMBERS if name != "delta_pn"]  # in the terminal; ΔPN equals ΔAUC
+DISPENSABLE = ("slope_variance", "variation", "positive_area", "negative_area", "initial_accuracy", "worst_accuracy")
+BRACKETED = ("auc", "delta_auc")  # whose intervals fit on a terminal
+LEGEND = (
+    "Higher is better: AUC area under the curve, WA its worst level, PA area above {0}; lower: EVM total variation, VS "
+    "(10⁻²) variance of the slope, NA area below. ΔAUC is the gain in area over {0}, and ΔPN = PA − NA equals it."
+)
 
 
-def robustness_grid(table: CourseTable, looks: dict[str, Look], name: str) -> Grid:
-    """The same for the page; pointing at a cell tells its mean and deviation over the seeds' own curves."""
-    columns = (Column("learner", words=True), *map(Column, TITLES[1:]))
-    rows = tuple(Line(curve.learner, _row(table, place, looks)) for place, curve in enumerate(table.curves))
-    return Grid(name, table.key.title, told(table), columns, rows)
+@dataclass(frozen=True, eq=False)
+class RobustnessTable:
+    """Learners with their numbers, ranks and tests; `caption` says what the intervals and tests are over."""
+
+    title: str
+    courses: int
+    seeds: int
+    levels: int
+    yardstick: str
+    best: str
+    numbers: dict[str, dict[str, Number]]
+    friedman: dict[str, float]
+    final: dict[str, float]
+    evidence: Evidence
+    on_pictures: Comparisons
+    over_seeds: Comparisons
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """In the order of the run."""
+        return tuple(self.numbers)
+
+    def test(self, learner: str) -> Comparison | None:
+        """Against the yardstick, on the same pictures."""
+        return against(self.on_pictures, learner, self.yardstick)
+
+    def test_over_seeds(self, learner: str) -> Comparison | None:
+        """Against the yardstick, over seeds."""
+        return against(self.over_seeds, learner, self.yardstick)
+
+    @property
+    def caption(self) -> str:
+        """Over what the numbers, the intervals, the tests and the ranks are."""
+        means = "1 seed" if self.seeds == 1 else f"mean curve of {self.seeds} seeds"
+        means += f", means over {self.courses} courses" if self.courses > 1 else ""
+        pairs = sum(test.p is not None for test in self.on_pictures.values())
+        tests = f" Against {self.yardstick}: paired on the same pictures" if pairs else ""
+        tests += f", p after Holm over {pairs} pairs." if pairs > 1 else "." * bool(pairs)
+        ranks = f"{self.levels} levels" + (f" of {self.courses} courses" if self.courses > 1 else "")
+        return f"Percent; {means}; {self._over}.{tests} Rank: Friedman's over {ranks}, then its place."
+
+    @property
+    def _over(self) -> str:
+        if self.evidence.errors is None:
+            return f"no interval over pictures: {self.evidence.reason}"
+        given = "the seed" if self.seeds == 1 else "the seeds"
+        given += " and courses" if self.courses > 1 else ""
+        return f"[95 % over pictures, clustered by group (n = {self.evidence.errors.groups}), given {given}]"
 
 
-def accuracy_grid(table: CourseTable, looks: dict[str, Look], name: str) -> Grid:
-    """Accuracy at every level, and fainter the AUROC of base against new pictures where there are both."""
-    columns = (Column("learner", words=True), *(Column(f"t = {level:g}") for level in table.levels))
-    rows = tuple(
-        Line(curve.learner, (_named(curve, looks), *map(_at_level, curve.robustness.accuracy, curve.auroc)))
-        for curve in table.curves
-    )
-    sizes = ", ".join(f"{view['n_images']} of {view['n_classes']}" for view in table.views)
-    caption = f"{table.key.title}: accuracy, percent, with base-new AUROC beside it. Pictures and classes: {sizes}."
-    return Grid(name, f"{table.key.title}, by level", caption, columns, rows)
-
-
-def ranking_grid(rankings: Sequence[Ranking], looks: dict[str, Look]) -> Grid:
-    """Friedman ranks by scenario, and the final rank beside each."""
-    columns = (Column("learner", words=True), *(Column(SCENARIOS[one.scenario]) for one in rankings))
-    rows = tuple(
-        Line(learner, (Cell(learner, picture=swatch(looks[learner])), *(_ranked(one, learner) for one in rankings)))
-        for learner in rankings[0].learners
-    )
-    tests = "; ".join(f"{SCENARIOS[one.scenario]}: {_tested(one)}" for one in rankings)
-    caption = f"Friedman rank over courses and levels, 1 = best, and the final rank. Friedman test, {tests}."
-    return Grid("ranks", "Ranks by scenario", caption, columns, rows)
-
-
-def robustness_csv(tables: Sequence[CourseTable]) -> str:
-    """Every number of every curve as fractions, and its mean and deviation over the seeds' own curves."""
-    spread = [f"{name}_{part}" for name in NUMBERS for part in ("seed_mean", "seed_std")]
-    course = ("scenario", "dataset", "domain", "against", "learner", "seeds")
-    header = (*course, "acc0", *NUMBERS, "friedman_rank", *spread)
-    rows = [_fields(table, place) for table in tables for place in range(len(table.curves))]
-    return csv_text(header, rows)
-
-
-def courses_json(tables: Sequence[CourseTable]) -> str:
-    """Every curve with its numbers, its seeds' own curves and the AUROC by level, as JSON."""
-    listed = [
-        {
-            **asdict(table.key),
-            "levels": table.levels,
-            "learners": [
-                {
-                    "learner": curve.learner,
-                    "seeds": curve.seeds,
-                    "friedman_rank": float(rank),
-                    "auroc": curve.auroc,
-                    **asdict(curve.robustness),
-                }
-                for curve, rank in zip(table.curves, table.friedman, strict=True)
-            ],
-        }
-        for table in tables
-    ]
-    return json.dumps({"courses": listed}, indent=1, ensure_ascii=False) + "\n"
-
-
-def told(table: CourseTable) -> str:
-    """What the numbers of the table are."""
-    seeds = len(table.curves[0].seeds)
-    means = "1 seed" if seeds == 1 else f"of the mean curve of {seeds} seeds"
-    return (
-        f"Percent; {means}. Higher is better: AUC area, WA worst, PA area above {table.yardstick}; lower: EVM total "
-        f"variation, VS (10⁻²) variance of the slope, NA area below. ΔPN equals ΔAUC. Rank over "
-        f"{len(table.levels)} levels."
+def of_course(table: CourseTable) -> RobustnessTable:
+    """The table of one course."""
+    return RobustnessTable(
+        title=table.key.title,
+        courses=1,
+        seeds=len(table.curves[0].seeds),
+        levels=len(table.levels),
+        yardstick=table.yardstick,
+        best=table.best.learner,
+        numbers=course_numbers(table),
+        friedman=dict(zip(table.learners, table.friedman.tolist(), strict=True)),
+        final=dict(zip(table.learners, final_ranks(table.friedman).tolist(), strict=True)),
+        evidence=table.evidence,
+        on_pictures=table.comparisons,
+        over_seeds=table.comparisons_over_seeds,
     )
 
 
-def _cells(table: CourseTable, place: int) -> list[str]:
-    found = table.curves[place].robustness
-    numbers = [signed(v) if (n.startswith("delta") and v is not None) else percent(v) for n, v in _numbers(found)]
-    return [percent(found.accuracy[0]), *numbers, f"{table.friedman[place]:.2f}"]
+def of_scenario(table: ScenarioTable) -> RobustnessTable:
+    """The table of means over the courses of a scenario."""
+    first, ranking = table.courses[0], table.ranking
+    return RobustnessTable(
+        title=SCENARIOS[table.scenario],
+        courses=len(table.courses),
+        seeds=len(first.curves[0].seeds),
+        levels=len(first.levels),
+        yardstick=table.yardstick,
+        best=table.best,
+        numbers=table.numbers,
+        friedman=dict(zip(ranking.learners, ranking.friedman, strict=True)),
+        final=dict(zip(ranking.learners, ranking.final, strict=True)),
+        evidence=table.evidence,
+        on_pictures=table.comparisons,
+        over_seeds=table.comparisons_over_seeds,
+    )
 
 
-def _numbers(found) -> list[tuple[str, float | None]]:
-    return [(name, getattr(found, name)) for name in NUMBERS]
+def terminal_course(table: CourseTable) -> "Terminal":
+    """One course as rich prints it: percent with one decimal, intervals in brackets, the deltas in points."""
+    return Terminal(of_course(table))
 
 
-def _row(table: CourseTable, place: int, looks: dict[str, Look]) -> tuple[Cell, ...]:
-    curve = table.curves[place]
-    hints = ["", *(_spread(curve, name) for name in NUMBERS), ""]
-    cells = [Cell(text, hint=hint) for text, hint in zip(_cells(table, place), hints, strict=True)]
-    return (_named(curve, looks), *cells)
+def terminal_scenario(table: ScenarioTable) -> "Terminal":
+    """The same of the means over the courses of a scenario, with Friedman's test where there are courses enough."""
+    return Terminal(of_scenario(table), f" {tested(table.ranking)}" if table.ranking.test.value is not None else "")
 
 
-def _named(curve: Curve, looks: dict[str, Look]) -> Cell:
-    return Cell(curve.learner, picture=swatch(looks[curve.learner]))
+def terminal_legend(yardstick: str) -> str:
+    """What the columns are, once for all tables."""
+    return LEGEND.format(yardstick)
 
 
-def _at_level(accuracy: float, auroc: float | None) -> Cell:
-    return Cell(percent(accuracy), faint="" if auroc is None else percent(auroc))
+def written(value: float | None, name: str) -> str:
+    """A number as its column shows it: percent, with a sign where it is a difference, VS with a decimal more.
+
+    >>> written(0.123, "auc"), written(0.01, "delta_auc"), written(0.0004, "slope_variance"), written(None, "auc")
+    ('12.3', '+1.0', '0.04', '–')
+    """
+    if value is None:
+        return "–"
+    if name == "slope_variance":
+        return f"{100 * value:.2f}"
+    return signed(value) if name.startswith("delta") else percent(value)
 
 
-def _spread(curve: Curve, name: str) -> str:
-    spread = curve.robustness.spread(name)
-    if spread.mean is None:
-        return ""
-    return f"{percent(spread.mean)} ± {percent(spread.std)} over the curves of {spread.n} seeds"
+def interval_of(interval: Sequence[float] | None, name: str) -> str:
+    """An interval in brackets, written as its value is; empty where there is none.
+
+    >>> interval_of((0.12, 0.3), "auc"), interval_of((-0.01, 0.02), "delta_auc")
+    ('[12.0 30.0]', '[−1.0 +2.0]')
+    """
+    return "" if interval is None else f"[{written(interval[0], name)} {written(interval[1], name)}]"
 
 
-def _ranked(ranking: Ranking, learner: str) -> Cell:
-    place = ranking.learners.index(learner)
-    return Cell(f"{ranking.friedman[place]:.2f}", faint=f"{ranking.final[place]:g}")
-
-
-def _tested(ranking: Ranking) -> str:
+def tested(ranking: Ranking) -> str:
+    """What Friedman's test and Nemenyi's distance say of one scenario, or why they are not made."""
     test, difference = ranking.test, ranking.difference
     if test.value is None:
-        return f"not made ({test.reason})"
-    return f"p = {test.p_value:.2g}, critical difference of mean ranks {difference.value:.2f}"
+        return f"Friedman's test, one block per course, is not made: {test.reason}."
+    told = f"Friedman's test over {test.blocks} courses: p = {test.p_value:.2g}"
+    return f"{told}; mean ranks differ from {difference.value:.2f} apart (Nemenyi)."
 
 
-def _fields(table: CourseTable, place: int) -> list:
-    curve, key = table.curves[place], table.key
-    found = curve.robustness
-    spreads = [found.spread(name) for name in NUMBERS]
-    return [
-        *(key.scenario, key.dataset, key.domain, key.against, curve.learner, len(curve.seeds), found.accuracy[0]),
-        *(value for _, value in _numbers(found)),
-        float(table.friedman[place]),
-        *(number for spread in spreads for number in (spread.mean, spread.std)),
-    ]
+@dataclass(frozen=True, eq=False)
+class Terminal:
+    """A table for a terminal of any width: where not all numbers fit, the last of `DISPENSABLE` stay away."""
+
+    table: RobustnessTable
+    further: str = ""
+
+    def __rich_console__(self, console, options):
+        from rich.measure import Measurement
+
+        for left_out in range(len(DISPENSABLE) + 1):
+            drawn = self.drawn(DISPENSABLE[:left_out])
+            if Measurement.get(console, options.update(max_width=1000), drawn).maximum <= options.max_width:
+                break
+        yield drawn
+
+    def drawn(self, left_out: Sequence[str] = ()):
+        """A `rich.table.Table` without the numbers `left_out`."""
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table, names = self.table, [name for name in SHOWN if name not in left_out]
+        lacking = f" For want of room without {', '.join(NUMBERS[name] for name in left_out)}." if left_out else ""
+        caption = Text(table.caption + self.further + lacking)
+        drawn = RichTable(box=None, pad_edge=False, caption=caption, caption_justify="left", header_style="bold")
+        drawn.add_column("learner", no_wrap=True)
+        for title in (*(NUMBERS[name] for name in names), "rank", ""):
+            drawn.add_column(title, justify="right", no_wrap=True)
+        drawn.add_column(f"against {table.yardstick}")
+        for learner in table.learners:
+            style = "bold" if learner == table.best and len(table.learners) > 1 else ""
+            test = table.test(learner)
+            words = Text("" if test is None else test.short_words, style or "dim")
+            drawn.add_row(*(Text(cell, style) for cell in self._cells(learner, names)), words)
+        return drawn
+
+    def _cells(self, learner: str, names: Sequence[str]) -> list[str]:
+        numbers = [_terminal_cell(self.table.numbers[learner][name], name) for name in names]
+        return [learner, *numbers, f"{self.table.friedman[learner]:.2f}", f"{self.table.final[learner]:g}"]
+
+
+def _terminal_cell(number: Number, name: str) -> str:
+    interval = interval_of(number.over_images, name) if name in BRACKETED else ""
+    return f"{written(number.value, name)} {interval}".strip()

@@ -4,10 +4,11 @@ A table holds the learners that played one course: a scenario on one data set, a
 nobody. Accuracy is averaged over the seeds first; every number of a curve is of that mean (OpenPL, section 4).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from openworld.metrics import (
     nemenyi,
     robustness,
 )
+from openworld.report.course_answers import Answers, Evidence, evidence, read_answers
+from openworld.report.course_comparison import Comparisons, compare_on_pictures, compare_over_seeds
 from openworld.runs import Record, RunStore
 
 SCENARIOS = {
@@ -42,32 +45,51 @@ class CourseKey:
     against: str | None
 
     @property
+    def source(self) -> str:
+        """Data set and domain that are tuned on."""
+        return f"{self.dataset}, {self.domain}" if self.domain else self.dataset
+
+    @property
     def title(self) -> str:
         """Scenario and data sets in words."""
-        place = f"{self.dataset}, {self.domain}" if self.domain else self.dataset
-        return f"{SCENARIOS[self.scenario]}: {place}" + (f" → {self.against}" if self.against else "")
+        return f"{SCENARIOS[self.scenario]}: {self.source}" + (f" → {self.against}" if self.against else "")
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One learner on one course; `auroc`: base against new pictures by level, mean over seeds, None where undefined."""
+    """One learner on one course.
+
+    By level, means over the seeds, None where a view holds pictures of one kind only: `base` and `new`, the accuracy on
+    pictures of either kind among all names of the view, and `auroc` of base against new pictures.
+    """
 
     learner: str
     tuned_parameters: int
     seeds: tuple[int, ...]
     robustness: Robustness
     auroc: tuple[float | None, ...]
+    base: tuple[float | None, ...] = ()
+    new: tuple[float | None, ...] = ()
+
+    @property
+    def per_seed(self) -> tuple[Robustness, ...]:
+        """The seeds' own curves, in the order of `seeds`."""
+        return self.robustness.per_seed or (self.robustness,)
 
 
 @dataclass(frozen=True, eq=False)
 class CourseTable:
-    """The curves of one course in the order of the run; `yardstick` names zero-shot's; `views` are one record's."""
+    """The curves of one course in the order of the run; `yardstick` names zero-shot's; `views` are one record's.
+
+    `kept` leads to what every learner named right with every seed: {learner: {seed: (record, number of the course)}}.
+    """
 
     key: CourseKey
     levels: tuple[float, ...]
     curves: tuple[Curve, ...]
     yardstick: str
     views: tuple[dict, ...]
+    kept: Mapping[str, Mapping[int, tuple["Kept", int]]]
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -84,6 +106,47 @@ class CourseTable:
         """The curve of the largest area."""
         return max(self.curves, key=lambda curve: curve.robustness.auc)
 
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the curves."""
+        return tuple(curve.learner for curve in self.curves)
+
+    @cached_property
+    def answers(self) -> dict[str, dict[int, Answers | None]]:
+        """{learner: {seed: what it named right}}; None where a record keeps no predictions."""
+        return {
+            learner: {seed: kept.answers[number] for seed, (kept, number) in runs.items()}
+            for learner, runs in self.kept.items()
+        }
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """How far the curves would move with other pictures."""
+        return evidence([self.answers])
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The tests of all pairs in the area under the curve, on the same pictures, with these seeds."""
+        return compare_on_pictures(self.evidence, self.levels)
+
+    @cached_property
+    def comparisons_over_seeds(self) -> Comparisons:
+        """The same over seeds: paired t-tests of the seeds' own areas."""
+        return compare_over_seeds({curve.learner: areas_by_seed(curve) for curve in self.curves})
+
+
+@dataclass(eq=False)
+class Kept:
+    """A record with its answers, read when first asked for."""
+
+    record: Record
+    sets: dict[str, int]
+
+    @cached_property
+    def answers(self) -> tuple[Answers | None, ...]:
+        """Of every course of the record."""
+        return read_answers(self.record, self.sets)
+
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
@@ -98,16 +161,34 @@ class Ranking:
     difference: CriticalDifference
 
 
+@dataclass(frozen=True)
+class CourseRun:
+    """A run of dynamic scenarios as the report sees it; `records` know how long they took."""
+
+    tables: tuple[CourseTable, ...]
+    records: tuple[Record, ...]
+    given: Any
+    resolved: Any
+    provenance: tuple[Mapping[str, Any], ...]
+
+
 def load_courses(folder: Path | str) -> tuple[CourseTable, ...]:
     """Every course of a run, records verified, in order of first appearance.
 
     Raises:
         OpenworldError: when there is no run, a unit is missing or damaged, or none played a dynamic scenario.
     """
-    records = [one for one in RunStore(folder).records() if one.metrics.get("protocol") == "dynamic"]
+    return load_course_run(folder).tables
+
+
+def load_course_run(folder: Path | str) -> CourseRun:
+    """The same with what the run's description says."""
+    store = RunStore(folder)
+    told = store.description()
+    records = tuple(one for one in store.records() if one.metrics.get("protocol") == "dynamic")
     if not records:
         raise OpenworldError(f"{folder} holds no record of a dynamic scenario, so there is no curve to draw.")
-    return courses(records)
+    return CourseRun(courses(records), records, told["given"], told["resolved"], tuple(told["provenance"]))
 
 
 def played_courses(folder: Path | str) -> bool:
@@ -118,12 +199,13 @@ def played_courses(folder: Path | str) -> bool:
 
 def courses(records: Iterable[Record]) -> tuple[CourseTable, ...]:
     """The same from records."""
-    played: dict[CourseKey, dict[str, list[tuple[dict, dict]]]] = {}
+    played: dict[CourseKey, dict[str, list[_Played]]] = {}
+    sets: dict[str, int] = {}
     for record in records:
-        told = record.metrics
-        for course in told["courses"]:
+        told, kept = record.metrics, Kept(record, sets)
+        for number, course in enumerate(told["courses"]):
             key = CourseKey(course["scenario"], told["dataset"], told["domain"], course["against"])
-            played.setdefault(key, {}).setdefault(told["learner"], []).append((told, course))
+            played.setdefault(key, {}).setdefault(told["learner"], []).append(_Played(told, course, kept, number))
     order = [*SCENARIOS]
     keys = sorted(played, key=lambda key: order.index(key.scenario))
     return tuple(_table(key, played[key]) for key in keys)
@@ -135,30 +217,56 @@ def rankings(tables: Sequence[CourseTable]) -> tuple[Ranking, ...]:
     return tuple(_ranking([table for table in tables if table.key.scenario == one]) for one in scenarios)
 
 
-def _table(key: CourseKey, by_learner: dict[str, list[tuple[dict, dict]]]) -> CourseTable:
-    by_seed = {name: sorted(runs, key=lambda run: run[0]["seed"]) for name, runs in by_learner.items()}
-    yardstick = next((name for name, runs in by_seed.items() if runs[0][0]["yardstick"]), None)
+def areas_by_seed(curve: Curve) -> dict[int, float]:
+    """{seed: area under its own curve}."""
+    return {seed: own.auc for seed, own in zip(curve.seeds, curve.per_seed, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Played:
+    """What one record tells of one course."""
+
+    told: Mapping[str, Any]
+    course: Mapping[str, Any]
+    kept: Kept
+    number: int
+
+    @property
+    def seed(self) -> int:
+        return self.told["seed"]
+
+    @property
+    def accuracy(self) -> list[float]:
+        return [view["accuracy"] for view in self.course["views"]]
+
+
+def _table(key: CourseKey, by_learner: dict[str, list[_Played]]) -> CourseTable:
+    by_seed = {name: sorted(runs, key=lambda run: run.seed) for name, runs in by_learner.items()}
+    yardstick = next((name for name, runs in by_seed.items() if runs[0].told["yardstick"]), None)
     if yardstick is None:
         raise OpenworldError(f"no zero-shot learner played {key.title}; every curve is compared with its own.")
-    zero_shot = {told["seed"]: _accuracy(course) for told, course in by_seed[yardstick]}
-    views = tuple(by_seed[yardstick][0][1]["views"])
+    zero_shot = {run.seed: run.accuracy for run in by_seed[yardstick]}
+    views = tuple(by_seed[yardstick][0].course["views"])
     levels = tuple(view["level"] for view in views)
     compared = {name: None if name == yardstick else zero_shot for name in by_seed}
     curves = tuple(_curve(name, runs, levels, compared[name]) for name, runs in by_seed.items())
-    return CourseTable(key, levels, curves, yardstick, views)
+    kept = {name: {run.seed: (run.kept, run.number) for run in runs} for name, runs in by_seed.items()}
+    return CourseTable(key, levels, curves, yardstick, views, kept)
 
 
-def _curve(learner: str, runs: list[tuple[dict, dict]], levels: tuple[float, ...], zero_shot: dict | None) -> Curve:
-    seeds = tuple(told["seed"] for told, _ in runs)
+def _curve(learner: str, runs: list[_Played], levels: tuple[float, ...], zero_shot: dict | None) -> Curve:
+    seeds = tuple(run.seed for run in runs)
     same = None if zero_shot is None else [zero_shot[seed] for seed in seeds]
-    found = robustness(levels, [_accuracy(course) for _, course in runs], same)
-    scores = zip(*([view["auroc"]["value"] for view in course["views"]] for _, course in runs), strict=True)
-    auroc = tuple(None if None in values else float(np.mean(values)) for values in scores)
-    return Curve(learner, runs[0][0]["tuned_parameters"], seeds, found, auroc)
+    found = robustness(levels, [run.accuracy for run in runs], same)
+    views = [run.course["views"] for run in runs]
+    auroc = _means([[view["auroc"]["value"] for view in one] for one in views])
+    sides = [_means([[view.get(side) for view in one] for one in views]) for side in ("base_accuracy", "new_accuracy")]
+    return Curve(learner, runs[0].told["tuned_parameters"], seeds, found, auroc, *sides)
 
 
-def _accuracy(course: dict) -> list[float]:
-    return [view["accuracy"] for view in course["views"]]
+def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    """By level the mean over the seeds, None where any of them has none."""
+    return tuple(None if None in values else float(np.mean(values)) for values in zip(*by_seed, strict=True))
 
 
 def _ranking(tables: list[CourseTable]) -> Ranking:

@@ -1,11 +1,13 @@
 """The table of a run as CSV, Markdown and LaTeX: percent with two decimals, no rounding in between, and seconds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from openworld._errors import unknown_name
 from openworld.report.figures.figure import csv_text
+from openworld.report.operating_tables import operating_numbers
+from openworld.report.reach import Reach, reaches
 from openworld.report.summary import NUMBERS, Row, Summary, Table
 
 HEADER = (
@@ -50,8 +52,8 @@ def export(summary: Summary, form: str) -> str:
 
     Args:
         summary: of `summarise`.
-        form: "csv" (every number, one header), "json" (the same as fractions, and the tests), "markdown" or "latex"
-            (the main numbers, one table per setting).
+        form: "csv" (every number, one header), "json" (the same as fractions, the tests and the operating points),
+            "markdown" or "latex" (the main numbers, one table per setting).
 
     Raises:
         OpenworldError: for another form.
@@ -99,9 +101,25 @@ def _json(summary: Summary) -> str:
             "learners": [_as_json(row) for row in table.rows],
             "tests": [asdict(test) for test in table.comparisons.values()],
         }
+        | ({"operating": points} if (points := operating_numbers(table)) else {})
         for table in summary.tables
     ]
-    return json.dumps({"tables": tables}, indent=2, ensure_ascii=False) + "\n"
+    means = {"means": [_mean_as_json(reach) for reach in reached]} if (reached := reaches(summary)) else {}
+    return json.dumps({"tables": tables} | means, indent=2, ensure_ascii=False) + "\n"
+
+
+def _mean_as_json(reach: Reach) -> dict:
+    return {
+        "kind": reach.kind,
+        "targets": [table.title for table in reach.targets],
+        "learners": [_as_json(row) for row in reach.mean.rows],
+        "tests": [asdict(test) for test in reach.mean.comparisons.values()],
+    }
+
+
+def _with_means(summary: Summary) -> tuple[Table, ...]:
+    """All tables, then the means over several targets of generalisation."""
+    return (*summary.tables, *(reach.mean for reach in reaches(summary) if len(reach.targets) > 1))
 
 
 def _as_json(row: Row) -> dict:
@@ -112,47 +130,50 @@ def _as_json(row: Row) -> dict:
 
 
 def _csv(summary: Summary) -> str:
-    rows = [list(numbers(table, row).values()) for table in summary.tables for row in table.rows]
+    rows = [list(numbers(table, row).values()) for table in _with_means(summary) for row in table.rows]
     return csv_text(HEADER, rows)
 
 
 def _markdown(summary: Summary) -> str:
-    return "\n".join(_markdown_table(table) for table in summary.tables)
+    return "\n".join(_markdown_table(table) for table in _with_means(summary))
 
 
 def _markdown_table(table: Table) -> str:
     head = [TITLES[name] for name in SHORT]
     lines = [
-        f"**{_plain(table.title)}** (percent)",
+        f"**{plain(table.title)}** (percent)",
         "",
-        _piped(head),
-        _piped(["---", *["---:"] * (len(head) - 1)]),
+        piped(head),
+        piped(["---", *["---:"] * (len(head) - 1)]),
     ]
-    lines += [_piped([_plain(numbers(table, row)[name]) for name in SHORT]) for row in table.rows]
+    lines += [piped([plain(numbers(table, row)[name]) for name in SHORT]) for row in table.rows]
     return "\n".join(lines) + "\n"
 
 
 def _latex(summary: Summary) -> str:
-    return "\n".join(_latex_table(table) for table in summary.tables)
+    return "\n".join(_latex_table(table) for table in _with_means(summary))
 
 
 def _latex_table(table: Table) -> str:
     lines = [f"% {table.title}, percent", rf"\begin{{tabular}}{{l{'r' * (len(SHORT) - 1)}}}", r"\toprule"]
     lines += [" & ".join(TITLES[name] for name in SHORT) + r" \\", r"\midrule"]
-    lines += [" & ".join(_tex(numbers(table, row)[name]) for name in SHORT) + r" \\" for row in table.rows]
+    lines += [" & ".join(tex(numbers(table, row)[name]) for name in SHORT) + r" \\" for row in table.rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _piped(cells: Sequence[str]) -> str:
+def piped(cells: Iterable[str]) -> str:
+    """One line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text in which nothing is markup to Markdown."""
     for sign in r"\|*_<>`[]":
         text = text.replace(sign, "\\" + sign)
     return text
 
 
-def _tex(text: str) -> str:
+def tex(text: str) -> str:
+    """Text in which nothing is a command to LaTeX."""
     named = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(named.get(sign, "\\" + sign if sign in "&%$#_{}" else sign) for sign in text)

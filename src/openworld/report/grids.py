@@ -71,7 +71,7 @@ def further_grid(table: Table, looks: dict[str, Look], name: str) -> Grid:
     """Every other number of the records, means over the seeds."""
     columns = (Column("learner", words=True), *(Column(FURTHER[number]) for number in FURTHER))
     rows = tuple(
-        Line(row.learner, (_swatched(row.learner, looks), *(_number(row.mean[number]) for number in FURTHER)))
+        Line(row.learner, (swatched(row.learner, looks), *(_number(row.mean[number]) for number in FURTHER)))
         for row in table.rows
     )
     told = f"{table.title}: means over the seeds, percent. HM here is the mean of the seeds' own HM."
@@ -98,7 +98,7 @@ def overview(summary: Summary, looks: dict[str, Look]) -> Grid:
         *(Column(table.title) for table in summary.tables),
     )
     rows = tuple(
-        Line(learner, (_swatched(learner, looks), _average(summary, learner), *_across(summary, learner)))
+        Line(learner, (swatched(learner, looks), _average(summary, learner), *_across(summary, learner)))
         for learner in summary.learners
     )
     told = (
@@ -122,7 +122,7 @@ def _opponents(table: Table) -> list[Row]:
 
 def _main_cells(table: Table, row: Row, looks: dict[str, Look]) -> Iterable[Cell]:
     leads = "leads" if row is table.best and len(table.rows) > 1 else ""
-    yield _swatched(row.learner, looks)
+    yield swatched(row.learner, looks)
     if _is_known(table):
         known = "" if row.tuned_parameters is None else str(row.tuned_parameters)
         yield Cell(tuned(row.tuned_parameters), known, copied=known)
@@ -137,14 +137,15 @@ def _main_cells(table: Table, row: Row, looks: dict[str, Look]) -> Iterable[Cell
         yield Cell(seconds(row.fit_seconds), _sortable(row.fit_seconds))
         yield Cell(milliseconds(row.score_seconds), _sortable(row.score_seconds))
     for other in _opponents(table):
-        yield _tested(table.compare(row.learner, other.learner))
+        yield tested(table.compare(row.learner, other.learner))
 
 
-def _swatched(learner: str, looks: dict[str, Look]) -> Cell:
+def swatched(learner: str, looks: dict[str, Look]) -> Cell:
+    """The first cell of a row: the learner with its mark."""
     return Cell(learner, picture=swatch(looks[learner]))
 
 
-def _tested(test: Comparison | None) -> Cell:
+def tested(test: Comparison | None) -> Cell:
     """The difference to another learner and the verdict on it; sorted by the difference."""
     if test is None:
         return Cell("–", "", css="words")

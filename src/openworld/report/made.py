@@ -56,23 +56,29 @@ def command(provenance: Mapping[str, Any]) -> str:
 def _durations(run: RunFolder, summary: Summary) -> Iterator[tuple[str, str]]:
     seeds = sorted({outcome.metrics["seed"] for outcome in run.outcomes})
     yield "seeds", " ".join(map(str, seeds))
-    yield "records", str(len(run.outcomes))
+    yield "records", str(sum(map(_of_its_own, run.outcomes)))
     for learner in summary.learners:
-        told = _spent([outcome for outcome in run.outcomes if outcome.metrics["learner"] == learner])
+        told = spent([outcome for outcome in run.outcomes if outcome.metrics["learner"] == learner])
         if told:
             yield learner, told
 
 
-def _spent(outcomes: list[Outcome]) -> str:
+def spent(outcomes: Sequence[Outcome]) -> str:
     """Epochs, and seconds of every stage summed over the records, as far as they are known."""
     spent: dict[str, float] = {}
     for outcome in outcomes:
         for stage, value in outcome.seconds.items():
-            spent[stage] = spent.get(stage, 0.0) + value
+            if stage != "fit" or _of_its_own(outcome):
+                spent[stage] = spent.get(stage, 0.0) + value
     epochs = sorted({outcome.metrics["epochs"] for outcome in outcomes if outcome.metrics.get("epochs")})
     trained = [f"{' or '.join(map(str, epochs))} epochs"] * bool(epochs)
     stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(spent.items()))
     return "; ".join(trained + [f"{stages} in all"] * bool(stages))
+
+
+def _of_its_own(outcome: Outcome) -> bool:
+    """Whether no other outcome tells of the same fit: one record of generalisation holds several targets of one."""
+    return outcome.metrics.get("kind", "source") == "source"
 
 
 def _flat(told: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets.finding import Audit
 from openworld.metrics import OpenworldAUC, openworld_auc
+from openworld.report.names_audit import read_audits
 from openworld.runs import Record, RunStore
 
 
@@ -23,6 +25,8 @@ class Outcome:
         picture: the PNG bytes of an image id, or None where none was kept.
         seconds: how long each stage took.
         fingerprint: of the test pictures, or None where they were never seen (predictions made elsewhere).
+        validation: columns as of `images`, of validation pictures; None where none were scored.
+        weights: float[n_base] and float[n_new], how much every image counts in `result`; None for all the same.
     """
 
     metrics: Mapping[str, Any]
@@ -30,6 +34,8 @@ class Outcome:
     picture: Callable[[int], bytes | None] = lambda _: None
     seconds: Mapping[str, float] = field(default_factory=dict)
     fingerprint: str | None = None
+    validation: Mapping[str, np.ndarray] | None = None
+    weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
 
     @property
     def openworld_auc(self) -> float | None:
@@ -67,8 +73,9 @@ class Outcome:
     @cached_property
     def result(self) -> OpenworldAUC:
         """OpenworldAUC from the per-image table, clustered by group, with what every image contributes to it."""
+        weights = dict(zip(("base_weights", "new_weights"), self.weights, strict=True))
         base_groups, new_groups = self.groups
-        return openworld_auc(*self.samples, base_groups=base_groups, new_groups=new_groups)
+        return openworld_auc(*self.samples, **weights, base_groups=base_groups, new_groups=new_groups)
 
     @property
     def score_seconds(self) -> float | None:
@@ -90,37 +97,68 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run as the report sees it: its outcomes, the spec as given and as resolved, and its provenance."""
+    """A run as the report sees it: its outcomes, the spec as given and as resolved, its provenance, its audits."""
 
     outcomes: tuple[Outcome, ...]
     given: Any
     resolved: Any
     provenance: tuple[Mapping[str, Any], ...]
+    audits: tuple[Audit, ...] = ()
 
 
 def load(folder: Path | str) -> RunFolder:
     """Read the run in `folder`, every record of it verified.
 
     Raises:
-        OpenworldError: when there is no run, when a unit is not done or damaged, or when no unit is a recognition
-            unit.
+        OpenworldError: when there is no run, when a unit is not done or damaged, or when no unit is one of recognition
+            or of generalisation.
     """
     store = RunStore(folder)
     told = store.description()
-    outcomes = tuple(outcome(record) for record in store.records() if record.metrics.get("protocol") == "recognition")
+    readers = {"recognition": lambda record: (outcome(record),), "generalisation": target_outcomes}
+    known = [record for record in store.records() if record.metrics.get("protocol") in readers]
+    outcomes = tuple(one for record in known for one in readers[record.metrics["protocol"]](record))
     if not outcomes:
         raise OpenworldError(f"{folder} holds no recognition record, so there is nothing to report on yet.")
-    return RunFolder(outcomes, told["given"], told["resolved"], tuple(told["provenance"]))
+    return RunFolder(outcomes, told["given"], told["resolved"], tuple(told["provenance"]), read_audits(folder))
 
 
 def outcome(record: Record) -> Outcome:
     """One record as the report reads it."""
+    validation = record.table("validation") if "validation" in record.tables else None
+    picture, fingerprint = _kept(record, "pictures"), record.unit.inputs.get("test")
+    return Outcome(record.metrics, record.table("images"), picture, _seconds(record), fingerprint, validation)
+
+
+def target_outcomes(record: Record) -> tuple[Outcome, ...]:
+    """One record of generalisation as the report reads it: an outcome per target, that of the source first.
+
+    Every one tells the seconds of the fit, which was one for all of them, and its share of those of scoring.
+    """
+    table, inputs = record.table("images"), record.unit.inputs
+    shared = {name: value for name, value in record.metrics.items() if name != "targets"}
+    found = []
+    for number, target in enumerate(record.metrics["targets"]):
+        rows = table["target"] == number
+        images = {name: column[rows] for name, column in table.items() if name != "target"}
+        read = " ".join(inputs[part] for part in target["parts"])
+        share = {"score": float(rows.mean())}
+        seconds = {stage: value * share.get(stage, 1.0) for stage, value in _seconds(record).items()}
+        found.append(Outcome(shared | target, images, _kept(record, f"pictures/{number}"), seconds, read))
+    return tuple(found)
+
+
+def _kept(record: Record, folder: str) -> Callable[[int], bytes | None]:
+    """Reads the thumbnail of an image id from a folder of the record's attachments."""
     kept = set(record.attachments)
 
     def picture(number: int) -> bytes | None:
-        name = f"pictures/{number}.png"
+        name = f"{folder}/{number}.png"
         return record.attachment(name) if name in kept else None
 
+    return picture
+
+
+def _seconds(record: Record) -> Mapping[str, float]:
     seconds = record.timing.get("seconds", {})
-    stages = seconds if isinstance(seconds, Mapping) else {"all": seconds}
-    return Outcome(record.metrics, record.table("images"), picture, stages, record.unit.inputs.get("test"))
+    return seconds if isinstance(seconds, Mapping) else {"all": seconds}

@@ -52,6 +52,20 @@ function pick(button) {
   }
 }
 
+// Pointing at a learner, by mouse or by moving the focus to its name, brings it forward until something else is.
+function point(event) {
+  const at = event.target.closest?.(".legend [data-picks], svg [data-learner]");
+  const name = at ? (at.dataset.picks ?? at.dataset.learner) : null;
+  if (name === document.body.dataset.pointed) return;
+  if (name === null) delete document.body.dataset.pointed;
+  else document.body.dataset.pointed = name;
+  document.body.classList.toggle("pointing", name !== null);
+  for (const mark of document.querySelectorAll("svg [data-learner]")) {
+    mark.classList.toggle("pointed", mark.dataset.learner === name);
+  }
+}
+for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point);
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;

@@ -7,6 +7,7 @@ style but the page's own, named by hash, so that even an escape gone wrong could
 import base64
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -22,13 +23,20 @@ from openworld.report.figures.forest import key, loss_key
 from openworld.report.figures.points_lost import LOSSES
 from openworld.report.grids import further_grid, main_grid, overview
 from openworld.report.made import made
+from openworld.report.mix_tables import imbalance_grid, mixes_csv, variation_csv, variation_grid
+from openworld.report.names_audit import names_section
+from openworld.report.operating import all_run_at, preferred, sentence, why_none
+from openworld.report.operating_tables import operating_grid
 from openworld.report.outcome import RunFolder, load
 from openworld.report.palette import Look, looks, style_sheet
 from openworld.report.pictures import KINDS, Shown, show
+from openworld.report.reach import reaches
+from openworld.report.reach_tables import reach_grid, reach_title, reach_verdict
 from openworld.report.summary import Summary, Table, summarise
 from openworld.report.svg import shapes
 from openworld.report.verdict import listed, verdict
 
+_BEST = "Best by what validation pictures say, and then on test pictures: "
 PICTURE_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
 
 
@@ -64,19 +72,43 @@ def render(run: RunFolder) -> str:
     many = len(summary.tables) > 1
     numbered = list(enumerate(summary.tables, 1))
     figures = [figure(summary.tables, chosen) for figure in FIGURES]
+    reached = reaches(summary)
     return fill(
         chosen,
-        title=_title(summary),
+        title=reach_title(reached) if reached else _title(summary),
         subtitle=_subtitle(summary),
-        verdict=verdict(summary),
-        overview=overview(summary, chosen) if many else None,
+        verdict=reach_verdict(summary, reached) if reached else verdict(summary),
+        reached=[reach_grid(reach, chosen) for reach in reached],
+        overview=overview(summary, chosen) if many and not reached else None,
         tables=[main_grid(table, chosen, f"table-{place}") for place, table in numbered],
         further=[further_grid(table, chosen, f"further-{place}") for place, table in numbered],
         numbers=csv_address(export(summary, "csv")),
         figures=[figure for figure in figures if figure is not None],
+        operating=[_operating(table, chosen, f"operating-{place}") for place, table in numbered if all_run_at(table)],
+        mixes=list(_mixes(summary, chosen)),
         albums=_albums(summary),
+        class_names=names_section(run.audits),
         made=made(run, summary),
     )
+
+
+def _operating(table: Table, looks: dict[str, Look], name: str) -> dict:
+    """A table of operating points, and in a sentence what the learner does that validation pictures prefer."""
+    best = preferred(all_run_at(table))
+    told = why_none(all_run_at(table)) if best is None else f"{_BEST}{sentence(best)}"
+    return {"grid": operating_grid(table, looks, name), "told": told}
+
+
+def _mixes(summary: Summary, looks: dict[str, Look]) -> Iterator[dict]:
+    """The tables of other mixes of base and new images, each with its numbers, where the records hold them."""
+    for place, table in enumerate(summary.tables, 1):
+        for name, grid, csv in (
+            ("imbalance", imbalance_grid, mixes_csv),
+            ("all-ratios", variation_grid, variation_csv),
+        ):
+            found = grid(table, looks, f"{name}-{place}")
+            if found:
+                yield {"grid": found, "csv": csv_address(csv([table]))}
 
 
 def fill(chosen: dict[str, Look], **parts) -> str:
@@ -92,7 +124,7 @@ def fill(chosen: dict[str, Look], **parts) -> str:
         script_hash=Markup(_hash(script)),
         legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
         losses=[{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
-        **{"albums": []} | parts,
+        **{"albums": [], "reached": [], "mixes": [], "operating": [], "class_names": None} | parts,
     )
 
 
@@ -157,7 +189,7 @@ def _described(table: Table) -> list[str]:
         setting.domains: bool(setting.domains),
         f"{setting.split} split": setting.split != "as given",
         f"{counts['base_classes']} base + {counts['new_classes']} new classes": counts["base_classes"] > 1,
-        f"{setting.shots} shots": bool(setting.shots),
+        f"{setting.shots} shot{'s' * (setting.shots != 1)}": bool(setting.shots),
         f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
         setting.backbone: True,
     }

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import QUANTITIES, average, holm, paired_test
+from openworld.metrics.estimate import NO_VARIANCE
 from openworld.report.comparison import Comparison
 from openworld.report.outcome import Outcome
 from openworld.report.summary import Interval
@@ -45,6 +46,8 @@ class RunPair:
     @property
     def verdict(self) -> str:
         """The second run against the first, in words: better, worse, does not differ, or why that cannot be said."""
+        if self.test.reason == NO_VARIANCE and self.test.difference == 0:
+            return "the same, picture by picture"
         return self.test.reason if self.test.p is None else self.test.short_words
 
 

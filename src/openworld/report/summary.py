@@ -6,7 +6,7 @@ given these seeds) and over seeds (training could have gone otherwise; Student's
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,7 +34,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Setting:
-    """What the learners of one table have in common; `None` for what does not apply."""
+    """What the learners of one table have in common; `None` for what does not apply.
+
+    `target` is the short name of one of several places where learners that were tuned once are scored.
+    """
 
     task: str
     split: str
@@ -42,6 +45,7 @@ class Setting:
     test_domain: str | None
     backbone: str
     shots: int | None
+    target: str | None = None
 
     @property
     def domains(self) -> str:
@@ -172,33 +176,25 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
 def _setting(outcome: Outcome) -> Setting:
     told = outcome.metrics
     names = (told["task"], told["split"], told["train_domain"], told["test_domain"], told["backbone"])
-    return Setting(*names, told.get("shots") or None)
+    return Setting(*names, told.get("shots") or None, told.get("target"))
 
 
 def _members(setting: Setting, outcomes: Sequence[Outcome]) -> list[Outcome]:
     def belongs(outcome: Outcome) -> bool:
         other = _setting(outcome)
-        without_shots = Setting(*[getattr(setting, name) for name in _NAMED], None)
+        without_shots = replace(setting, shots=None)
         return other == setting or (outcome.metrics["tuned_parameters"] == 0 and other == without_shots)
 
     return [outcome for outcome in outcomes if belongs(outcome)]
-
-
-_NAMED = ("task", "split", "train_domain", "test_domain", "backbone")
 
 
 def _titles(settings: list[Setting]) -> dict[Setting, str]:
     """A short title per setting: the task, and whatever else differs between the settings."""
 
     def parts(setting: Setting) -> dict[str, str]:
-        shots = f"{setting.shots} shots" if setting.shots else "no shots"
-        return {
-            "task": setting.task,
-            "split": setting.split,
-            "domains": setting.domains,
-            "shots": shots,
-            "on": setting.backbone,
-        }
+        shots = f"{setting.shots} shot{'s' * (setting.shots > 1)}" if setting.shots else "no shots"
+        place = (setting.target, "", "") if setting.target else (setting.task, setting.split, setting.domains)
+        return dict(zip(("task", "split", "domains", "shots", "on"), (*place, shots, setting.backbone), strict=True))
 
     told = [parts(setting) for setting in settings]
     differing = [key for key in told[0] if len({one[key] for one in told}) > 1] if len(told) > 1 else ["task"]
@@ -265,13 +261,21 @@ def _hit_rates(outcome: Outcome) -> np.ndarray:
 
 
 def _mean_sweep(outcomes: tuple[Outcome, ...]) -> tuple[tuple[float, dict], ...]:
-    """(share of new images, mean numbers) in increasing share, for the mixes that every seed has."""
+    """(share of new images, numbers) in increasing share, for the mixes that every seed has.
+
+    Numbers are means over the seeds; under `spread` stands the standard deviation of one draw, None where not known.
+    """
     sweeps = [{_share(point): point for point in outcome.metrics.get("ratio_sweep") or ()} for outcome in outcomes]
     shares = sorted(set.intersection(*map(set, sweeps)))
     names = ("openworld_auc", "overall_accuracy")
-    return tuple(
-        (share, {name: _mean([sweep[share].get(name) for sweep in sweeps]) for name in names}) for share in shares
-    )
+    return tuple((share, _mixed([sweep[share] for sweep in sweeps], names)) for share in shares)
+
+
+def _mixed(points: Sequence[dict], names: Sequence[str]) -> dict:
+    deviations = {name: [point.get("spread", {}).get(name) for point in points] for name in names}
+    squares = {name: _mean([None if one is None else one**2 for one in found]) for name, found in deviations.items()}
+    spread = {name: None if square is None else float(np.sqrt(square)) for name, square in squares.items()}
+    return {name: _mean([point.get(name) for point in points]) for name in names} | {"spread": spread}
 
 
 def _share(point: dict) -> float:

@@ -83,6 +83,14 @@ class Frame:
         text = " ".join(f"{_short(x)},{_short(y)}" for x, y in _thinned(points))
         return element("polyline", points=text, **attributes)
 
+    def band(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], **attributes) -> Markup:
+        """The area between two lines over the same xs; nothing where they are the same line."""
+        if tuple(lows) == tuple(highs):
+            return Markup("")
+        edge = [*zip(xs, highs, strict=True), *zip(reversed(xs), reversed(lows), strict=True)]
+        points = " ".join(f"{_short(self.across(x))},{_short(self.up(y))}" for x, y in edge)
+        return element("polygon", points=points, **attributes)
+
     def mark(self, x: float, y: float, shape: str) -> Markup:
         """A marker of the given shape at a data point."""
         return marker(shape, self.across(x), self.up(y))

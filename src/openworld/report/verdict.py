@@ -16,8 +16,8 @@ def verdict(summary: Summary) -> tuple[str, str, str]:
     """Three sentences: the leader, tuning against not tuning, and the evidence."""
     if len(summary.tables) == 1:
         table = summary.tables[0]
-        return _leader(table), _against_yardstick(table), _evidence(table)
-    return _leader_of_many(summary), _against_yardstick_of_many(summary), _evidence_of_many(summary)
+        return leader(table), against_yardstick(table), _evidence(table)
+    return _leader_of_many(summary), _against_yardstick_of_many(summary), evidence_of_many(summary)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -37,7 +37,8 @@ def points(row: Row) -> str:
     return f"{value}\u00a0[{100 * row.over_images[0]:.1f},\u00a0{100 * row.over_images[1]:.1f}]"
 
 
-def _leader(table: Table) -> str:
+def leader(table: Table) -> str:
+    """Who has the highest OpenworldAUC of a table, and over whom that is shown."""
     best, others = table.best, [row.learner for row in table.rows if row is not table.best]
     if best.openworld_auc is None:
         return f"No OpenworldAUC is defined on {table.title}: {best.outcomes[0].metrics['openworld_auc']['reason']}."
@@ -54,7 +55,8 @@ def _leader(table: Table) -> str:
     return f"{lead}; it is better than {_names(beaten)} but cannot be told apart from {_told_apart(level)}."
 
 
-def _against_yardstick(table: Table) -> str:
+def against_yardstick(table: Table) -> str:
+    """What tuning brought over the learner that tunes nothing; without one, where the leader loses points."""
     yardstick = table.yardstick
     tests = [] if yardstick is None else [table.compare(row.learner, yardstick.learner) for row in table.rows]
     tests = [test for test in tests if test is not None and test.difference is not None]
@@ -163,7 +165,8 @@ def _test_of(table: Table, learner: str | None) -> Comparison | None:
     return table.compare(learner, table.yardstick.learner)
 
 
-def _evidence_of_many(summary: Summary) -> str:
+def evidence_of_many(summary: Summary) -> str:
+    """What the numbers and tests of several settings rest on."""
     counts, group = [table.counts for table in summary.tables], summary.tables[0].group_name
     images = _span([count["base_images"] + count["new_images"] for count in counts])
     of_groups = f" of {_span([count['groups'] for count in counts])} {group}s" if group else ""

@@ -66,8 +66,20 @@ class Board:
         self._busy += 1
         self.waiting.append(unit)
 
-    def started(self, unit: Unit, detail: str) -> None:
-        self._tell(unit, "started", detail)
+    def hear(self, unit: Unit, word: str, detail) -> bool:
+        """Note what a worker says of the unit (see `work.steps`); True with its last word."""
+        if word == "started":
+            self._tell(unit, "started", detail)
+        elif word == "busy":
+            self.put_back(unit)
+        elif word == "failed":
+            message, trace = detail
+            error = OpenworldError(message)
+            error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
+            self.failed(unit, error)
+        else:
+            self.settled(unit, word)
+        return word != "started"
 
     def settled(self, unit: Unit, state: Literal["kept", "finished"]) -> None:
         """The unit is done."""

@@ -6,12 +6,13 @@ from typing import Literal
 from openworld._errors import OpenworldError, unknown_name
 from openworld.runs.board import Board, Event
 from openworld.runs.local import run_local
+from openworld.runs.on_ray import run_on_ray
 from openworld.runs.record import Record
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
 
-# An engine takes units from the board, has `work.do` done on each somewhere, and reports back to the board.
-ENGINES: dict[str, Callable[[Board, RunStore, int], None]] = {"local": run_local}
+# An engine takes units from the board, has `work.steps` done on each somewhere, and the board hear what they say.
+ENGINES: dict[str, Callable[[Board, RunStore, int], None]] = {"local": run_local, "ray": run_on_ray}
 
 
 def execute(
@@ -25,7 +26,8 @@ def execute(
 ) -> list[Record]:
     """The records of all units, in order; those whose record verifies are kept, the others computed.
 
-    engine: a name in ENGINES; workers: processes, 1 works in this one, in order.
+    engine: a name in ENGINES; "ray" needs pip install 'openworld[ray]' (see `on_ray`).
+    workers: units at a time; one on "local" is done in this process, in order.
     progress: called with an Event at every step.
     on_failure: "stop" begins no further unit once one has failed, "finish" still does the others.
     Raises OpenworldError naming the unit that failed (or all of them); records written so far stay, and the

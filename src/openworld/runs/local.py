@@ -8,8 +8,6 @@ import contextlib
 import os
 import signal
 import threading
-import traceback
-from functools import partial
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
-from openworld.runs.work import do
+from openworld.runs.work import steps, steps_elsewhere
 
 
 def run_local(board: Board, store: RunStore, workers: int) -> None:
@@ -32,18 +30,11 @@ def _run_here(board: Board, store: RunStore) -> None:
     while taken := board.take():
         unit, wait = taken
         try:
-            outcome = do(unit, store, partial(board.started, unit), wait=wait)
+            with contextlib.closing(steps(unit, store, wait=wait)) as words:
+                for word, detail in words:
+                    board.hear(unit, word, detail)
         except OpenworldError as error:
             board.failed(unit, error)
-        else:
-            _note(board, unit, outcome)
-
-
-def _note(board: Board, unit: Unit, outcome: str) -> None:
-    if outcome == "busy":
-        board.put_back(unit)
-    else:
-        board.settled(unit, outcome)
 
 
 def _run_in_processes(board: Board, store: RunStore, workers: int) -> None:
@@ -75,17 +66,8 @@ def _listen(board: Board, worker: "_Worker") -> bool:
         cause = worker.end()
         board.lost(worker.unit, cause)
         return False
-    if word == "started":
-        board.started(worker.unit, detail)
-        return True
-    if word == "failed":
-        message, trace = detail
-        error = OpenworldError(message)
-        error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
-        board.failed(worker.unit, error)
-    else:
-        _note(board, worker.unit, word)
-    worker.unit = None
+    if board.hear(worker.unit, word, detail):
+        worker.unit = None
     return True
 
 
@@ -121,14 +103,8 @@ def _serve(folder: str, pipe: connection.Connection) -> None:
     with contextlib.suppress(EOFError, OSError):  # the parent closed the pipe: nothing more to do
         while True:
             unit, wait = pipe.recv()
-            pipe.send(_attempt(unit, store, pipe, wait))
-
-
-def _attempt(unit: Unit, store: RunStore, pipe: connection.Connection, wait: bool) -> tuple[str, object]:
-    try:
-        return do(unit, store, lambda detail: pipe.send(("started", detail)), wait=wait), ""
-    except OpenworldError as error:
-        return "failed", (str(error), traceback.format_exc())
+            for word in steps_elsewhere(unit, store, wait=wait):
+                pipe.send(word)
 
 
 def _die_with_parent() -> None:

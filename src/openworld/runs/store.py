@@ -11,7 +11,7 @@ work in one folder; a lock per unit, released by the kernel when its holder dies
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,20 @@ class RunStore:
                 write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
         return self.read(unit)
 
+    def take_over(self, unit: Unit, others: Iterable["RunStore"]) -> bool:
+        """Copy the record of a unit from another run that has it: a key stands for the same bytes in every run.
+
+        Returns whether a record was copied: not where this run has one, nor while another process has the unit in hand.
+        """
+        with self.claim(unit, wait=False) as held:
+            for other in others if held and not self.has(unit) else ():
+                if other.has(unit) and other.read(unit).name == unit.name:
+                    self._writing.mkdir(parents=True, exist_ok=True)
+                    files = _contents(other._folder(unit.key))
+                    write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
+                    return True
+        return False
+
     @contextmanager
     def claim(self, unit: Unit, *, wait: bool = True) -> Iterator[bool]:
         """Hold the unit's lock within a `with` block; with wait=False yields False where another holds it."""
@@ -188,6 +202,11 @@ class RunStore:
             raise OpenworldError(
                 f"{path} is damaged ({error}). Delete it and start the run again; finished units are kept."
             ) from error
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """{relative name: bytes} of every file in a folder and below."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _differences(there: Any, here: Any, path: str) -> Iterator[str]:

@@ -1,40 +1,50 @@
-"""What one worker does with one unit, whatever the engine: claim it, keep or compute it, write it."""
+"""What one worker does with one unit, whatever the engine: claim it, keep or compute it, write it, and say so."""
 
 import os
 import platform
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Literal
 
 from openworld._errors import OpenworldError
 from openworld.runs.store import NO_RECORD, RunStore
 from openworld.runs.unit import Unit, UnitResult
 
-Outcome = Literal["kept", "finished", "busy"]
+Word = tuple[str, object]  # what a worker says to `Board.hear`
 
 
-def do(unit: Unit, store: RunStore, started: Callable[[str], None], *, wait: bool) -> Outcome:
-    """Make sure the unit is done.
+def steps(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
+    """Make sure the unit is done, and say what happens.
 
-    started: called before computing, with what is wrong with the record that is there ("" where none is).
-    Returns "kept" (done already), "finished" (computed now), or, with wait=False only, "busy" (in the hands
-    of another process). Raises OpenworldError naming the unit when its function or the writing fails.
+    Yields ("started", what is wrong with the record that is there, "" where none is) before computing, and last
+    ("kept", "") for what was done already, ("finished", "") for what is now, or, with wait=False only, ("busy", "")
+    for what another process has in hands. Raises OpenworldError naming the unit when its function or the writing
+    fails.
     """
     with store.claim(unit, wait=wait) as held:
-        if not held:
-            return "busy"
-        problem = store.problem(unit)
-        if problem is None:
-            return "kept"
-        started("" if problem == NO_RECORD else f"computed again: {problem}")
-        try:
-            _compute(unit, store)
-        except OpenworldError as error:
-            raise OpenworldError(f"unit {unit.name!r}: {error}") from error
-        except Exception as error:
-            raise OpenworldError(f"unit {unit.name!r} failed with {type(error).__name__}: {error}") from error
-        return "finished"
+        problem = store.problem(unit) if held else None
+        if problem is not None:
+            yield "started", "" if problem == NO_RECORD else f"computed again: {problem}"
+            _attempt(unit, store)
+    yield ("busy" if not held else "kept" if problem is None else "finished"), ""
+
+
+def steps_elsewhere(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
+    """The same in another process than the board's, where a failure is said too: ("failed", (message, trace))."""
+    try:
+        yield from steps(unit, store, wait=wait)
+    except OpenworldError as error:
+        yield "failed", (str(error), traceback.format_exc())
+
+
+def _attempt(unit: Unit, store: RunStore) -> None:
+    try:
+        _compute(unit, store)
+    except OpenworldError as error:
+        raise OpenworldError(f"unit {unit.name!r}: {error}") from error
+    except Exception as error:
+        raise OpenworldError(f"unit {unit.name!r} failed with {type(error).__name__}: {error}") from error
 
 
 def _compute(unit: Unit, store: RunStore) -> None:

@@ -201,6 +201,18 @@ def answers_one_name_per_half(learner, world: World) -> None:
         _require(np.isfinite(logits).all() and logits.shape[1] == 2, f"one base name and {new!r} get finite logits")
 
 
+def names_a_part_of_its_classes(learner, world: World) -> None:
+    """Some of the training names, in any order, get the logits that they get among all; a variant may show no more."""
+    fitted, bank = _with_bank(learner, world)
+    part, names = [4, 1, 2], world.shots.classnames
+    for new in (world.new, ()):  # and it may show no new class
+        fewer = fitted.text_bank([names[place] for place in part], new)
+        ours, all_of_them = fitted.logits(world.shots, fewer, "base"), fitted.logits(world.shots, bank, "base")
+        if not learner.depends_on_other_names:
+            _close(ours, all_of_them[:, part], "base logits follow the names, not their places in training")
+        _require(np.isfinite(fitted.baseness(world.shots, fewer)).all(), "baseness is finite for a part of the names")
+
+
 def refuses_bad_names(learner, world: World) -> None:
     """Names that occur twice or do not fit are refused with a sentence, in training and after."""
     fitted, names = _fitted(learner, world), world.shots.classnames
@@ -275,6 +287,7 @@ LEARNER_CHECKS: Mapping[str, Callable[[object, World], None]] = {
         says_whether_names_matter,
         reads_underscores_as_spaces,
         answers_one_name_per_half,
+        names_a_part_of_its_classes,
         refuses_bad_names,
         refuses_missing_images,
         copes_with_few_classes,

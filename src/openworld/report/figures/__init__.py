@@ -6,9 +6,11 @@ from openworld.report.figures.parameters import parameters
 from openworld.report.figures.points_lost import points_lost
 from openworld.report.figures.ratio import ratio
 from openworld.report.figures.score_time import score_time
+from openworld.report.figures.setting import setting
+from openworld.report.figures.shots import shots
 from openworld.report.figures.trade_off import trade_off
 
-FIGURES = (points_lost, miss_hit, trade_off, parameters, fit_time, score_time, ratio)
+FIGURES = (shots, setting, points_lost, miss_hit, trade_off, parameters, fit_time, score_time, ratio)
 
 __all__ = [
     "FIGURES",
@@ -18,5 +20,7 @@ __all__ = [
     "points_lost",
     "ratio",
     "score_time",
+    "setting",
+    "shots",
     "trade_off",
 ]

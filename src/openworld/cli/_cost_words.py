@@ -1,0 +1,141 @@
+"""What a reproduction will cost, and what it came to, in words."""
+
+from dataclasses import asdict
+
+from openworld import __version__
+
+MOST_TOLD = 3
+
+
+def say_plan(plan, cost, out) -> None:
+    """What runs, for which tables, and what it costs."""
+    from rich.text import Text
+
+    from openworld.report.published import PAPERS
+
+    ground = plan.ground
+    data = "embedded data, which stand in for the paper's" if ground.embedded else f"data in {ground.data}"
+    parts = [
+        f"openworld {__version__}",
+        PAPERS[plan.paper],
+        tables_in_words(plan.tables),
+        data,
+        f"backbone {ground.backbone}",
+        f"seeds {' '.join(map(str, ground.seeds))}",
+    ]
+    out.print(" · ".join(parts), markup=False)
+    out.print(_table(plan, cost))
+    for line in _lines(plan, cost):
+        out.print(Text(line))
+
+
+def say_missing(plan, out) -> None:
+    """Which data sets would have to be downloaded first."""
+    from openworld._errors import OpenworldError
+    from openworld.datasets.checking import require_places
+
+    try:
+        require_places(plan.downloads, plan.ground.data)
+    except OpenworldError as error:
+        out.print(str(error), style="yellow", markup=False)
+
+
+def say_truth(cost, unit_seconds: float, seconds: float, out) -> None:
+    """What it took beside what was expected; nothing where nothing was measured, or much was there before."""
+    expected = sum(run.unit_seconds or 0.0 for run in cost.runs)
+    if not expected or seconds * cost.workers < 0.5 * unit_seconds:
+        return
+    out.print(
+        f"All took {duration(seconds)}; the units {duration(unit_seconds)} of work, where {duration(expected)} were "
+        f"expected ({unit_seconds / expected:.2f} times as long).",
+        markup=False,
+    )
+
+
+def plan_as_json(plan, cost) -> dict:
+    """Plain values: the runs with their specs, and the cost."""
+    from openworld.runs import to_json
+
+    runs = [
+        {"name": run.name, "tables": run.tables, "datasets": run.datasets, "methods": run.methods, "spec": run.spec}
+        for run in plan.runs
+    ]
+    told = {"units": cost.units, "seconds": cost.seconds} | asdict(cost)
+    return to_json(
+        {"paper": plan.paper, "tables": plan.tables, "left_out": plan.left_out, "runs": runs, "cost": told}, "plan"
+    )
+
+
+def tables_in_words(numbers) -> str:
+    """The tables of a plan, runs of consecutive ones drawn together.
+
+    >>> tables_in_words(("2",)), tables_in_words(("2", "3", "4", "8-9", "11"))
+    ('Table 2', 'Tables 2 to 4, 8-9, 11')
+    """
+    groups: list[list[str]] = []
+    for number in numbers:
+        follows = groups and number.isdigit() and groups[-1][-1].isdigit() and int(number) == int(groups[-1][-1]) + 1
+        if follows:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    spans = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups]
+    return f"Table{'s' * (len(numbers) > 1)} {', '.join(spans)}"
+
+
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> duration(12.2), duration(310), duration(5400), duration(500_000)
+    ('12 s', '5 min', '1.5 h', '139 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"
+
+
+def size(count: int) -> str:
+    """Bytes as people say them.
+
+    >>> size(340_000_000), size(1_300_000_000), size(323_000_000_000)
+    ('340 MB', '1.3 GB', '323 GB')
+    """
+    if count < 1e9:
+        return f"{count / 1e6:.0f} MB"
+    return f"{count / 1e9:.1f} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
+
+
+def _table(plan, cost):
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, justify in (("run", "left"), ("units", "right"), ("to encode", "right"), ("about", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True)
+    table.add_column("for")
+    for run in cost.runs:
+        about = "–" if run.seconds is None else duration(run.seconds)
+        told = (run.name, str(run.units), f"{run.pictures:,}", about, tables_in_words(run.tables))
+        table.add_row(*map(Text, told))
+    return table
+
+
+def _lines(plan, cost) -> list[str]:
+    features, records = size(cost.feature_bytes), size(cost.record_bytes)
+    lines = [
+        f"In all {cost.units:,} units (one learner with one seed), each counted once; {cost.pictures:,} pictures to "
+        f"encode, with their augmented views {cost.passes:,} passes through the image tower; {features} of disk for "
+        f"them and {records} for the records. What is there already is not done again."
+    ]
+    if cost.seconds is not None:
+        most = list(cost.learners.items())[:MOST_TOLD]
+        whole = sum(cost.learners.values()) or 1.0
+        shares = ", ".join(f"{name} {100 * seconds / whole:.0f} %" for name, seconds in most)
+        lines.append(
+            f"About {duration(cost.seconds)} with {cost.workers} worker(s), if nothing else runs here: an estimate, "
+            f"from a few steps and pictures of each learner and straight lines. Of the units' time: {shares}."
+        )
+    lines += [f"Table {number} is left out: {reason}." for number, reason in plan.left_out.items()]
+    return lines

@@ -1,0 +1,60 @@
+"""The audit of a run's class names: made before anything is encoded, told in a few lines, kept whole in its folder.
+
+It warns and never stops a run. Two classes of exactly one name are refused by the data set itself; what remains, such
+as names that a tokenizer reads alike, costs accuracy, and published numbers were measured with such names.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+TOLD = 3
+"""Errors and warnings that are told in words; the others are counted."""
+
+
+def audit_names(spec, manner, out) -> None:
+    """Look at the names of every data set of a run, write audit.json, say the worst."""
+    from openworld.datasets.audit import audit
+    from openworld.datasets.templates import PHOTO, TEMPLATES
+    from openworld.datasets.wordnet import find_wordnet
+    from openworld.protocols._names import casts
+    from openworld.protocols._workbench import backbone
+
+    shared = {"wordnet": find_wordnet(), "tokenizer": backbone(spec.backbone, manner.device).tokenizer}
+    audits = [
+        audit(
+            cast.names,
+            cast.title,
+            base_count=cast.base_count,
+            against=cast.against,
+            template=TEMPLATES.get(cast.dataset, PHOTO),
+            **shared,
+        )
+        for cast in casts(spec)
+    ]
+    _keep(audits, manner.folder)
+    for line in lines(audits, manner.folder):
+        out.print(line, markup=False)
+
+
+def lines(audits: Sequence, folder: Path) -> list[str]:
+    """What is said of the audits on screen: nothing where there is no error and no warning."""
+    from openworld.report.names_audit import FILE, counted
+
+    grave = [one for audit in audits for one in audit.findings if one.severity != "note"]
+    grave.sort(key=lambda one: one.severity != "error")
+    if not grave:
+        return []
+    worst = f", the first {TOLD} here" if len(grave) > TOLD else ""
+    told = [f"  {one.severity}: {one.sentence}" for one in grave[:TOLD]]
+    count = counted(audits, ("error", "warning"))
+    return [f"class names: {count}{worst} (the whole audit: {folder / FILE})", *told]
+
+
+def _keep(audits: Sequence, folder: Path) -> None:
+    from openworld.report.names_audit import FILE, audits_text
+    from openworld.runs.atomic import write_file
+
+    data = audits_text(audits).encode()
+    path = folder / FILE
+    if not path.is_file() or path.read_bytes() != data:
+        write_file(path, data)

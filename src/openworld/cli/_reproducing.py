@@ -1,0 +1,189 @@
+"""Carry out the plan of a reproduction: tell its cost, do its runs, put its tables beside the printed ones."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.cli import console
+from openworld.cli._cost_words import duration
+from openworld.cli._running import Among, Manner, count_workers, perform, say_run
+
+MANY = 13
+"""Tables beyond which the screen shows a line of each, and the page the tables themselves."""
+
+SPEEDS = "speeds.json"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How far to go."""
+
+    only_plan: bool = False
+    estimate: bool = True
+
+
+def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
+    """Everything, in the order in which a reader sees it."""
+    from openworld import datasets
+    from openworld.cli import _cost_words as words
+    from openworld.datasets.checking import require_places
+
+    out = console.output(quiet=manner.quiet or manner.as_json)
+    if plan.downloads and Path(plan.ground.data).is_dir():
+        datasets.use_root(plan.ground.data)
+    if not wish.only_plan:
+        require_places(plan.downloads, plan.ground.data)
+    cost = _cost(plan, manner, wish, out)
+    if wish.only_plan and manner.as_json:
+        print(json.dumps(words.plan_as_json(plan, cost), indent=1))
+        return
+    words.say_plan(plan, cost, out)
+    if wish.only_plan:
+        words.say_missing(plan, out)
+        return
+    started = time.perf_counter()
+    _perform_all(plan, manner, out)
+    words.say_truth(cost, _unit_seconds(plan, manner), time.perf_counter() - started, out)
+    with console.working():
+        _show_tables(plan, manner, out)
+
+
+def _cost(plan, manner: Manner, wish: Wish, out):
+    from openworld.protocols._cost import cost
+
+    return cost(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
+
+
+def _speeds(plan, manner: Manner, out):
+    """Of this machine, as measured for this folder before, or now."""
+    from openworld.protocols._speeds import Speeds, measure, speed_key
+    from openworld.protocols._work import work_of
+    from openworld.runs.atomic import write_file
+
+    units = [unit for run in work_of(plan.runs).values() for unit in run]
+    measured_on = {"backbone": plan.ground.backbone, "device": manner.device, "embedded": plan.ground.embedded}
+    path = manner.folder / SPEEDS
+    known = json.loads(path.read_bytes()) if path.is_file() else {}
+    if known.get("on") == measured_on and {speed_key(one.learner) for one in units} <= set(known["learners"]):
+        return Speeds.from_dict(known)
+    out.print("Measuring this machine, for about a minute (--no-estimate skips that) ...")
+    with console.bars(manner.quiet or manner.as_json) as progress:
+        bar = progress.add_task("measuring", total=None, rate="")
+
+        def told(done: int, total: int, what: str) -> None:
+            progress.update(bar, completed=done, total=total, description=f"measuring {what}")
+
+        speeds = measure(
+            plan.ground.backbone,
+            units,
+            device=manner.device,
+            threads=plan.runs[0].spec.threads,
+            embedded=plan.ground.embedded,
+            told=told,
+        )
+    manner.folder.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps({"on": measured_on} | speeds.to_dict(), indent=1).encode())
+    return speeds
+
+
+def _perform_all(plan, manner: Manner, out) -> None:
+    """Every run in turn; one that fails does not keep the others from being done."""
+    from openworld.protocols.reproduction import units_of
+
+    silent, failures, before = console.output(quiet=True), [], 0
+    for place, run in enumerate(plan.runs, start=1):
+        title = f"[{place}/{len(plan.runs)}] {run.name}"
+        among = Among(f"{title}: ", before, plan.units, _siblings(plan, manner, run))
+        started = time.perf_counter()
+        try:
+            perform(run.spec, run.spec, replace(manner, folder=manner.folder / run.name, among=among), silent)
+            say_run(run.spec, manner.folder / run.name, silent, as_json=False)
+        except OpenworldError as error:
+            failures.append(f"{run.name}: {error}")
+            out.print(f"{title}: failed", style="red", markup=False)
+        else:
+            out.print(f"{title}: done in {duration(time.perf_counter() - started)}", markup=False)
+        before += units_of(run.spec)
+    if failures:
+        _fail(failures, plan)
+
+
+def _siblings(plan, manner: Manner, run) -> tuple[Path, ...]:
+    """Every other run that lies in the folder, whichever plan it was made for."""
+    found = sorted(manner.folder.glob("*/run.json"))
+    return tuple(path.parent for path in found if path.parent.name != run.name)
+
+
+def _fail(failures: Sequence[str], plan) -> None:
+    listed = "".join(f"\n- {one}" for one in failures)
+    error = OpenworldError(
+        f"{len(failures)} of {len(plan.runs)} runs failed, so no table is made; what is done is kept, and the same "
+        f"command goes on from there.{listed}"
+    )
+    error.exit_code = 1
+    raise error
+
+
+def _unit_seconds(plan, manner: Manner) -> float:
+    """What all units of the plan took, one after the other."""
+    from openworld.runs import RunStore
+
+    records = [one for run in plan.runs for one in RunStore(manner.folder / run.name).records()]
+    return sum(sum(stages.values()) for one in records if isinstance(stages := one.timing.get("seconds"), dict))
+
+
+def _show_tables(plan, manner: Manner, out) -> None:
+    """On screen, as files, and on a page."""
+    from openworld.report.beside_page import build_beside
+    from openworld.report.beside_tables import (
+        HEADER,
+        beside_csv,
+        beside_latex,
+        beside_markdown,
+        csv_rows,
+        terminal_beside,
+    )
+
+    shown = besides(plan, manner.folder)
+    writers = {"csv": beside_csv, "md": beside_markdown, "tex": beside_latex}
+    for one in shown:
+        for form, write in writers.items():
+            _write(manner.folder / "tables" / f"table-{one.table.number}.{form}", write(one))
+    page = build_beside(manner.folder, shown)
+    if manner.as_json and not manner.quiet:
+        print(json.dumps([_as_json(one, HEADER, csv_rows(one)) for one in shown], indent=1))
+    for one in shown:
+        out.print()
+        if len(shown) <= MANY:
+            out.print(terminal_beside(one))
+        else:
+            out.print(f"{one.table.heading}\n  {one.sentences[0]}", markup=False)
+    out.print(f"\nTables: {manner.folder / 'tables'}/   Page: {page}   Runs: {manner.folder}/", markup=False)
+
+
+def besides(plan, folder: Path) -> list:
+    """Every table of a plan whose runs lie in a folder, beside the printed one."""
+    from openworld.report.beside import beside
+    from openworld.report.ours import StandsFor, measured
+
+    shown = []
+    for number in plan.tables:
+        runs = [run for run in plan.runs if number in run.tables]
+        stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs]
+        shown.append(beside(plan.paper, number, measured(plan.paper, number, stand)))
+    return shown
+
+
+def _as_json(one, header: Sequence[str], rows: Sequence[Sequence]) -> dict:
+    numbers = [dict(zip(header, row, strict=True)) for row in rows]
+    return {"table": one.table.number, "title": one.table.heading, "says": list(one.sentences), "numbers": numbers}
+
+
+def _write(path: Path, text: str) -> None:
+    from openworld.runs.atomic import write_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, text.encode())

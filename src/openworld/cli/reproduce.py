@@ -1,0 +1,86 @@
+"""`openworld reproduce PAPER`: a paper's tables, made again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="openworldauc or openpl.")],
+    data: Annotated[
+        str, typer.Option(help="Folder of all downloaded data sets; or embedded, for the world that comes along.")
+    ],
+    table: Annotated[list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all.")] = None,
+    backbone: Annotated[
+        str, typer.Option(help="ViT-B/16, ViT-B/32, ViT-L/14, a name of openworld list, a folder, a hub id.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of all runs; default runs/PAPER-BACKBONE. Continued if unfinished.")
+    ] = None,
+    learners: Annotated[str, typer.Option(help='Only these methods, such as "CLIP, CoOp, GMoP".')] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds, all of them in every run.")] = "1 2 3",
+    quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate/--no-estimate", help="Measure this machine first, to tell hours.")
+    ] = True,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
+    engine: Annotated[
+        str, typer.Option(help="local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.")
+    ] = "local",
+    cache: Annotated[
+        Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plan or tables as JSON instead.")] = False,
+) -> None:
+    """Make a paper's tables again, and put them beside the printed ones.
+
+    ```sh
+    openworld reproduce openworldauc --data embedded --quick 4
+    openworld reproduce openworldauc --data ~/data --table 2 --plan
+    openworld reproduce openworldauc --data ~/data --table 2 --device cuda
+    openworld reproduce openpl --data ~/data --table 6 --table 7 \\
+        --learners "CLIP, CoOp, ProDA"
+    ```
+
+    It says first what it will cost: units (one learner with one seed), pictures to encode, disk, hours. The hours are
+    an estimate, from about a minute of measuring this machine; `--plan` stops there, and needs no data.
+
+    Then it runs what the tables need, each run once for all of them: data sets in CoOp's layout (openworld data check
+    all --root DIR says what is missing), the learners' published settings, ViT-B/16, seeds 1, 2 and 3. Killed and
+    started again, it goes on where it was and ends with the same bytes. More tables, or more seeds, may follow in the
+    same folder: units that are there are not computed again.
+
+    At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
+
+    With `--data embedded` drawings stand in for the paper's data sets, with settings that suit the embedded CLIP: all
+    of it runs here and now, in the same layout. Numbers of other data are not subtracted; the orders of the methods
+    are compared.
+    """
+    from openworld.cli._reproducing import Wish, carry_out_plan
+    from openworld.cli._running import Manner
+    from openworld.protocols.reproduction import Ground
+    from openworld.protocols.reproduction import plan as planned
+
+    ground = Ground(data, backbone, _numbers(seeds), tuple(filter(None, map(str.strip, learners.split(",")))), quick)
+    found = planned(paper, table or (), ground)
+    folder = out or Path("runs") / f"{paper}-{ground.backbone.rpartition('/')[2]}"
+    manner = Manner(folder, device, workers, cache, quiet=quiet, as_json=as_json, engine=engine)
+    carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers in a text, with commas or without.
+
+    >>> _numbers("1 2, 3")
+    (1, 2, 3)
+    """
+    from openworld._errors import OpenworldError
+
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isdigit() for word in words):
+        raise OpenworldError(f'--seeds is {text!r}, expected whole numbers, such as "1 2 3".')
+    return tuple(map(int, words))

@@ -1,0 +1,108 @@
+"""How far accuracies at the levels of a scenario would move with other pictures: their joint error, for all methods.
+
+The views of a scenario are nested and every method answers the same pictures, so that accuracies at two levels, or of
+two methods, err together. To first order a group of pictures changes each of them by its influence; the sums of
+products of influences over groups are all that intervals and paired tests of any number drawn from the curves need.
+Seeds are held fixed: what a group contributes is its mean over the views of all seeds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_labels
+from openworld._errors import OpenworldError
+from openworld.metrics.estimate import NO_VARIANCE, Spread
+
+ROUNDING = 1e-13  # of a variance, against what its terms add up to without their signs: they cancel
+ALONE = 1 + 1e-9  # effective groups: no more than one
+
+
+@dataclass(frozen=True, eq=False)
+class LevelErrors:
+    """Mean accuracies float64[M, T] of M methods at T levels, and how they err together over pictures.
+
+    covariance: float64[M T, M T], method by method. overlap: float64[T, T], of the shares that groups have of the
+    levels; its inverse is how many equally large groups a level holds. groups: how many there are.
+    """
+
+    accuracy: np.ndarray
+    covariance: np.ndarray
+    overlap: np.ndarray
+    groups: int
+
+    def spread(self, weights) -> Spread:
+        """Standard error of sum(weights x accuracy), clustered by group, with its degrees of freedom.
+
+        Args:
+            weights: float[M, T]; for a smooth function of the accuracies, its slopes.
+        Returns:
+            Spread; degrees of freedom are the effective groups of the levels that weigh, less 1 (Kish).
+        """
+        weights = np.asarray(weights, float)
+        mass, flat = np.abs(weights).sum(axis=0), weights.ravel()
+        if not mass.any():
+            return Spread(None, None, NO_VARIANCE)
+        share = mass / mass.sum()
+        effective = 1 / float(share @ self.overlap @ share)
+        if effective <= ALONE:
+            return Spread(None, None, "there are fewer than 2 independent groups of pictures")
+        variance = float(flat @ self.covariance @ flat)
+        terms = float(np.abs(flat) @ np.abs(self.covariance) @ np.abs(flat))
+        if variance <= ROUNDING * terms:
+            return Spread(None, None, NO_VARIANCE)
+        return Spread(float(np.sqrt(variance * effective / (effective - 1))), effective - 1)
+
+
+def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> LevelErrors:
+    """Joint error of the accuracies of methods that answered the same views.
+
+    Args:
+        groups: one entry per seed (or per course and seed), each with one int[n] per level: equal numbers for pictures
+            that are not independent, over all seeds and levels.
+        correct: the same nesting of bool[M, n]: which pictures each method named right.
+    Returns:
+        LevelErrors; accuracies in [0, 1] are means over the entries.
+    Raises:
+        OpenworldError: no entry, an empty view, or numbers of levels, pictures or methods that differ.
+    Source: linearisation of a ratio over clusters (Cochran, 1977, section 6.3), as DeLong et al. (1988) for AUROC.
+
+    >>> errors = level_errors([[[0, 1]]], [[[[1, 0]]]])  # one seed, one level, two pictures, one method
+    >>> errors.accuracy.tolist(), round(errors.spread([[1]]).standard_error, 3)  # sqrt(.25 / 2 x 2)
+    ([[0.5]], 0.5)
+    """
+    groups, correct = _checked(groups, correct)
+    known, codes = np.unique(np.concatenate([one for seed in groups for one in seed]), return_inverse=True)
+    methods, levels = len(correct[0][0]), len(groups[0])
+    accuracy = np.zeros((methods, levels))
+    influence, shares = np.zeros((methods, levels, known.size)), np.zeros((levels, known.size))
+    start = 0
+    for views, answers in zip(groups, correct, strict=True):
+        for level, named in enumerate(answers):
+            code = codes[start : start + len(views[level])]
+            start += len(code)
+            means = named.mean(axis=1)
+            accuracy[:, level] += means
+            shares[level] += np.bincount(code, minlength=known.size) / len(code)
+            for method, right in enumerate(named):
+                influence[method, level] += np.bincount(code, right - means[method], known.size) / len(code)
+    seeds = len(groups)
+    flat, shares = influence.reshape(-1, known.size) / seeds, shares / seeds
+    return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, known.size)
+
+
+def _checked(groups, correct):
+    groups = [[as_labels(one, "groups") for one in seed] for seed in groups]
+    correct = [[np.asarray(one, bool) for one in seed] for seed in correct]
+    shapes = [[(len(one),) for one in seed] for seed in groups]
+    if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
+        raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs a picture.")
+    methods = {one.shape[:1] for seed in correct for one in seed}
+    same = [[one.shape[1:] for one in seed] for seed in correct] == shapes
+    if not same or len(methods) != 1 or len({len(seed) for seed in groups}) != 1:
+        raise OpenworldError(
+            "groups and correct disagree: give for every seed, and for each of the same levels, groups [pictures] and "
+            "correct [methods, pictures], with the same methods everywhere."
+        )
+    return groups, correct

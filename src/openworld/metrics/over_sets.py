@@ -1,0 +1,64 @@
+"""One model on several test sets: the mean over the sets, each counting the same, however large it is.
+
+Sets may share images, such as the base images that stand beside the new ones of several data sets. What such an image
+does to the mean is the sum of what it does in every set, so that it counts as one observation and not as several.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.metrics._design import Side, design
+from openworld.metrics.estimate import Estimate, Influence
+
+
+def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openworld_auc") -> Estimate:
+    """The mean of a quantity over test sets, with standard error and interval over images.
+
+    Args:
+        results: one per set: OpenworldAUC results, averages over seeds, or Estimates.
+        groups: for each set (base_groups, new_groups), integers or strings from one name space over all sets; equal
+            labels are not independent, within a set or between two.
+        of: which of QUANTITIES; ignored for Estimates.
+    Returns:
+        Estimate; the value is None if that of any set is.
+    Raises:
+        OpenworldError: no result, or another number of groups than of results or samples.
+
+    >>> from openworld.metrics.auroc import auroc
+    >>> sets = [auroc([2, 4, 3], [1, 0]), auroc([2, 4, 3], [3.5, 0, 1])]
+    >>> shared, own = ["a", "b", "c"], (["d", "e"], ["f", "g", "h"])
+    >>> round(mean_over_sets(sets, [(shared, one) for one in own]).value, 3)  # of 6/6 and 7/9
+    0.889
+    """
+    each = [one if isinstance(one, Estimate) else one.estimate(of) for one in results]
+    if not each or len(each) != len(groups):
+        raise OpenworldError(f"{len(each)} results came with groups of {len(groups)} sets; give one pair per result.")
+    undefined = [f"set {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.value is None]
+    if undefined:
+        return Estimate(None, undefined[0])
+    if any(one.influence is None for one in each):
+        return Estimate(fmean(one.value for one in each))
+    stacked = _stacked([one.influence for one in each], groups)
+    return Estimate(fmean(one.value for one in each), None, lambda: stacked)
+
+
+def _stacked(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
+    """All sets as one, in which the images of each have an equal weight in sum."""
+    designs = [influence.design for influence in influences]
+    sides = [[getattr(one, name) for one in designs] for name in ("base", "new")]
+    sizes = tuple(sum(side.n for side in one) for one in sides)
+    weights = tuple(np.concatenate([_shares(side) for side in one]) for one in sides)
+    labels = tuple(np.concatenate([np.asarray(pair[place]) for pair in groups]) for place in (0, 1))
+    values = (_joined([getattr(one, name) for one in influences]) for name in ("base", "new"))
+    return Influence(design(sizes, weights, labels), *values)
+
+
+def _shares(side: Side) -> np.ndarray:
+    return np.full(side.n, 1 / side.n) if side.weights is None else side.weights / side.total
+
+
+def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+    return None if parts[0] is None else np.concatenate(parts)

@@ -1,0 +1,163 @@
+"""What a reproduction stands on: data, backbone, seeds, how much of the training; and the settings that follow."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from openworld._arrays import require_at_least
+from openworld.datasets import PUBLISHED
+from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
+from openworld.learners import Task as PublishedTask
+from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols.recognition import LearnerSpec
+from openworld.runs import digest
+
+EMBEDDED = "embedded"
+ALIASES = {
+    "ViT-B/16": "openai/clip-vit-base-patch16",
+    "ViT-B/32": "openai/clip-vit-base-patch32",
+    "ViT-L/14": "openai/clip-vit-large-patch14",
+}
+"""What papers call a backbone -> its name here."""
+
+PUBLISHED_SEEDS = (1, 2, 3)
+PUBLISHED_VIEWS = 8
+NAMES = {card.title: name for name, card in PUBLISHED.items()}
+"""What papers call a data set -> its name here."""
+
+_LONGEST_SUFFIX = 40
+_FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the runs of a plan share.
+
+    Args:
+        data: "embedded" for the world that comes along, or the folder of all downloaded data sets.
+        backbone: a name of `openworld list backbones`, "ViT-B/16", "ViT-B/32" or "ViT-L/14", or a folder; "" for the
+            embedded CLIP on embedded data and ViT-B/16 on downloaded ones.
+        seeds: of few-shot draws, class orders, starts and shuffles.
+        learners: methods to keep, by the paper's name or ours; () for all of them.
+        quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
+
+    Raises:
+        OpenworldError: quick below 1.
+    """
+
+    data: str = EMBEDDED
+    backbone: str = ""
+    seeds: tuple[int, ...] = PUBLISHED_SEEDS
+    learners: tuple[str, ...] = ()
+    quick: int = 1
+
+    def __post_init__(self):
+        require_at_least(1, quick=self.quick)
+        named = self.backbone or (EMBEDDED if self.embedded else "ViT-B/16")
+        object.__setattr__(self, "backbone", ALIASES.get(named, named))
+
+    @property
+    def embedded(self) -> bool:
+        """Whether embedded data sets stand in for the paper's."""
+        return self.data == EMBEDDED
+
+    def keeps(self, method: str, one: LearnerSpec) -> bool:
+        """Whether a method was asked for, by either of its names."""
+        asked = {name.casefold() for name in self.learners}
+        return not asked or bool(asked & {method.casefold(), one.label.casefold()})
+
+    def place(self, title: str, stand_ins: Mapping[str, DataSpec]) -> DataSpec:
+        """A data set of the paper, or what stands in for it."""
+        return stand_ins[title] if self.embedded else DataSpec(NAMES[title])
+
+    def titles(self, data: Iterable[DataSpec]) -> dict[str, str]:
+        """What the paper calls each data set; what stands in keeps its own name."""
+        known = {} if self.embedded else {name: title for title, name in NAMES.items()}
+        return {str(one): known[one.dataset] for one in data if one.dataset in known}
+
+    def learner(self, one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
+        """A learner with the settings that suit the backbone, its own over them, and epochs divided by `quick`."""
+        suited = self._suited(published).get("learners", {}).get(one.learner, {})
+        settings = override(override({}, suited), one.settings)
+        if self.quick > 1:
+            settings = override(settings, _fewer_epochs(one.learner, settings, dataset, published, self.quick))
+        return replace(one, settings=settings)
+
+    def views(self, published: PublishedTask) -> int:
+        """How many augmented views of every shot are encoded."""
+        return self._suited(published).get("views", PUBLISHED_VIEWS)
+
+    def suffix(self, *parts: str) -> str:
+        """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds.
+
+        >>> Ground(seeds=(1,)).suffix("GMoP, no gate")
+        '-gmop-no-gate-seed-1'
+        """
+        if self.seeds != PUBLISHED_SEEDS:
+            parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
+        plain = "-".join(_plain(part) for part in parts)
+        return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""
+
+    def _suited(self, published: PublishedTask) -> Mapping[str, Any]:
+        return embedded_settings()[published] if self.backbone == EMBEDDED else {}
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a plan.
+
+    Args:
+        name: of its folder, below that of the reproduction.
+        spec: of `PROTOCOLS`.
+        datasets: what records call a data set -> what the paper calls it; what stands in is left out.
+        methods: label of a learner -> what the paper calls it.
+        tables: numbers of the tables that are read from it.
+    """
+
+    name: str
+    spec: Any
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+
+
+@cache
+def embedded_settings() -> dict[str, Any]:
+    """What suits the embedded CLIP: {published task: {"views": number, "learners": {learner: settings}}}."""
+    return tomllib.loads(files("openworld.protocols").joinpath("embedded-learners.toml").read_text(encoding="utf-8"))
+
+
+def fewer_targets(asked: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
+    """What the name of a run adds where it has not all targets of the paper.
+
+    Args:
+        asked: word for a kind of target -> (those asked for, all of the paper).
+
+    >>> fewer_targets({"domains": ("ab", "ab"), "datasets": ("", "cd")}), fewer_targets({"domains": ("b", "ab")})
+    (('domains',), ('b',))
+    """
+    if all(set(some) == set(every) for some, every in asked.values()):
+        return ()
+    parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in asked.items()]
+    return tuple(part for group in parts for part in group)
+
+
+def _fewer_epochs(name: str, settings, dataset: str, published: PublishedTask, divisor: int) -> dict[str, Any]:
+    learner, changes = configure(find_learner(name), settings, dataset, published), {}
+    for one in fields(learner):
+        schedule = getattr(learner, one.name)
+        if isinstance(schedule, Schedule):
+            epochs = min(schedule.epochs, max(_FEWEST_EPOCHS, schedule.epochs // divisor))
+            changes[f"{one.name}.epochs"] = epochs
+            if isinstance(learner, PromptSRC):  # the Gaussian over the epochs shrinks with them
+                share = epochs / schedule.epochs
+                changes |= {"mean": learner.mean * share, "deviation": learner.deviation * share}
+    return changes
+
+
+def _plain(text: str) -> str:
+    """Lower case, with single dashes between letters and digits."""
+    return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())

@@ -1,0 +1,243 @@
+"""The operating point of a learner: a threshold chosen on validation pictures, and what it does on test pictures.
+
+The rule stands in a spec under `operating`, or is given afterwards to `openworld decide`. The scores of validation
+pictures choose the threshold and nothing else: neither what is learned nor any number on test pictures knows of them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import exp
+from typing import Literal
+
+import numpy as np
+
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld.metrics import Costs, Threshold, choose_threshold, operating_point
+from openworld.report.outcome import Outcome
+
+Kept = Literal["nothing", "base", "all"]
+"""Of which classes a unit scores the validation pictures."""
+
+_COSTS = ("base_kept", "base_missed", "new_hit", "new_unhit", "new_share")
+_RULES = "a miss rate, a hit rate, or the costs of a base picture missed and of a new one not hit"
+
+
+@dataclass(frozen=True)
+class OperatingSpec:
+    """How to choose the threshold below which a picture is flagged as new: one of three rules.
+
+    Args:
+        miss_rate: largest share of base pictures that may be flagged or misnamed, in [0, 1).
+        hit_rate: least share of new pictures to be flagged and named right, in (0, 1].
+        base_missed, new_unhit: costs of a base picture flagged or misnamed, and of a new one not flagged or misnamed;
+            both or none.
+        base_kept, new_hit: costs of the other two outcomes; 0 where left out.
+        new_share: share of new pictures where the system will run, in [0, 1]; left out, as among the pictures at hand.
+
+    Raises:
+        OpenworldError: no rule or several, a number outside its range.
+    """
+
+    miss_rate: float | None = None
+    hit_rate: float | None = None
+    base_kept: float | None = None
+    base_missed: float | None = None
+    new_hit: float | None = None
+    new_unhit: float | None = None
+    new_share: float | None = None
+
+    def __post_init__(self):
+        rules = [name for name in ("miss_rate", "hit_rate") if getattr(self, name) is not None]
+        rules += ["costs"] if self._priced else []
+        if len(rules) != 1:
+            told = " and ".join(rules).replace("_", " ") or "none"
+            raise OpenworldError(f"a threshold follows one rule, and {told} came; give {_RULES}.")
+        if self._priced and None in (self.base_missed, self.new_unhit):
+            raise OpenworldError(
+                "a threshold by costs needs that of a base picture missed and that of a new one not hit; the other two "
+                "are 0 where left out."
+            )
+        choose_threshold([1], [1], [0], [1], **self.asked)  # refuses numbers outside their ranges
+
+    @property
+    def _priced(self) -> bool:
+        return any(getattr(self, name) is not None for name in _COSTS)
+
+    @property
+    def costs(self) -> Costs | None:
+        """The costs, where they are the rule."""
+        given = {name: getattr(self, name) for name in _COSTS if getattr(self, name) is not None}
+        return Costs(**given) if given else None
+
+    @property
+    def asked(self) -> dict:
+        """The rule as `choose_threshold` takes it."""
+        return {"miss_rate": self.miss_rate, "hit_rate": self.hit_rate, "costs": self.costs}
+
+    @property
+    def needs_new(self) -> bool:
+        """Whether the rule needs validation pictures of new classes."""
+        return self.miss_rate is None
+
+
+def kept(dataset: str, domain: str | None, operating: OperatingSpec | None, keep: bool) -> Kept:
+    """Of which classes validation pictures are scored.
+
+    Args:
+        dataset, domain: what the run is trained on.
+        operating: the rule, if the run has one.
+        keep: score those of all classes where there are any, so that a rule may be given afterwards.
+
+    Raises:
+        OpenworldError: a rule for a data set without validation pictures.
+    """
+    wanted = "all" if keep or (operating and operating.needs_new) else "base" if operating else "nothing"
+    if wanted == "nothing" or datasets.has_part(dataset, "validation", domain):
+        return wanted
+    if operating:
+        raise OpenworldError(
+            f"operating chooses a threshold on validation pictures, and {dataset} has none; add a part `validation` "
+            "to it (pictures that are neither shots nor tested), or leave operating out."
+        )
+    return "nothing"
+
+
+def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | None) -> None:
+    """Refuse validation pictures that no threshold could be chosen on.
+
+    Args:
+        images: the validation part, an image set.
+        test_names: class names of the test part, in label order.
+        operating: the rule, if the run has one.
+
+    Raises:
+        OpenworldError: other classes than the test part has; a side without a picture that the rule needs.
+    """
+    if tuple(images.classnames) != tuple(test_names):
+        raise OpenworldError(
+            f"the validation part of {images.name} has other classes than its test part; give both the same names, or "
+            "say `keep_validation = false`."
+        )
+    base, new = datasets.base_new_split(len(images.classnames))
+    for side, classes in {"base": base, "new": new}.items():
+        needed = operating is not None and (side == "base" or operating.needs_new)
+        if needed and not np.isin(images.labels, classes).any():
+            instead = "choose by miss_rate, which needs none" if side == "new" else "leave operating out"
+            raise OpenworldError(
+                f"the validation part of {images.name} has no picture of a {side} class; add some, or {instead}."
+            )
+
+
+def judged(rule: OperatingSpec, validation: Outcome, test: Outcome, *, probability: bool) -> dict:
+    """The operating point of one learner and seed, as a record keeps it.
+
+    Args:
+        rule: how to choose.
+        validation, test: per-image tables as outcomes, scored alike.
+        probability: scores are logarithms of baseness, so that `openworld predict` can take the threshold.
+
+    Returns:
+        rule, threshold (on the score; None with `reason`), baseness (the same for `openworld predict --threshold`, or
+        None), validation (what was reached there) and test (rates with intervals over images, clustered by group).
+    """
+    chosen = choose_threshold(*validation.samples, **rule.asked)
+    told = {
+        "rule": {name: value for name, value in vars(rule).items() if value is not None},
+        "threshold": chosen.value,
+        "reason": chosen.reason,
+        "baseness": None,
+        "validation": _reached(chosen, validation),
+        "test": None,
+    }
+    if chosen.value is None:
+        return told
+    scores = np.concatenate([validation.images["score"], test.images["score"]])
+    base_groups, new_groups = test.groups
+    point = operating_point(*test.samples, chosen.value, base_groups=base_groups, new_groups=new_groups)
+    rates = {name: _rate(getattr(point, name)) for name in ("miss", "hit", "false_alarm", "detected")}
+    costs = {} if rule.costs is None else {"cost": point.cost(rule.costs), "interval": point.cost_interval(rule.costs)}
+    return told | {
+        "baseness": as_baseness(chosen.value, scores) if probability else None,
+        "test": rates | {"cost": costs or None},
+    }
+
+
+def decided(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
+    """The outcomes of a run with the operating point that a rule chooses, whatever its spec chose.
+
+    Raises:
+        OpenworldError: an outcome without validation scores, or without those of new classes where the rule needs them.
+    """
+    outcomes = tuple(outcomes)
+    for one in outcomes:
+        _require_scores(one, rule)
+    return tuple(_decided(one, rule) for one in outcomes)
+
+
+def as_baseness(threshold: float, scores) -> float | None:
+    """A threshold on log baseness as a short number in [0, 1] that parts the same pictures.
+
+    Args:
+        threshold: on the logarithm.
+        scores: float[N], log baseness of every picture that is known.
+
+    Returns:
+        A decimal about half way between the largest baseness below the threshold and the smallest above, which the
+        rounding errors of another machine hardly cross; None where no number in [0, 1] parts them.
+
+    >>> as_baseness(-0.2, [-1.0, -0.2, -0.1])  # between exp(-1) = .37 and exp(-.2) = .82
+    0.6
+    """
+    scores = np.asarray(scores, np.float64)
+    below, above = scores[scores < threshold], scores[scores >= threshold]
+    low = exp(below.max()) if below.size else 0.0
+    high = exp(above.min()) if above.size else 1.0
+    if not low < high <= 1:
+        return None
+    middle, quarter = (low + high) / 2, (high - low) / 4
+    return next((short for short in _decimals(middle) if abs(short - middle) <= quarter), high)
+
+
+def _decimals(value: float) -> Iterable[float]:
+    return (round(value, places) for places in range(1, 18))
+
+
+def _decided(one: Outcome, rule: OperatingSpec) -> Outcome:
+    """`one` with its operating point; only a learner that was fitted here has scores that are log baseness."""
+    validation = replace(one, images=one.validation)
+    fitted_here = one.metrics["tuned_parameters"] is not None
+    told = judged(rule, validation, one, probability=fitted_here)
+    return replace(one, metrics={**one.metrics, "operating_point": told})
+
+
+def _require_scores(one: Outcome, rule: OperatingSpec) -> None:
+    learner = f"{one.metrics['learner']}, seed {one.metrics['seed']},"
+    if one.validation is None:
+        raise OpenworldError(
+            f"{learner} has no scores of validation pictures, and a threshold chosen on test pictures would flatter. "
+            "Give the data set a part `validation` and run recognition on it with `keep_validation = true` (the "
+            "default), or score a file with a column `part`."
+        )
+    sides = set(np.asarray(one.validation["side"]).tolist())
+    if rule.needs_new and "new" not in sides:
+        raise OpenworldError(
+            f"{learner} has no scores of validation pictures of new classes, which a hit rate and costs need; add such "
+            "pictures and run it again with `keep_validation = true`, or choose by a miss rate."
+        )
+
+
+def _reached(chosen: Threshold, validation: Outcome) -> Mapping:
+    """What the threshold does where it was chosen, what no threshold could better, and on how many pictures."""
+    rates = {"miss_rate": chosen.miss_rate, "hit_rate": chosen.hit_rate, "cost": chosen.cost}
+    _, base_correct, _, new_correct = validation.samples
+    limits = {
+        "least_miss": float(1 - base_correct.mean()) if base_correct.size else None,
+        "most_hit": float(new_correct.mean()) if new_correct.size else None,
+    }
+    return rates | limits | {"n_base": base_correct.size, "n_new": new_correct.size}
+
+
+def _rate(share) -> dict:
+    """An `Accuracy` for a record."""
+    return {name: getattr(share, name) for name in ("value", "interval", "n", "effective_n", "reason")}

@@ -1,0 +1,160 @@
+"""What a plan amounts to in numbers, told from cards and specs: no picture is read, no data set needs to be there."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+from openworld.datasets import PUBLISHED
+from openworld.features import Encoding
+from openworld.learners import Schedule, configure, encoding_for, find_learner
+from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
+from openworld.protocols._ground import PlannedRun
+from openworld.protocols._workbench import Source
+from openworld.protocols.recognition import LearnerSpec
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """An image set to be encoded, and how many pictures it has."""
+
+    source: Source
+    encoding: Encoding
+    count: int
+
+    @property
+    def passes(self) -> int:
+        """How often the image tower runs: once per picture and once per view of it."""
+        return self.count * (1 + self.encoding.views)
+
+    def size(self, dimension: int, patches: int, width: int, side: int) -> int:
+        """Bytes on disk of embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H]."""
+        each = 4 * dimension + 2 * patches * width * self.encoding.patches + 3 * side * side * self.encoding.pixels
+        return self.passes * each
+
+
+@dataclass(frozen=True)
+class UnitWork:
+    """What one learner with one seed does.
+
+    Args:
+        learner: as configured, settings resolved.
+        pictures: the image sets that it reads.
+        classes: how many it is tuned on.
+        shots: training pictures in all.
+        answers: (pictures, names) of every answer that it gives.
+    """
+
+    learner: object
+    pictures: tuple[Pictures, ...]
+    classes: int
+    shots: int
+    answers: tuple[tuple[int, int], ...]
+
+    @property
+    def steps(self) -> int:
+        """Of training, over all of its stages."""
+        return sum(one.epochs * batches(self.shots, one) for one in schedules(self.learner))
+
+
+def schedules(learner) -> list[Schedule]:
+    """The stages of a learner's training; none where it tunes nothing."""
+    return [value for one in fields(learner) if isinstance(value := getattr(learner, one.name), Schedule)]
+
+
+def batches(count: int, schedule: Schedule) -> int:
+    """Steps of one epoch over so many pictures.
+
+    >>> batches(100, Schedule(batch_size=32)), batches(100, Schedule(batch_size=32, drop_last=False))
+    (3, 4)
+    """
+    whole, rest = divmod(count, schedule.batch_size)
+    return whole + bool(rest and (not schedule.drop_last or not whole))
+
+
+def work_of(runs: Iterable[PlannedRun]) -> dict[str, tuple[UnitWork, ...]]:
+    """Every unit of every run, by name of the run."""
+    return {run.name: tuple(_PROTOCOLS[run.spec.protocol](run.spec)) for run in runs}
+
+
+def to_encode(units: Iterable[UnitWork]) -> tuple[Pictures, ...]:
+    """The image sets that units read, each one once."""
+    return tuple(dict.fromkeys(one for unit in units for one in unit.pictures))
+
+
+def class_count(data: DataSpec) -> int:
+    """How many classes a data set has: published, or counted where it comes along."""
+    card = PUBLISHED.get(data.dataset)
+    return card.classes if card else len(_test(data).load().classnames)
+
+
+def test_count(data: DataSpec) -> int:
+    """How many test pictures a data set has."""
+    card = PUBLISHED.get(data.dataset)
+    return card.pictures["test"] if card else len(_test(data).load())
+
+
+def _test(data: DataSpec) -> Source:
+    return Source(data.dataset, data.domain, "test")
+
+
+def _recognition(spec) -> Iterator[UnitWork]:
+    data = DataSpec(spec.dataset, spec.train_domain)
+    tested = DataSpec(spec.dataset, spec.test_domain)
+    answers = ((test_count(tested), class_count(tested)),)
+    for one, seed in _pairs(spec):
+        yield _unit(one, seed, spec, data, (tested,), answers)
+
+
+def _generalisation(spec) -> Iterator[UnitWork]:
+    classes, pictures = class_count(spec.source), test_count(spec.source)
+    answers = [(pictures, classes), *((test_count(one), class_count(one)) for one in spec.variants)]
+    # Base pictures are the source's, half of them all; new ones another data set's.
+    answers += [(pictures // 2 + test_count(one), classes // 2 + class_count(one)) for one in spec.others]
+    for one, seed in _pairs(spec):
+        yield _unit(one, seed, spec, spec.source, (spec.source, *spec.variants, *spec.others), tuple(answers))
+
+
+def _dynamic(spec) -> Iterator[UnitWork]:
+    if set(spec.scenarios) & set(OF_CLASSES):
+        for data in spec.datasets:
+            answers = ((test_count(data), class_count(data)),)
+            for one, seed in _pairs(spec):
+                yield _unit(one, seed, spec, data, (data,), answers)
+    if set(spec.scenarios) - set(OF_CLASSES):
+        answers, tested = _taking_over(spec)
+        for one, seed in _pairs(spec):
+            yield _unit(one, seed, spec, spec.source, tested, answers, base_only=False)
+
+
+def _taking_over(spec) -> tuple[tuple[tuple[int, int], ...], tuple[DataSpec, ...]]:
+    """Answers and test sets of distribution shifts and co-evolution: both sides show as many pictures."""
+    variants = spec.variants if "distribution-shift" in spec.scenarios else ()
+    others = spec.others if "co-evolution" in spec.scenarios else ()
+    classes, answers = class_count(spec.source), []
+    for one in variants:
+        share = class_count(one) / classes
+        shown = min(test_count(one), round(share * test_count(spec.source)), spec.shift_limit or test_count(one))
+        answers.append((2 * shown, class_count(one)))
+    for one in others:
+        named = min(spec.class_limit, class_count(one), classes)
+        available = min(test_count(one), round(named / classes * test_count(spec.source)))
+        answers.append((2 * min(spec.image_limit, available), 2 * named))
+    return tuple(answers), (spec.source, *variants, *others)
+
+
+_PROTOCOLS = {"recognition": _recognition, "generalisation": _generalisation, "dynamic": _dynamic}
+
+
+def _pairs(spec) -> list[tuple[LearnerSpec, int]]:
+    return [(one, seed) for one in spec.learners for seed in spec.seeds]
+
+
+def _unit(one: LearnerSpec, seed: int, spec, data: DataSpec, tested, answers, *, base_only: bool = True) -> UnitWork:
+    kind, classes = find_learner(one.learner), class_count(data)
+    tuned = (classes + 1) // 2 if base_only else classes
+    source = Source(data.dataset, data.domain, "train", seed, spec.shots, base_only=base_only)
+    shots = tuned * spec.shots if data.dataset in PUBLISHED else len(source.load())
+    plain = encoding_for(kind)
+    tests = tuple(Pictures(_test(one), plain, test_count(one)) for one in dict.fromkeys(tested))
+    train = Pictures(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
+    learner = configure(kind, one.settings, data.dataset, spec.published)
+    return UnitWork(learner, (train, *tests), tuned, shots, answers)

@@ -1,0 +1,135 @@
+"""From the papers' tables to the runs that give their numbers.
+
+plan("openworldauc", ("2", "17"), Ground("path/to/data"))      what to run, and which table is read from what
+
+A run that several tables are read from is planned once. Every run is an ordinary spec of `PROTOCOLS`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import PUBLISHED
+from openworld.protocols import _openpl_plan, _openworldauc_plan
+from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._ground import ALIASES, EMBEDDED, Ground, PlannedRun
+from openworld.report.published import PaperTable, published_tables
+
+PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan)}
+"""Paper -> its plan: METHODS, STAND_INS, ABSENT, `default_tables` and `plan_runs`."""
+
+
+ON_EMBEDDED = Ground()
+"""The embedded world and its CLIP, all methods, three seeds."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a reproduction runs.
+
+    Args:
+        paper: a key of PAPERS.
+        ground: data, backbone, seeds.
+        runs: in the order in which they are carried out.
+        tables: numbers of the tables that will be made.
+        left_out: tables that were asked for and will not be made -> why.
+    """
+
+    paper: str
+    ground: Ground
+    runs: tuple[PlannedRun, ...]
+    tables: tuple[str, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def downloads(self) -> tuple[str, ...]:
+        """The data sets that must have been downloaded."""
+        named = dict.fromkeys(one.dataset for run in self.runs for one in data_of(run.spec))
+        return tuple(name for name in PUBLISHED if name in named)
+
+    @property
+    def units(self) -> int:
+        """How many pairs of a learner and a seed are fitted, over all runs."""
+        return sum(units_of(run.spec) for run in self.runs)
+
+
+def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -> Plan:
+    """What must be run for tables of a paper.
+
+    Args:
+        paper: "openworldauc" or "openpl".
+        tables: their numbers; () for all (of OpenPL on embedded data, those of the main text).
+        ground: data, backbone, seeds, methods.
+
+    Raises:
+        OpenworldError: an unknown paper, table or method; a table without results; nothing left to run.
+
+    >>> [run.name for run in plan("openworldauc", ["11"], Ground("data")).runs]
+    ['recognition-dtd-tcp']
+    """
+    if paper not in PAPERS:
+        raise unknown_name("paper", paper, PAPERS)
+    module = PAPERS[paper]
+    _require_methods(module, ground)
+    wanted = [find_table(paper, one) for one in tables or module.default_tables(ground)]
+    asked = list({table.number: table for table in wanted}.values())
+    runs = tuple(module.plan_runs(asked, ground))
+    made = {number for run in runs for number in run.tables}
+    reason = "none of its methods is among those asked for"
+    left_out = {table.number: reason for table in asked if table.number not in made}
+    if not runs:
+        raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
+    return Plan(paper, ground, runs, tuple(one.number for one in asked if one.number in made), left_out)
+
+
+def find_table(paper: str, number: str) -> PaperTable:
+    """A table of a paper by number; "8" and "9" of OpenworldAUC are one.
+
+    Raises:
+        OpenworldError: an unknown number, or a table that holds no results.
+    """
+    known = published_tables(paper)
+    for table in known.values():
+        if number == table.number or number in table.number.split("-"):
+            return table
+    reason = PAPERS[paper].ABSENT.get(number)
+    if reason:
+        raise OpenworldError(f"Table {number} of {paper} cannot be made: {reason}.")
+    raise unknown_name(f"table of {paper}", number, known)
+
+
+def data_of(spec) -> tuple[DataSpec, ...]:
+    """The data sets that a spec of any protocol reads."""
+    if spec.protocol == "recognition":
+        return tuple(dict.fromkeys(DataSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
+    if spec.protocol == "generalisation":
+        return spec.source, *spec.variants, *spec.others
+    tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()
+    played = {
+        "datasets": {"emerging-classes", "varying-ratio"},
+        "variants": {"distribution-shift"},
+        "others": {"co-evolution"},
+    }
+    named = [one for name, by in played.items() if by & set(spec.scenarios) for one in getattr(spec, name)]
+    return tuple(dict.fromkeys((*tuned, *named)))
+
+
+def units_of(spec) -> int:
+    """How many units a spec of any protocol has."""
+    pairs = len(spec.learners) * len(spec.seeds)
+    if spec.protocol != "dynamic":
+        return pairs
+    of_classes = len(spec.datasets) if set(spec.scenarios) & {"emerging-classes", "varying-ratio"} else 0
+    against = bool(set(spec.scenarios) & {"distribution-shift", "co-evolution"})
+    return pairs * (of_classes + against)
+
+
+def _require_methods(module: ModuleType, ground: Ground) -> None:
+    known = {name.casefold(): name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)}
+    for name in ground.learners:
+        if name.casefold() not in known:
+            raise unknown_name(f"method of {module.PAPER}", name, known.values())
+
+
+__all__ = ["ALIASES", "EMBEDDED", "PAPERS", "Ground", "Plan", "PlannedRun", "find_table", "plan"]

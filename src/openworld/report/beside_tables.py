@@ -1,0 +1,170 @@
+"""A paper's table with ours for the terminal, and as CSV, Markdown and LaTeX."""
+
+from collections.abc import Iterator, Sequence
+
+from openworld.report.beside import Beside
+from openworld.report.beside_cells import Column, Pair
+from openworld.report.beside_words import bracketed, caption, difference, number, row_title, title
+from openworld.report.exports import piped, plain, tex
+from openworld.report.figures.figure import csv_text
+
+WIDTH = 100
+LATEX_COLUMNS = 4
+GAP = 2
+HEADER = (
+    *("paper", "table", "task", "dataset", "setting", "method", "metric", "ours", "low", "high", "over", "n"),
+    *("seeds_low", "seeds_high", "seeds", "published", "published_std", "difference", "p", "verdict"),
+    *("datasets", "backbone"),
+)
+
+
+def terminal_beside(shown: Beside):
+    """A rich renderable at most 100 columns wide: the table in blocks of columns, then what comes of it in words."""
+    from rich.console import Group
+    from rich.text import Text
+
+    texts = {column: _column_texts(shown, column) for column in shown.columns}
+    blocks = [_drawn(shown, block, texts) for block in _blocks(shown, texts)]
+    told = [caption(shown), *shown.sentences, *(f"Note: {note}" for note in shown.notes)]
+    return Group(Text(shown.table.heading, "bold"), *blocks, *(Text(line, "dim") for line in told))
+
+
+def _drawn(shown: Beside, block: Sequence[Column], texts: dict[Column, dict[str, str]]):
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    drawn.add_column(_first(shown), no_wrap=True)
+    for column in block:
+        width = _width(shown, column, texts)
+        drawn.add_column(Text(title(shown, column)), min_width=width, max_width=width)
+    for row in shown.rows:
+        drawn.add_row(Text(row_title(row)), *(Text(texts[column][row]) for column in block))
+    return drawn
+
+
+def _column_texts(shown: Beside, column: Column) -> dict[str, str]:
+    """The cells of a column, their parts one under the other."""
+    parts = {row: _parts(shown.pairs.get((row, column)), column) for row in shown.rows}
+    widths = [max(map(len, place)) for place in zip(*parts.values(), strict=True)]
+    used = [place for place, width in enumerate(widths) if width]
+    return {row: " ".join(told[place].rjust(widths[place]) for place in used) for row, told in parts.items()}
+
+
+def _parts(pair: Pair | None, column: Column) -> tuple[str, str, str, str]:
+    """Ours, its interval, printed, difference; empty where there is none."""
+    if pair is None:
+        return ("", "", "", "")
+    ours, metric = pair.ours, column.metric
+    own = (
+        ("", "")
+        if ours is None
+        else (number(ours.value, metric, screen=True), bracketed(ours.interval, metric, screen=True))
+    )
+    printed = "" if pair.published is None else number(pair.published, metric, screen=True)
+    return (*own, printed, difference(pair.difference, metric, screen=True))
+
+
+def _blocks(shown: Beside, texts: dict[Column, dict[str, str]]) -> Iterator[list[Column]]:
+    """Columns in order, as many at a time as fit."""
+    first = max(len(name) for name in (_first(shown), *map(row_title, shown.rows)))
+    block, used = [], first
+    for column in shown.columns:
+        width = GAP + _width(shown, column, texts)
+        if block and used + width > WIDTH:
+            yield block
+            block, used = [], first
+        block.append(column)
+        used += width
+    yield block
+
+
+def _width(shown: Beside, column: Column, texts: dict[Column, dict[str, str]]) -> int:
+    """Of the widest cell or the longest word of the head."""
+    return max(map(len, (*title(shown, column).split(), *texts[column].values())))
+
+
+def _first(shown: Beside) -> str:
+    return "method" if shown.table.rows == "method" else "setting"
+
+
+def beside_csv(shown: Beside) -> str:
+    """Every cell as one line: numbers in the paper's unit, not rounded, both intervals, and the test."""
+    return csv_text(HEADER, csv_rows(shown))
+
+
+def csv_rows(shown: Beside) -> list[list]:
+    """The lines of `beside_csv` without its header."""
+    keys = [(row, column) for row in shown.rows for column in shown.columns]
+    return [_line(shown, row, column) for row, column in keys if (row, column) in shown.pairs]
+
+
+def _line(shown: Beside, row: str, column: Column) -> list:
+    pair = shown.pairs[row, column]
+    ours, own = pair.ours, {shown.table.rows: row}
+    facts = {axis: own.get(axis) or getattr(ours or column, axis) for axis in ("task", "dataset", "setting", "method")}
+    first = ours.intervals[0] if ours and ours.intervals else None
+    seeds = next((one for one in ours.intervals if one.over == "seeds"), None) if ours else None
+    return [
+        *(shown.table.paper, shown.table.number, *facts.values(), column.metric),
+        ours.value if ours else None,
+        *((first.low, first.high, first.over, first.n) if first else (None,) * 4),
+        *((seeds.low, seeds.high) if seeds else (None, None)),
+        len(ours.per_seed) if ours else None,
+        *(pair.published, pair.std, pair.difference, pair.p, pair.words),
+        *(("; ".join(ours.datasets), ours.backbone) if ours else ("", "")),
+    ]
+
+
+def beside_markdown(shown: Beside) -> str:
+    """One table: ours with its interval, then the printed number and the difference in parentheses."""
+    heads = [_first(shown), *(title(shown, column) for column in shown.columns)]
+    lines = [f"**{plain(shown.table.heading)}**", "", piped(map(plain, heads))]
+    lines.append(piped(["---", *["---:"] * len(shown.columns)]))
+    for row in shown.rows:
+        cells = (_in_words(shown.pairs.get((row, column)), column) for column in shown.columns)
+        lines.append(piped([plain(row_title(row)), *map(plain, cells)]))
+    told = [caption(shown), *shown.sentences, *(f"Note: {note}" for note in shown.notes)]
+    return "\n".join([*lines, "", *map(plain, told)]) + "\n"
+
+
+def _in_words(pair: Pair | None, column: Column) -> str:
+    if pair is None:
+        return ""
+    ours, metric = pair.ours, column.metric
+    printed = "" if pair.published is None else number(pair.published, metric)
+    if ours is None:
+        return printed if column.printed_only else f"({printed})"
+    own = f"{number(ours.value, metric)} {bracketed(ours.interval, metric)}".strip()
+    beside = ", ".join(filter(None, (printed, difference(pair.difference, metric))))
+    return f"{own} ({beside})" if beside else own
+
+
+def beside_latex(shown: Beside) -> str:
+    """booktabs tables of at most four columns each: ours, printed and difference under every head."""
+    blocks = [shown.columns[place : place + LATEX_COLUMNS] for place in range(0, len(shown.columns), LATEX_COLUMNS)]
+    told = [f"% {line}" for line in (shown.table.heading, caption(shown), *shown.sentences)]
+    return "\n".join([*told, *(_latex_block(shown, block) for block in blocks)]) + "\n"
+
+
+def _latex_block(shown: Beside, block: Sequence[Column]) -> str:
+    heads = " & ".join(rf"\multicolumn{{3}}{{c}}{{{tex(title(shown, column))}}}" for column in block)
+    kinds = " & ".join("ours & printed & diff." for _ in block)
+    lines = [rf"\begin{{tabular}}{{l{'rrr' * len(block)}}}", r"\toprule", rf" & {heads} \\"]
+    lines += [rf"{_first(shown)} & {kinds} \\", r"\midrule"]
+    for row in shown.rows:
+        cells = [cell for column in block for cell in _latex_cells(shown.pairs.get((row, column)), column)]
+        lines.append(" & ".join([tex(row_title(row)), *cells]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _latex_cells(pair: Pair | None, column: Column) -> Iterator[str]:
+    ours = pair.ours if pair else None
+    texts = (
+        number(ours.value, column.metric) if ours else "",
+        "" if pair is None or pair.published is None else number(pair.published, column.metric),
+        difference(pair.difference, column.metric) if pair else "",
+    )
+    yield from (
+        f"${text.replace('−', '-')}$" if "−" in text or "+" in text else text.replace("–", "--") for text in texts
+    )

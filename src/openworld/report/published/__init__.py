@@ -1,0 +1,37 @@
+"""The numbers that the two papers printed, and what their tables are.
+
+published_numbers(paper, table)    every printed number, as printed
+published_tables(paper)            what each table shows, on what, read from which kind of run (`TABLES`)
+MISPRINTS                          where the printed numbers contradict one another
+"""
+
+from openworld.report.published.metrics import METRICS, PublishedMetric
+from openworld.report.published.misprints import MISPRINTS, Misprint, misprints_of
+from openworld.report.published.numbers import (
+    AVERAGE,
+    PublishedNumber,
+    paper_table,
+    published_numbers,
+    published_tables,
+)
+from openworld.report.published.paper_tables import AVERAGED, KIND_OF_TASK, PAPERS, SOURCE, TABLES, VARIANTS, PaperTable
+
+__all__ = [
+    "AVERAGE",
+    "AVERAGED",
+    "KIND_OF_TASK",
+    "METRICS",
+    "MISPRINTS",
+    "PAPERS",
+    "SOURCE",
+    "TABLES",
+    "VARIANTS",
+    "Misprint",
+    "PaperTable",
+    "PublishedMetric",
+    "PublishedNumber",
+    "misprints_of",
+    "paper_table",
+    "published_numbers",
+    "published_tables",
+]

@@ -1,0 +1,220 @@
+"""The result tables of the two papers as data: what each shows, on what, read from which kind of run, laid out how.
+
+`TABLES` is the one place that says it. Hua et al. (2025), "OpenworldAUC": recognition, imbalance, domain and
+cross-data-set generalisation, cost. "OpenPL": curves (Tables 2 to 5 and 10 to 33) and ranks (6 to 9 and 36 to 57).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+COOP_DATASETS = (
+    *("ImageNet", "Caltech101", "OxfordPets", "StanfordCars", "Flowers102", "Food101"),
+    *("FGVCAircraft", "SUN397", "DTD", "EuroSAT", "UCF101"),
+)
+VARIANTS = ("ImageNetV2", "ImageNet-Sketch", "ImageNet-A", "ImageNet-R")
+SOURCE = "ImageNet"
+KIND_OF_TASK = {
+    "recognition": "recognition",
+    "imbalance": "recognition",
+    "ratio sweep": "recognition",
+    "gates": "recognition",
+    "size": "recognition",
+    "time": "recognition",
+    "domain generalisation": "generalisation",
+    "cross-data-set": "generalisation",
+    "emerging-classes": "dynamic",
+    "varying-ratio": "dynamic",
+    "distribution-shift": "dynamic",
+    "co-evolution": "dynamic",
+}
+PARTS = ("BaseAcc", "NewAcc", "HM", "AUROC")
+CURVE = ("Acc(0)", "AUC", "WA", "EVM", "VS", "PosArea", "NegArea")
+RANKS = ("Friedman_rank", "Final_rank", "delta_AUC", "delta_PN")
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One result table of a paper.
+
+    Args:
+        paper: "openworldauc" or "openpl".
+        number: as printed; "8-9" are two tables that share their sub-tables.
+        title: what it shows, in a few words.
+        tasks: what is played, keys of `KIND_OF_TASK`; more than one where a table joins several.
+        metrics: in the order printed, names of `METRICS`.
+        datasets: in the order printed, averages left out; for Tables 8 and 9 of OpenPL, whose rows are averages only,
+            what they average.
+        columns: what the columns differ in: "dataset", "setting", "metric", "task".
+        rows: what the rows differ in: "method" or "setting".
+    """
+
+    paper: str
+    number: str
+    title: str
+    tasks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    datasets: tuple[str, ...] = COOP_DATASETS
+    columns: tuple[str, ...] = ("dataset",)
+    rows: str = "method"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The protocols of the runs it is read from: "recognition", "generalisation", "dynamic"."""
+        return tuple(dict.fromkeys(KIND_OF_TASK[task] for task in self.tasks))
+
+    @property
+    def heading(self) -> str:
+        """Number and title, as one line.
+
+        >>> TABLES["openpl"]["12"].heading
+        'OpenPL, Table 12: emerging new classes on DTD'
+        """
+        return f"{PAPERS[self.paper]}, {self.short_heading}"
+
+    @property
+    def short_heading(self) -> str:
+        """The same where the paper is named elsewhere."""
+        return f"Table{'s' * ('-' in self.number)} {self.number}: {self.title}"
+
+
+PAPERS = {"openworldauc": "OpenworldAUC (Hua et al., 2025)", "openpl": "OpenPL"}
+
+_SCENARIOS = {
+    "emerging-classes": "emerging new classes",
+    "varying-ratio": "varying ratio of new classes",
+    "distribution-shift": "dynamic distribution shift",
+    "co-evolution": "co-evolution of distribution and classes",
+}
+_BY_CLASSES = (  # OpenPL's appendix prints its data sets in this order
+    *("ImageNet", "Caltech101", "DTD", "EuroSAT", "FGVCAircraft", "Food101"),
+    *("Flowers102", "OxfordPets", "StanfordCars", "SUN397", "UCF101"),
+)
+_IMBALANCED = ("DTD", "Food101", "Flowers102", "OxfordPets", "SUN397")
+_CROSSED = ("FGVCAircraft", "Caltech101", "StanfordCars", "DTD", "EuroSAT", "SUN397", "UCF101")
+
+
+AVERAGED = {  # columns of Table 15 as the paper calls them: the task, and the data sets that a column averages
+    "open-world recognition": ("recognition", COOP_DATASETS),
+    "open-world recognition (imbalanced test sets)": ("imbalance", _IMBALANCED),
+    "domain adaption (column name as printed)": ("domain generalisation", (SOURCE,)),  # it repeats the source
+    "complexity": ("size", COOP_DATASETS),
+}
+
+
+def _hua(number: str, title: str, tasks: tuple[str, ...], metrics=("OpenworldAUC",), **layout) -> PaperTable:
+    return PaperTable("openworldauc", number, title, tasks, metrics, **layout)
+
+
+def _curve_table(number: int, scenario: str, dataset: str) -> PaperTable:
+    title = f"{_SCENARIOS[scenario]} on {dataset}"
+    return PaperTable("openpl", str(number), title, (scenario,), CURVE, (dataset,), ("metric",))
+
+
+def _rank_table(number: int, scenario: str, datasets: tuple[str, ...]) -> PaperTable:
+    where = f"on {datasets[0]}" if len(datasets) == 1 else "averaged"
+    title = f"robustness and ranks under {_SCENARIOS[scenario]}, {where}"
+    return PaperTable("openpl", str(number), title, (scenario,), RANKS, datasets, ("metric",))
+
+
+def _openpl() -> Iterator[PaperTable]:
+    for number, scenario, dataset in (
+        (2, "emerging-classes", "DTD"),
+        (3, "varying-ratio", "FGVCAircraft"),
+        (4, "distribution-shift", "ImageNet-R"),
+        (5, "co-evolution", "EuroSAT"),
+    ):
+        yield _curve_table(number, scenario, dataset)
+    others = tuple(name for name in _BY_CLASSES if name != SOURCE)
+    for number, scenario, datasets in (
+        (6, "emerging-classes", _BY_CLASSES),
+        (7, "varying-ratio", _BY_CLASSES),
+        (8, "distribution-shift", VARIANTS),
+        (9, "co-evolution", others),
+    ):
+        yield _rank_table(number, scenario, datasets)
+    for number, dataset in enumerate(_BY_CLASSES, 10):
+        yield _curve_table(number, "emerging-classes", dataset)
+    for number, dataset in enumerate(_BY_CLASSES, 21):
+        yield _curve_table(number, "varying-ratio", dataset)
+    yield _curve_table(32, "distribution-shift", "ImageNet-A")
+    yield _curve_table(33, "distribution-shift", "ImageNet-R")
+    for number, dataset in enumerate(_BY_CLASSES, 36):
+        yield _rank_table(number, "emerging-classes", (dataset,))
+    for number, dataset in enumerate(_BY_CLASSES, 47):
+        yield _rank_table(number, "varying-ratio", (dataset,))
+
+
+_HUA = (
+    _hua("2", "open-world recognition", ("recognition",)),
+    _hua(
+        "3",
+        "open-world recognition, base and new pictures five to one and one to five",
+        ("imbalance",),
+        datasets=_IMBALANCED,
+        columns=("dataset", "setting"),
+    ),
+    _hua(
+        "4",
+        "open-world domain generalisation from ImageNet",
+        ("domain generalisation",),
+        datasets=(SOURCE, "ImageNetV2", "ImageNet-Sketch", "ImageNet-R", "ImageNet-A"),
+    ),
+    _hua("7", "tuned parameters", ("size",), ("n_params",), columns=("metric",)),
+    _hua(
+        "8-9",
+        "open-world recognition in detail",
+        ("recognition",),
+        ("HM", "AUROC", "OpenworldAUC"),
+        columns=("dataset", "metric"),
+    ),
+    _hua(
+        "10",
+        "open-world domain generalisation in detail",
+        ("domain generalisation",),
+        ("HM", "AUROC", "OpenworldAUC"),
+        datasets=VARIANTS,
+        columns=("dataset", "metric"),
+    ),
+    _hua(
+        "11",
+        "other shares of new pictures, DTD",
+        ("ratio sweep",),
+        (*PARTS, "OverallAcc", "OpenworldAUC"),
+        datasets=("DTD",),
+        columns=("metric",),
+        rows="setting",
+    ),
+    _hua(
+        "12",
+        "other shares of new pictures, Flowers102",
+        ("ratio sweep",),
+        (*PARTS, "OverallAcc", "OpenworldAUC"),
+        datasets=("Flowers102",),
+        columns=("metric",),
+        rows="setting",
+    ),
+    _hua("13", "new classes of other data sets, base classes of ImageNet", ("cross-data-set",), datasets=_CROSSED),
+    _hua(
+        "14",
+        "fine-grained analysis",
+        ("recognition", "domain generalisation"),
+        (*PARTS, "OpenworldAUC"),
+        datasets=("Flowers102", SOURCE, "ImageNetV2", "ImageNet-Sketch"),
+        columns=("dataset", "metric"),
+    ),
+    _hua(
+        "15",
+        "averages over the tasks, and tuned parameters",
+        ("recognition", "imbalance", "domain generalisation", "size"),
+        ("OpenworldAUC", "n_params_thousand"),
+        datasets=(*COOP_DATASETS, *VARIANTS),
+        columns=("task",),
+    ),
+    _hua("16", "inference time", ("time",), ("inference_time_s",), columns=("metric",)),
+    _hua("17", "GMoP's gate", ("gates",)),
+)
+
+TABLES: dict[str, dict[str, PaperTable]] = {
+    "openworldauc": {table.number: table for table in _HUA},
+    "openpl": {table.number: table for table in _openpl()},
+}

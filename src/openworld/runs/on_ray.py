@@ -1,0 +1,170 @@
+"""The engine on Ray: a Ray of its own on this machine, or a cluster that is there already.
+
+A cluster is used where Ray is initialised in this process, or `RAY_ADDRESS` names one; else a local Ray is started,
+quietly, with a core per worker, and shut down at the end. On a cluster the folder of the run must be one that all
+nodes share, on a file system that can lock; so should the cache of encoded pictures and the pictures be, under the same
+paths, and every node needs this version of openworld. A unit is a task; Ray decides where it runs.
+"""
+
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+
+from openworld._errors import OpenworldError
+from openworld.runs.board import Board
+from openworld.runs.store import RunStore
+from openworld.runs.unit import Unit
+from openworld.runs.work import Word, steps_elsewhere
+
+_OBJECT_STORE = 80 * 2**20  # bytes, about the least that Ray takes: only words travel, results go to the folder
+_PATIENCE = 10.0  # seconds that a task called off has to let go of its unit
+
+
+def run_on_ray(board: Board, store: RunStore, workers: int) -> None:
+    """Work on the units of the board, at most `workers` at a time, until none is left to take.
+
+    Raises:
+        OpenworldError: Ray is not installed, or RAY_ADDRESS leads nowhere.
+    """
+    workers = min(workers, len(board.waiting))
+    if not workers:
+        return
+    ray = _import_ray()
+    with _cluster(ray, workers):
+        _run_tasks(ray, board, store, workers)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the driver stands, so that a relative path or a module's name means the same in a task."""
+
+    folder: str
+    working_directory: str
+    module_paths: tuple[str, ...]
+    variables: dict[str, str]
+
+    @classmethod
+    def here(cls, store: RunStore) -> "_Place":
+        ours = {name: value for name, value in os.environ.items() if name.startswith("OPENWORLD_")}
+        return cls(str(store.folder.absolute()), os.getcwd(), tuple(sys.path), ours)
+
+    def enter(self) -> None:
+        os.environ.update(self.variables)
+        if os.path.isdir(self.working_directory):
+            os.chdir(self.working_directory)
+        sys.path += [path for path in self.module_paths if path not in sys.path]
+
+
+def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> None:
+    place, in_hand = _Place.here(store), {}
+    # No retry by Ray: the board counts deaths. No end after a call, which tasks with a GPU have: backbones stay loaded.
+    options = {"max_retries": 0, "max_calls": 0, "num_returns": "streaming", "num_cpus": 1}
+    task = ray.remote(**options, num_gpus=_share_of_a_gpu(ray, board, workers))(_serve)
+    try:
+        while True:
+            while len(in_hand) < workers and (taken := board.take()):
+                in_hand[task.remote(place, *taken)] = taken[0]
+            if not in_hand:
+                return
+            for said in ray.wait(list(in_hand))[0]:
+                if _listen(ray, board, in_hand[said], said):
+                    del in_hand[said]
+    finally:
+        _call_off(ray, store, in_hand)
+
+
+def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
+    """The task."""
+    place.enter()
+    yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
+
+
+def _listen(ray: ModuleType, board: Board, unit: Unit, said: Iterator) -> bool:
+    """Take one message of a task to the board; True when it was the last one."""
+    try:
+        word, detail = ray.get(next(said))
+    except ray.exceptions.RayTaskError as error:  # not ours: the unit's own failures are said in words
+        problem = OpenworldError(f"unit {unit.name!r} could not be begun on Ray: {error.cause or error}.")
+        problem.__cause__ = error
+        board.failed(unit, problem)
+        return True
+    except ray.exceptions.RayError as error:
+        board.lost(unit, f"{type(error).__name__}: {_first_sentence(error)}")
+        return True
+    return board.hear(unit, word, detail)
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
+
+
+def _call_off(ray: ModuleType, store: RunStore, in_hand: dict[Iterator, Unit]) -> None:
+    """End the tasks that are left after an interrupt, and see them gone: the folder is swept next."""
+    for said in in_hand:
+        ray.cancel(said, force=True)
+    last = time.monotonic() + _PATIENCE
+    for unit in in_hand.values():
+        while not _is_free(store, unit) and time.monotonic() < last:
+            time.sleep(0.05)
+
+
+def _is_free(store: RunStore, unit: Unit) -> bool:
+    with store.claim(unit, wait=False) as held:
+        return held
+
+
+def _share_of_a_gpu(ray: ModuleType, board: Board, workers: int) -> float:
+    """What a task asks for where units name a GPU: all GPUs are used, by as few tasks each as can be."""
+    devices = {str(unit.resources.get("machine", {}).get("device")) for unit in board.waiting}
+    gpus = int(ray.cluster_resources().get("GPU", 0))
+    if not gpus or not any(device.startswith("cuda") for device in devices):
+        return 0
+    return 1 / -(-workers // gpus)
+
+
+def _import_ray() -> ModuleType:
+    # Read at import: Ray would print the death of a worker on the standard output, where a table may be expected.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "A worker died or was killed while executing")
+    try:
+        import ray
+    except ImportError as error:
+        raise OpenworldError(
+            f"the engine 'ray' needs Ray ({error}); install it with pip install 'openworld[ray]', or leave the engine "
+            "at 'local'."
+        ) from error
+    return ray
+
+
+@contextlib.contextmanager
+def _cluster(ray: ModuleType, workers: int) -> Iterator[None]:
+    """Be connected to a Ray: the one at hand, the one that RAY_ADDRESS names, or one made for the occasion."""
+    if ray.is_initialized():
+        yield
+        return
+    address = os.environ.get("RAY_ADDRESS", "local")
+    if address.startswith("ray://"):
+        raise OpenworldError(f"RAY_ADDRESS is {address!r}, a client's; start openworld on a node of the cluster.")
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    try:
+        _connect(ray, address, workers)
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _connect(ray: ModuleType, address: str, workers: int) -> None:
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address == "local":
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        own = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
+        ray.init(address, **own, **quiet)
+        return
+    try:
+        ray.init(address, **quiet)
+    except ConnectionError as error:
+        raise OpenworldError(f"no Ray answers at RAY_ADDRESS, {address!r} ({_first_sentence(error)}).") from error

@@ -1,0 +1,157 @@
+"""`openworld reproduce`: plans that need no data, tiny trees in the papers' layouts, and a kill in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from openworld.cli.app import app
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
+
+from trees import plant  # noqa: E402
+
+QUICK = ("--data", "data", "--backbone", "embedded", "--seeds", "1", "--quick", "10", "--no-estimate")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with the trees of four data sets below data/; the cache of pictures lies there too."""
+    folder = tmp_path_factory.mktemp("real")
+    for name in ("imagenet", "imagenetv2", "dtd", "oxford_flowers"):
+        plant(folder / "data", name)
+    return folder
+
+
+@pytest.fixture
+def ask(place, monkeypatch):
+    monkeypatch.chdir(place)
+    monkeypatch.setattr("openworld.datasets.wordnet.PLACES", ())
+    monkeypatch.setenv("OPENWORLD_CACHE", str(place / "cache"))
+    monkeypatch.setenv("OPENWORLD_DATA", "nowhere")  # restored afterwards, whatever --data makes of it
+    return lambda *arguments: CliRunner().invoke(app, ["reproduce", *arguments])
+
+
+def results(folder):
+    """Every file of every run that must not depend on how it went."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.glob("*/units/**/*"))
+        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
+    }
+
+
+def test_a_plan_needs_no_data_and_says_what_is_missing(ask):
+    done = ask("openworldauc", "--data", "elsewhere", "--plan", "--no-estimate")
+    assert done.exit_code == 0, done.output
+    assert "OpenworldAUC (Hua et al., 2025) · Tables 2 to 4, 7, 8-9, 10 to 17 · data in elsewhere" in done.output
+    assert "recognition-dtd" in done.output and "generalisation-imagenet" in done.output
+    assert "In all 432 units (one learner with one seed), each counted once" in done.output
+    assert "15 of 15 data sets to download are not ready" in done.output
+    assert not Path("runs").exists()
+
+
+def test_a_plan_as_json_holds_specs_and_cost(ask):
+    done = ask("openpl", "--data", "embedded", "--table", "2", "--learners", "CLIP, CoOp", "--plan", "--json")
+    told = json.loads(done.output)
+    (run,) = told["runs"]
+    assert run["spec"]["protocol"] == "dynamic" and run["methods"] == {"zero-shot": "CLIP", "CoOp": "CoOp"}
+    assert told["cost"]["units"] == 6 and told["cost"]["seconds"] > 0
+    assert (Path("runs") / "openpl-embedded" / "speeds.json").is_file()
+
+
+def test_missing_data_is_told_at_once_before_any_work(ask, tmp_path):
+    done = ask("openpl", "--table", "4", *QUICK[2:], "--data", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2
+    assert "2 of 2 data sets to download are not ready" in done.output
+    assert f"openworld data check imagenet imagenet-r --root {tmp_path} says" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("openworldauc", "--data", "embedded", "--table", "99"), "unknown table of openworldauc '99'"),
+        (("openpl", "--data", "embedded", "--table", "34"), "Table 34 of openpl cannot be made"),
+        (("openpl", "--data", "embedded", "--seeds", "one"), "--seeds is 'one', expected whole numbers"),
+        (("openpl", "--data", "embedded", "--learners", "Coopp"), "did you mean 'CoOp'"),
+        (("openwolrdauc", "--data", "embedded"), "did you mean 'openworldauc'"),
+    ],
+)
+def test_wrong_use_is_two_lines_and_exit_code_2(ask, arguments, message):
+    done = ask(*arguments)
+    assert done.exit_code == 2 and message in done.output
+
+
+def test_tables_stand_beside_the_printed_ones(ask, place):
+    done = ask("openworldauc", "--table", "11", "--table", "12", *QUICK, "--out", "beside")
+    assert done.exit_code == 0, done.output
+    assert "[1/2] recognition-dtd-tcp-seed-1: done" in done.output
+    assert "OpenworldAUC (Hua et al., 2025), Table 11" in done.output and "Page: beside/report.html" in done.output
+    folder = place / "beside"
+    names = {path.name for path in (folder / "tables").iterdir()}
+    assert names == {f"table-{number}.{form}" for number in (11, 12) for form in ("csv", "md", "tex")}
+    rows = (folder / "tables" / "table-11.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith("paper,table,") and len(rows) == 1 + 12 * 6 and ",DTD," in rows[1]
+    assert "Table 12" in (folder / "report.html").read_text(encoding="utf-8")
+    assert (folder / "recognition-dtd-tcp-seed-1" / "report.html").is_file()
+
+
+def test_tables_as_json(ask):
+    done = ask("openworldauc", "--table", "12", *QUICK, "--out", "beside", "--json")
+    (table,) = json.loads(done.output)
+    assert table["table"] == "12" and table["numbers"][0]["dataset"] == "Flowers102"
+
+
+def test_units_of_other_runs_are_taken_over(ask, place):
+    first = ask("openworldauc", "--table", "7", "--learners", "CLIP", *QUICK, "--out", "shared", "--quiet")
+    again = ask("openworldauc", "--table", "7", "--learners", "CLIP, CoOp", *QUICK, "--out", "shared", "--quiet")
+    assert (first.exit_code, again.exit_code, again.output) == (0, 0, "")
+    alone, both = (place / "shared" / f"recognition-dtd-{name}-seed-1" for name in ("clip", "clip-coop"))
+    (kept,) = alone.glob("units/*/timing.json")
+    copied = both / "units" / kept.parent.name / "timing.json"
+    assert copied.read_bytes() == kept.read_bytes()  # the time of the first run: it was not computed again
+
+
+def test_a_run_that_fails_is_named_and_the_others_are_done(ask, place, tmp_path):
+    for name in ("dtd", "oxford_flowers"):
+        plant(tmp_path / "data", name)
+    next((tmp_path / "data" / "dtd" / "images").rglob("*.jpg")).write_bytes(b"no picture")
+    os.chdir(tmp_path)
+    done = ask("openworldauc", "--table", "11", "--table", "12", *QUICK, "--out", "run")
+    assert done.exit_code == 1, done.output
+    assert "1 of 2 runs failed, so no table is made" in done.output and "- recognition-dtd-tcp-seed-1: " in done.output
+    assert list((tmp_path / "run" / "recognition-oxford_flowers-tcp-seed-1" / "units").glob("*/record.json"))
+    assert not (tmp_path / "run" / "tables").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [3])
+def test_a_kill_in_the_middle_resumes_with_the_same_bytes(place, tmp_path, kills):
+    def start(out):
+        arguments = ["openworldauc", "--table", "11", "--table", "12", "--table", "7", "--learners", "CLIP,CoOp,TCP"]
+        command = [sys.executable, "-m", "openworld", "reproduce", *arguments, *QUICK, "--out", str(out), "--quiet"]
+        environment = os.environ | {"OPENWORLD_CACHE": str(out.parent / f"cache-{out.name}")}
+        return subprocess.Popen(command, cwd=place, env=environment, start_new_session=True)
+
+    started = time.monotonic()
+    assert start(tmp_path / "whole").wait() == 0
+    seconds = time.monotonic() - started
+    for number in range(kills):
+        process = start(tmp_path / "killed")
+        time.sleep(seconds * (0.3 + 0.2 * number))
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert start(tmp_path / "killed").wait() == 0
+    assert results(tmp_path / "killed") == results(tmp_path / "whole") and results(tmp_path / "whole")
+    for form in ("csv", "md", "tex"):
+        for number in ("7", "11", "12"):
+            name = f"tables/table-{number}.{form}"
+            assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

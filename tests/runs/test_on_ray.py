@@ -1,0 +1,245 @@
+"""The engine on Ray: against a stand-in that works in this process, and against a real local Ray (slow)."""
+
+import signal
+import sys
+from types import SimpleNamespace
+
+import pytest
+from example_units import draws
+from test_crash import finish, no_leftovers, start, stop_with_ctrl_c
+
+from openworld._errors import OpenworldError
+from openworld.runs import RunStore, Unit, execute
+
+real_ray = pytest.mark.slow
+
+
+class RayError(Exception):
+    """Root of the stand-in's errors, as of Ray's."""
+
+
+class RayTaskError(RayError):
+    cause = None
+
+
+class WorkerCrashedError(RayError):
+    pass
+
+
+class StandIn:
+    """As much of Ray as the engine uses; tasks go on when they are looked at.
+
+    deaths: {name of a unit: how often its worker dies}; gpus: of the cluster; ready: connected from the start.
+    """
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError, WorkerCrashedError=WorkerCrashedError)
+
+    def __init__(self, deaths=None, gpus=0, ready=False, broken=False):
+        self.deaths, self.gpus, self.ready, self.broken = dict(deaths or {}), gpus, ready, broken
+        self.calls, self.cancelled, self.most, self.options = [], [], 0, {}
+
+    def is_initialized(self):
+        return self.ready
+
+    def init(self, address, **options):
+        self.calls.append((address, options))
+        if address == "nowhere:1":
+            raise ConnectionError("Could not find a Ray. Look elsewhere.")
+
+    def shutdown(self):
+        self.calls.append("shutdown")
+
+    def cluster_resources(self):
+        return {"CPU": 2.0} | ({"GPU": float(self.gpus)} if self.gpus else {})
+
+    def remote(self, **options):
+        self.options = options
+        return lambda function: SimpleNamespace(remote=lambda *arguments: self.stream(function, *arguments))
+
+    def stream(self, function, place, unit, wait):
+        words = function(place, unit, wait)
+        if self.broken:
+            yield RayTaskError("no module named openworld")
+        for word in words:
+            yield word
+            if word[0] == "started" and self.deaths.get(unit.name):
+                self.deaths[unit.name] -= 1
+                words.close()
+                yield WorkerCrashedError("The worker died. Check the logs.")
+
+    def wait(self, streams):
+        self.most = max(self.most, len(streams))
+        return streams[-1:], streams[:-1]
+
+    def get(self, word):
+        if isinstance(word, Exception):
+            raise word
+        return word
+
+    def cancel(self, stream, force):
+        assert force
+        stream.close()
+        self.cancelled.append(stream)
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+    def make(**options):
+        ray = StandIn(**options)
+        monkeypatch.setitem(sys.modules, "ray", ray)
+        return ray
+
+    return make
+
+
+def test_the_bytes_are_those_of_the_local_engine(tmp_path, contents, stand_in):
+    ray = stand_in()
+    execute(draws(3), RunStore(tmp_path / "ray"), engine="ray", workers=2)
+    execute(draws(3), RunStore(tmp_path / "local"))
+    assert contents(tmp_path / "ray") == contents(tmp_path / "local")
+    assert ray.most == 2 and ray.calls[0][0] == "local" and ray.calls[0][1]["num_cpus"] == 2
+    assert ray.calls[-1] == "shutdown" and not ray.cancelled and ray.options["num_gpus"] == 0
+
+
+def test_a_worker_that_dies_costs_one_unit_which_is_begun_again(tmp_path, stand_in):
+    stand_in(deaths={"draw-1": 1})
+    events = []
+    records = execute(draws(3), RunStore(tmp_path), engine="ray", workers=2, progress=events.append)
+    assert len(records) == 3
+    (lost,) = (event for event in events if event.state == "lost")
+    assert (lost.unit, lost.detail) == ("draw-1", "WorkerCrashedError: The worker died")
+    assert sum(event.state == "started" for event in events) == 4
+
+
+def test_a_unit_that_always_kills_its_worker_fails_and_the_others_are_kept(tmp_path, stand_in):
+    stand_in(deaths={"draw-1": 99})
+    store = RunStore(tmp_path)
+    with pytest.raises(OpenworldError, match=r"unit 'draw-1': its process died 3 times \(WorkerCrashedError"):
+        execute(draws(3), store, engine="ray", workers=2, on_failure="finish")
+    assert [store.has(unit) for unit in draws(3)] == [True, False, True]
+
+
+def failing():
+    return Unit("example_units:fail", {"message": "no way"}, name="bad")
+
+
+def test_a_failure_keeps_its_words(tmp_path, stand_in):
+    ray = stand_in()
+    with pytest.raises(OpenworldError, match="unit 'bad' failed with KeyError: 'no way'") as caught:
+        execute([failing()], RunStore(tmp_path), engine="ray")
+    assert "KeyError" in str(caught.value.__cause__) and ray.calls[-1] == "shutdown"
+
+
+def test_a_cluster_without_openworld_is_a_failure_too(tmp_path, stand_in):
+    stand_in(broken=True)
+    with pytest.raises(OpenworldError, match="'draw-0' could not be begun on Ray: no module named openworld"):
+        execute(draws(1), RunStore(tmp_path), engine="ray")
+
+
+def test_an_interrupt_calls_the_tasks_off_and_frees_their_units(tmp_path, stand_in):
+    ray, store = stand_in(), RunStore(tmp_path)
+
+    def interrupt(event):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(draws(3), store, engine="ray", workers=2, progress=interrupt)
+    assert len(ray.cancelled) == 2 and ray.calls[-1] == "shutdown"
+    with store.claim(draws(2)[1], wait=False) as held:
+        assert held
+
+
+def test_a_ray_that_is_there_is_used_and_left_running(tmp_path, stand_in):
+    ray = stand_in(ready=True)
+    execute(draws(1), RunStore(tmp_path), engine="ray")
+    assert ray.calls == []
+
+
+def test_an_address_is_followed_or_refused(tmp_path, stand_in, monkeypatch):
+    ray = stand_in()
+    monkeypatch.setenv("RAY_ADDRESS", "node:6379")
+    execute(draws(1), RunStore(tmp_path / "there"), engine="ray", workers=5)
+    assert ray.calls[0][0] == "node:6379" and "num_cpus" not in ray.calls[0][1] and ray.calls[-1] == "shutdown"
+    for address, words in (("nowhere:1", "no Ray answers at .*nowhere.*Could not find a Ray"), ("ray://a:1", "client")):
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        with pytest.raises(OpenworldError, match=words):
+            execute(draws(1), RunStore(tmp_path / "not"), engine="ray")
+
+
+@pytest.mark.parametrize(
+    ("device", "gpus", "workers", "share"),
+    [("cpu", 8, 2, 0), ("cuda", 0, 2, 0), ("cuda", 8, 4, 1), ("cuda", 2, 3, 1 / 2), ("cuda", 1, 4, 1 / 4)],
+)
+def test_units_on_a_gpu_ask_for_their_share_of_one(tmp_path, stand_in, device, gpus, workers, share):
+    ray = stand_in(gpus=gpus)
+    units = [Unit("example_units:located", {"n": n}, resources={"machine": {"device": device}}) for n in range(workers)]
+    execute(units, RunStore(tmp_path), engine="ray", workers=workers)
+    assert ray.options["num_gpus"] == share
+
+
+def test_without_ray_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(OpenworldError, match=r"install it with pip install 'openworld\[ray\]'"):
+        execute(draws(1), RunStore(tmp_path), engine="ray")
+    assert execute([], RunStore(tmp_path / "none"), engine="ray") == []  # nothing to do needs nobody
+
+
+# -- a real Ray ---------------------------------------------------------------------------------------
+
+
+@real_ray
+def test_real_workers_killed_and_failing(tmp_path):
+    """One Ray for both, as a user's own would be."""
+    ray = pytest.importorskip("ray")
+    ray.init("local", num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    try:
+        events, store = [], RunStore(tmp_path / "run")
+        deadly = Unit("example_units:die", {"times": 1}, name="deadly", resources={"folder": str(tmp_path)})
+        execute([deadly, *draws(2)], store, engine="ray", workers=2, progress=events.append)
+        assert [event.unit for event in events if event.state == "lost"] == ["deadly"]
+        assert events[-1].done == 3 and len(list(tmp_path.glob("death-*"))) == 1
+        with pytest.raises(OpenworldError, match="unit 'bad' failed with KeyError: 'no way'"):
+            execute([failing()], store, engine="ray", workers=2)
+        assert ray.is_initialized()
+    finally:
+        ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    pytest.importorskip("ray")
+    folder = tmp_path_factory.mktemp("whole")
+    finish("run", folder, 1, 0)
+    return folder
+
+
+@real_ray
+def test_a_real_ray_is_quiet(tmp_path, whole, contents):
+    process = start("run", tmp_path, 2, 0, "ray", stderr=-1)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0 and errors == ""
+    assert sorted(output.split("\n")) == sorted(
+        ["", *(f"draw-{n} {w}" for n in range(3) for w in ("started", "finished"))]
+    )
+    assert contents(tmp_path) == contents(whole)
+
+
+@real_ray
+def test_ctrl_c_leaves_a_clean_folder(tmp_path, whole, contents):
+    stop_with_ctrl_c(tmp_path, "ray")
+    assert no_leftovers(tmp_path)
+    finish("run", tmp_path, 1, 0)
+    assert contents(tmp_path) == contents(whole)
+
+
+@real_ray
+def test_killed_from_outside(tmp_path, whole, contents):
+    process = start("run", tmp_path, 2, 0.7, "ray")
+    next(line for line in process.stdout if "finished" in line)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    finish("run", tmp_path, 2, 0, "ray")
+    assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
