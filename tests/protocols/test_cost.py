@@ -9,7 +9,8 @@ from openworld.learners._training import draw_batches
 from openworld.protocols import module_of
 from openworld.protocols._cost import cost, seconds_of
 from openworld.protocols._ground import Ground
-from openworld.protocols._speeds import SHAPES, Line, Speed, Speeds, _line, _speed, measure, shape, speed_key
+from openworld.protocols._speed_trial import Line, Speed, line
+from openworld.protocols._speeds import SHAPES, Speeds, _speed, measure, shape, speed_key
 from openworld.protocols._work import Pictures, UnitWork, batches, schedules, to_encode, work_of
 from openworld.protocols._workbench import Source
 from openworld.protocols.reproduction import plan
@@ -134,6 +135,14 @@ def test_measuring_tells_progress_and_knows_learners_of_a_kind():
     assert speeds.encode > 0 and Speeds.from_dict(speeds.to_dict()) == speeds
 
 
+def test_learners_are_guessed_at_when_time_is_over():
+    found = plan("openworldauc", ["2"], Ground(learners=("CLIP", "KgCoOp", "CoOp", "DePT-Kg"), seeds=(1,)))
+    units = [unit for run in work_of(found.runs).values() for unit in run]
+    speeds = measure("embedded", units, embedded=True, limit=0.0)
+    assert speeds.guessed == ("KgCoOp", "DePT") and set(speeds.learners) == {speed_key(unit.learner) for unit in units}
+    assert cost(found, speeds).guessed == speeds.guessed
+
+
 def test_what_a_learner_says_or_weighs_costs_no_time():
     gmop = LEARNERS["GMoP"]
     assert speed_key(gmop(alpha=0.1, template="a {}.")) == speed_key(gmop())
@@ -143,10 +152,10 @@ def test_what_a_learner_says_or_weighs_costs_no_time():
 
 
 def test_lines_go_through_both_points_and_never_fall():
-    line = _line(3, 9, 0.3, 0.9)
-    assert (line.at(3), line.at(9), line.at(100)) == pytest.approx((0.3, 0.9, 10.0))
-    assert _line(3, 9, 0.5, 0.3) == Line(0.4, 0.0)
-    assert _line(3, 9, 0.1, 0.9).start == 0.0
+    found = line(3, 9, 0.3, 0.9)
+    assert (found.at(3), found.at(9), found.at(100)) == pytest.approx((0.3, 0.9, 10.0))
+    assert line(3, 9, 0.5, 0.3) == Line(0.4, 0.0)
+    assert line(3, 9, 0.1, 0.9).start == 0.0
 
 
 @pytest.mark.parametrize("name", SHAPES)

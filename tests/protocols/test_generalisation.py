@@ -289,6 +289,13 @@ def test_another_data_set_of_base_classes_alone_is_refused(given, known, machine
         units(spec, machine)
 
 
+def test_the_example_leaves_out_the_kind_that_is_a_concept(repository):
+    spec = read_protocol(repository / "examples" / "generalisation-embedded.toml")
+    left_out = {str(one.data): [gone.name for gone in one.left_out] for one in tasks(spec)[0].others}
+    assert left_out == {"emoji-concepts-b, twemoji": [], "emoji-subgroups, twemoji": ["warning"]}
+    assert len(spec.variants) == 4 and len(tasks(spec)) == 5 * 3
+
+
 def test_imagenets_classes_are_compared_by_their_names_in_wordnet(monkeypatch):
     from openworld.datasets.class_names import ClassNames
     from openworld.protocols import _generalisation_task as here

@@ -136,6 +136,7 @@ def test_tables_say_what_they_rest_on(summary, reached):
     assert "Left out" not in told(reached[0])
     grid = reach_grid(reached[1], looks(summary.learners, summary.yardsticks))
     assert [column.title for column in grid.columns][:5] == ["learner", "home", "→ pets", "→ cars", "mean over targets"]
+    assert "Student's t, n = 2" in grid.caption
     assert all(len(line.cells) == len(grid.columns) for line in grid.rows)
 
 
@@ -149,9 +150,9 @@ def test_the_terminal_table_names_every_target(reached):
 
 
 def test_the_verdict_tells_each_kind_and_the_way_from_home(summary, reached):
-    first, second, evidence = reach_verdict(summary, reached)
+    first, _, second, way, evidence = reach_verdict(summary, reached)
     assert first.startswith("Domain generalisation: GMoP has the highest OpenworldAUC on average over 2 variants")
-    assert second.startswith("Cross-data-set generalisation: ") and "On the source itself GMoP has" in second
+    assert second.startswith("Cross-data-set generalisation: ") and "On the source itself GMoP has" in way
     assert evidence.startswith("Each setting rests on")
 
 

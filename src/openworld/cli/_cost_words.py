@@ -137,5 +137,7 @@ def _lines(plan, cost) -> list[str]:
             f"About {duration(cost.seconds)} with {cost.workers} worker(s), if nothing else runs here: an estimate, "
             f"from a few steps and pictures of each learner and straight lines. Of the units' time: {shares}."
         )
+    if cost.guessed:
+        lines.append(f"Not measured for lack of time, and taken for as slow as another: {', '.join(cost.guessed)}.")
     lines += [f"Table {number} is left out: {reason}." for number, reason in plan.left_out.items()]
     return lines

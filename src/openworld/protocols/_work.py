@@ -86,7 +86,7 @@ def class_count(data: DataSpec) -> int:
     return card.classes if card else len(_test(data).load().classnames)
 
 
-def test_count(data: DataSpec) -> int:
+def shown_count(data: DataSpec) -> int:
     """How many test pictures a data set has."""
     card = PUBLISHED.get(data.dataset)
     return card.pictures["test"] if card else len(_test(data).load())
@@ -99,16 +99,16 @@ def _test(data: DataSpec) -> Source:
 def _recognition(spec) -> Iterator[UnitWork]:
     data = DataSpec(spec.dataset, spec.train_domain)
     tested = DataSpec(spec.dataset, spec.test_domain)
-    answers = ((test_count(tested), class_count(tested)),)
+    answers = ((shown_count(tested), class_count(tested)),)
     for one, seed in _pairs(spec):
         yield _unit(one, seed, spec, data, (tested,), answers)
 
 
 def _generalisation(spec) -> Iterator[UnitWork]:
-    classes, pictures = class_count(spec.source), test_count(spec.source)
-    answers = [(pictures, classes), *((test_count(one), class_count(one)) for one in spec.variants)]
+    classes, pictures = class_count(spec.source), shown_count(spec.source)
+    answers = [(pictures, classes), *((shown_count(one), class_count(one)) for one in spec.variants)]
     # Base pictures are the source's, half of them all; new ones another data set's.
-    answers += [(pictures // 2 + test_count(one), classes // 2 + class_count(one)) for one in spec.others]
+    answers += [(pictures // 2 + shown_count(one), classes // 2 + class_count(one)) for one in spec.others]
     for one, seed in _pairs(spec):
         yield _unit(one, seed, spec, spec.source, (spec.source, *spec.variants, *spec.others), tuple(answers))
 
@@ -116,7 +116,7 @@ def _generalisation(spec) -> Iterator[UnitWork]:
 def _dynamic(spec) -> Iterator[UnitWork]:
     if set(spec.scenarios) & set(OF_CLASSES):
         for data in spec.datasets:
-            answers = ((test_count(data), class_count(data)),)
+            answers = ((shown_count(data), class_count(data)),)
             for one, seed in _pairs(spec):
                 yield _unit(one, seed, spec, data, (data,), answers)
     if set(spec.scenarios) - set(OF_CLASSES):
@@ -132,11 +132,11 @@ def _taking_over(spec) -> tuple[tuple[tuple[int, int], ...], tuple[DataSpec, ...
     classes, answers = class_count(spec.source), []
     for one in variants:
         share = class_count(one) / classes
-        shown = min(test_count(one), round(share * test_count(spec.source)), spec.shift_limit or test_count(one))
+        shown = min(shown_count(one), round(share * shown_count(spec.source)), spec.shift_limit or shown_count(one))
         answers.append((2 * shown, class_count(one)))
     for one in others:
         named = min(spec.class_limit, class_count(one), classes)
-        available = min(test_count(one), round(named / classes * test_count(spec.source)))
+        available = min(shown_count(one), round(named / classes * shown_count(spec.source)))
         answers.append((2 * min(spec.image_limit, available), 2 * named))
     return tuple(answers), (spec.source, *variants, *others)
 
@@ -154,7 +154,7 @@ def _unit(one: LearnerSpec, seed: int, spec, data: DataSpec, tested, answers, *,
     source = Source(data.dataset, data.domain, "train", seed, spec.shots, base_only=base_only)
     shots = tuned * spec.shots if data.dataset in PUBLISHED else len(source.load())
     plain = encoding_for(kind)
-    tests = tuple(Pictures(_test(one), plain, test_count(one)) for one in dict.fromkeys(tested))
+    tests = tuple(Pictures(_test(one), plain, shown_count(one)) for one in dict.fromkeys(tested))
     train = Pictures(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
     learner = configure(kind, one.settings, data.dataset, spec.published)
     return UnitWork(learner, (train, *tests), tuned, shots, answers)

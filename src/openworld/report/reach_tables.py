@@ -22,7 +22,9 @@ def reach_grid(reach: Reach, looks: dict[str, Look]) -> Grid:
     columns += (Column("over seeds"), *(Column(f"mean against {name}", words=True) for name in opponents))
     rows = tuple(Line(row.learner, tuple(_cells(reach, row, opponents, looks))) for row in reach.mean.rows)
     label = f"OpenworldAUC in {reach.heading}"
-    return Grid(f"reach-{reach.kind}", label, f"{_capital(reach.heading)}. {told(reach)}", columns, rows)
+    seeds = reach.source.counts["seeds"]
+    spread = f" Over seeds: of the mean, 95 %, Student's t, n = {seeds}." if seeds > 1 else ""
+    return Grid(f"reach-{reach.kind}", label, f"{_capital(reach.heading)}. {told(reach)}{spread}", columns, rows)
 
 
 def terminal_reach(reach: Reach):
@@ -64,8 +66,8 @@ def reach_verdict(summary: Summary, reached: Sequence[Reach]) -> tuple[str, ...]
     """Sentences made from the tests: for each kind of target who leads and what tuning brought; last, the evidence."""
     sentences = []
     for reach in reached:
-        lead, against = leader(reach.mean), against_yardstick(reach.mean)
-        sentences += [f"{_capital(reach.heading)}: {lead} {against} {_from_home(reach)}".rstrip()]
+        sentences.append(f"{_capital(reach.heading)}: {leader(reach.mean)}")
+        sentences.append(f"{against_yardstick(reach.mean)} {_from_home(reach)}".rstrip())
     return (*sentences, evidence_of_many(summary))
 
 
@@ -89,7 +91,12 @@ def _cells(reach: Reach, row: Row, opponents: Sequence[str], looks: dict[str, Lo
     for table in (reach.source, *reach.targets, reach.mean):
         here = _of(table, row.learner)
         leads = "leads" if here is table.best and here.openworld_auc is not None else ""
-        yield Cell(percent(here.openworld_auc), faint=bracketed(here.over_images), css=leads, hint=_hint(here))
+        yield Cell(
+            percent(here.openworld_auc),
+            faint=bracketed(here.over_images),
+            css=f"under {leads}".strip(),
+            hint=_hint(here),
+        )
     yield Cell(bracketed(row.over_seeds) or "–", _width(row.over_seeds))
     for other in opponents:
         yield tested(reach.mean.compare(row.learner, other))
