@@ -53,8 +53,14 @@ def test_a_plan_needs_no_data_and_says_what_is_missing(ask):
     assert "OpenworldAUC (Hua et al., 2025) · Tables 2 to 4, 7, 8-9, 10 to 17 · data in elsewhere" in done.output
     assert "recognition-dtd" in done.output and "generalisation-imagenet" in done.output
     assert "In all 432 units (one learner with one seed), each counted once" in done.output
-    assert "15 of 15 data sets to download are not ready" in done.output
+    assert "There is no folder elsewhere yet. It must hold 15 data set(s): imagenet, caltech101" in done.output
     assert not Path("runs").exists()
+
+
+def test_a_plan_names_the_data_sets_that_are_not_there(ask):
+    done = ask("openpl", "--table", "5", "--data", "data", "--plan", "--no-estimate")
+    assert done.exit_code == 0 and "1 of 2 data sets to download are not ready" in done.output
+    assert "- eurosat: there is no folder data/eurosat" in done.output
 
 
 def test_a_plan_as_json_holds_specs_and_cost(ask):

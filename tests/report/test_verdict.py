@@ -1,8 +1,9 @@
 """The verdict follows the tests: it praises where they show something, and says so where they do not."""
 
 import re
+from dataclasses import replace
 
-from openworld.report import verdict
+from openworld.report import summarise, verdict
 
 EQUAL = (1.0, 0.4, 1.1, 512)
 NAMES = [f"thing {number}" for number in range(40)]
@@ -51,3 +52,26 @@ def test_several_settings_are_told_by_counts(summary_of):
     )
     assert yardstick == "Against zero-shot, which tunes nothing, GMoP is better in all 2 settings."
     assert evidence.startswith("Each setting rests on 400 images of 40 drawings and on 1 seed;")
+
+
+def test_what_tunes_nothing_may_lead_over_several_settings(summary_of):
+    learners = {"zero-shot": (1.5, 1.5, 1.8, 0), "CoOp": (0.0, -1.0, 0.3, 512)}
+    leader, yardstick, _ = told(summary_of(learners=learners, names=NAMES, seeds=(1,), tasks=("a", "b")))
+    assert leader.startswith("Over 2 settings zero-shot")
+    assert yardstick == "It tunes nothing, and in no setting a tuned learner is shown to be better."
+
+
+def test_a_sweep_over_shots_is_told_by_its_largest(summary_of):
+    def with_shots(count, base):
+        learners = {"zero-shot": (0.5, 0.5, 1.0, 0), "GMoP": (base, base, 1.5, 512)}
+        (table,) = summary_of(learners=learners, names=NAMES, seeds=(1,)).tables
+        outcomes = [outcome for row in table.rows for outcome in row.outcomes]
+        return [replace(one, metrics={**one.metrics, "shots": count}) for one in outcomes]
+
+    shots = {16: 2.0, 1: -1.0, 2: -1.0, 4: 1.5}
+    swept = summarise([one for count, base in shots.items() for one in with_shots(count, base)])
+    leader, yardstick, evidence = told(swept)
+    assert leader.startswith("GMoP has the highest OpenworldAUC on emoji-concepts with 16 shots, ")
+    assert "GMoP (+" in yardstick
+    assert yardstick.endswith("; with fewer shots the highest is zero-shot (with 1 and 2) and GMoP (with 4).")
+    assert evidence.startswith("This rests on 200 base")

@@ -1,6 +1,7 @@
 """What a reproduction will cost, and what it came to, in words."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 from openworld import __version__
 
@@ -34,6 +35,13 @@ def say_missing(plan, out) -> None:
     from openworld._errors import OpenworldError
     from openworld.datasets.checking import require_places
 
+    if plan.downloads and not Path(plan.ground.data).is_dir():
+        out.print(
+            f"There is no folder {plan.ground.data} yet. It must hold {len(plan.downloads)} data set(s): "
+            f"{', '.join(plan.downloads)} (openworld data check NAME --root DIR says where to get each).",
+            markup=False,
+        )
+        return
     try:
         require_places(plan.downloads, plan.ground.data)
     except OpenworldError as error:

@@ -1,10 +1,11 @@
 """The verdict: three sentences made from the tests, also when the tests show nothing.
 
 First who leads and over whom that is shown, then what tuning brought over the learner that tunes nothing, then
-what this rests on. One setting is told by its tests, several by counts of them.
+what this rests on. One setting is told by its tests, several by counts of them, a sweep over shots by its largest.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from openworld.report.comparison import LEVEL, Comparison
 from openworld.report.figures.figure import signed
@@ -17,6 +18,8 @@ def verdict(summary: Summary) -> tuple[str, str, str]:
     if len(summary.tables) == 1:
         table = summary.tables[0]
         return leader(table), against_yardstick(table), _evidence(table)
+    if _is_sweep(summary):
+        return _verdict_of_sweep(summary)
     return _leader_of_many(summary), _against_yardstick_of_many(summary), evidence_of_many(summary)
 
 
@@ -124,6 +127,24 @@ def _first_in_seeds(table: Table) -> str:
     return f" ({table.best.learner} comes first in {firsts} of them)"
 
 
+def _is_sweep(summary: Summary) -> bool:
+    """Whether nothing but shots differs between the settings."""
+    return len({replace(table.setting, shots=None) for table in summary.tables}) == 1
+
+
+def _verdict_of_sweep(summary: Summary) -> tuple[str, str, str]:
+    """The verdict with most shots, and who leads with fewer."""
+    *fewer, most = sorted(summary.tables, key=lambda table: table.setting.shots)
+    most = replace(most, title=f"{most.setting.task} with {most.title}")
+    leaders: dict[str, list[str]] = {}
+    for table in fewer:
+        if table.best.openworld_auc is not None:
+            leaders.setdefault(table.best.learner, []).append(str(table.setting.shots))
+    told = listed([f"{learner} (with {listed(counts)})" for learner, counts in leaders.items()])
+    with_fewer = f"; with fewer shots the highest is {told}." if told else "."
+    return leader(most), f"{against_yardstick(most).removesuffix('.')}{with_fewer}", _evidence(most)
+
+
 def _leader_of_many(summary: Summary) -> str:
     averages = summary.averages
     best = max(averages, key=averages.get, default=None)
@@ -146,12 +167,27 @@ def _against_yardstick_of_many(summary: Summary) -> str:
     best = max(summary.averages, key=summary.averages.get, default=None)
     tests = [_test_of(table, best) for table in summary.tables]
     tests = [test for test in tests if test is not None and test.difference is not None]
+    if not tests and best in summary.yardsticks:
+        return _tuned_against_untuned(summary, best)
     if not tests:
         return "Nothing untuned was run beside it, so what tuning brought is not known."
     better, worse, level = _sorted_out(tests)
     told = [f"better in {_of(better, tests)}"] * bool(better) + [f"worse in {_of(worse, tests)}"] * bool(worse)
     told += [f"not to be told apart in {_of(level, tests)}"] * bool(level)
     return f"Against {tests[0].other}, which tunes nothing, {best} is {listed(told)}."
+
+
+def _tuned_against_untuned(summary: Summary, untuned: str) -> str:
+    """Where what tunes nothing leads: in how many settings something tuned is shown to beat it."""
+    named = [table for table in summary.tables if any(row.learner == untuned for row in table.rows)]
+    beaten = [table for table in named if any(_beats(table, row, untuned) for row in table.rows)]
+    shown = f"in {_of(beaten, named)}" if beaten else "in no setting"
+    return f"It tunes nothing, and {shown} a tuned learner is shown to be better."
+
+
+def _beats(table: Table, row: Row, other: str) -> bool:
+    test = table.compare(row.learner, other)
+    return test is not None and test.better
 
 
 def _of(some: list, whole: list) -> str:
