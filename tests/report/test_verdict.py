@@ -73,5 +73,5 @@ def test_a_sweep_over_shots_is_told_by_its_largest(summary_of):
     leader, yardstick, evidence = told(swept)
     assert leader.startswith("GMoP has the highest OpenworldAUC on emoji-concepts with 16 shots, ")
     assert "GMoP (+" in yardstick
-    assert yardstick.endswith("; with fewer shots the highest is zero-shot (with 1 and 2) and GMoP (with 4).")
+    assert yardstick.endswith("; with fewer shots the lead goes to zero-shot (with 1 and 2) and GMoP (with 4).")
     assert evidence.startswith("This rests on 200 base")

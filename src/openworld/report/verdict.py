@@ -141,7 +141,7 @@ def _verdict_of_sweep(summary: Summary) -> tuple[str, str, str]:
         if table.best.openworld_auc is not None:
             leaders.setdefault(table.best.learner, []).append(str(table.setting.shots))
     told = listed([f"{learner} (with {listed(counts)})" for learner, counts in leaders.items()])
-    with_fewer = f"; with fewer shots the highest is {told}." if told else "."
+    with_fewer = f"; with fewer shots the lead goes to {told}." if told else "."
     return leader(most), f"{against_yardstick(most).removesuffix('.')}{with_fewer}", _evidence(most)
 
 
