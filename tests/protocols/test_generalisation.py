@@ -19,7 +19,7 @@ from openworld.protocols._generalisation_task import Other, Task, halves, stages
 from openworld.protocols._outcome import recognition_metrics
 from openworld.protocols._workbench import Machine
 from openworld.protocols.generalisation import encode_all, fingerprints, run_unit, summary, tasks, units
-from openworld.protocols.recognition import LearnerSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.runs import RunStore, execute, read_spec
 from openworld.testing import small_world
 

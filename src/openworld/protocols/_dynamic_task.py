@@ -12,9 +12,9 @@ from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
 from openworld.learners._bank import spoken
 from openworld.protocols import scenarios as play
+from openworld.protocols._entries import LearnerSpec, usual_crop_scale
 from openworld.protocols._pool import Pool, joined
 from openworld.protocols._workbench import Source
-from openworld.protocols.recognition import EMBEDDED_CROP, PUBLISHED_CROP, LearnerSpec
 from openworld.protocols.scenarios import Course, Scenario, class_order
 
 OF_CLASSES = ("emerging-classes", "varying-ratio")
@@ -91,6 +91,11 @@ class Task:
         return {"train": train} | {part: self._source("test", one) for part, one in tests.items()}
 
     @property
+    def whole_sources(self) -> tuple[Source, ...]:
+        """All of them: none may lack a picture of a class."""
+        return tuple(self.sources.values())
+
+    @property
     def against(self) -> Iterator[tuple[Scenario, int, DataSpec]]:
         """(scenario, number, image set) of all that take over from the source."""
         for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
@@ -99,9 +104,8 @@ class Task:
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
-        card = DATASETS.get(self.data.dataset)
-        crop = EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
-        drawn = Encoding(self.views, self.crop_scale or crop, self.seed) if part == "train" else Encoding()
+        crop = self.crop_scale or usual_crop_scale(self.data.dataset)
+        drawn = Encoding(self.views, crop, self.seed) if part == "train" else Encoding()
         return encoding_for(find_learner(self.learner.learner), drawn)
 
     def _source(self, part: str, data: DataSpec) -> Source:

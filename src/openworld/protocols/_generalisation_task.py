@@ -16,9 +16,9 @@ from openworld.datasets.published_overlaps import overlaps_with
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._pool import numbers_among
 from openworld.protocols._workbench import Source
-from openworld.protocols.recognition import LearnerSpec
 
 Kind = Literal["source", "variant", "other"]
 """The source's own classes, its classes in other pictures, or another data set's classes beside its base ones."""
@@ -78,6 +78,11 @@ class Task:
         train = Source(data.dataset, data.domain, "train", self.seed, self.shots, base_only=True)
         tests = {target.part: _tests(target.data) for target in self.targets}
         return {"train": train} | tests
+
+    @property
+    def whole_sources(self) -> tuple[Source, ...]:
+        """All of them: none may lack a picture of a class."""
+        return tuple(self.sources.values())
 
     @property
     def targets(self) -> tuple[Target, ...]:

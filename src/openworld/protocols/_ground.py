@@ -12,7 +12,7 @@ from openworld.datasets import PUBLISHED
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._dynamic_task import DataSpec
-from openworld.protocols.recognition import LearnerSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.runs import digest
 
 EMBEDDED = "embedded"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._ground import Ground, PlannedRun, fewer_targets
 from openworld.protocols.dynamic import DynamicSpec
-from openworld.protocols.recognition import LearnerSpec
 from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
 
 PAPER = "openpl"

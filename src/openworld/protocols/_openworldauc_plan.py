@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._ground import Ground, PlannedRun, fewer_targets
 from openworld.protocols.generalisation import GeneralisationSpec
-from openworld.protocols.recognition import LearnerSpec, RecognitionSpec
+from openworld.protocols.recognition import RecognitionSpec
 from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.report.published.paper_tables import COOP_DATASETS, VARIANTS
 

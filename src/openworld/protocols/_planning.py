@@ -1,6 +1,6 @@
 """What every protocol does with its tasks before one is run: encode what they read, name it, make units of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Protocol
 
@@ -12,7 +12,10 @@ from openworld.runs import Unit
 
 
 class Plannable(Protocol):
-    """A unit's share of a spec: a frozen dataclass that says what it reads."""
+    """A unit's share of a spec: a frozen dataclass that says what it reads.
+
+    `whole_sources` are those image sets in which no class that is asked for may lack a picture.
+    """
 
     learner: object
     backbone: str
@@ -20,6 +23,9 @@ class Plannable(Protocol):
 
     @property
     def sources(self) -> Mapping[str, Source]: ...
+
+    @property
+    def whole_sources(self) -> Iterable[Source]: ...
 
     def encoding(self, part: str) -> Encoding: ...
 
@@ -57,7 +63,7 @@ def units_of(tasks: Sequence[Plannable], function: str, version: int, machine: M
     Raises:
         OpenworldError: a class without a picture, a text tower that takes no context.
     """
-    for source in _sources(tasks):
+    for source in {source: None for task in tasks for source in task.whole_sources}:
         require_pictures(source)
     for name in {task.backbone for task in tasks if hasattr(find_learner(task.learner.learner), "schedule")}:
         backbone(name, machine.device).prompt_names(("name",), 1)  # refuses such a tower before anything is encoded

@@ -7,9 +7,9 @@ from openworld.datasets import PUBLISHED
 from openworld.features import Encoding
 from openworld.learners import Schedule, configure, encoding_for, find_learner
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._ground import PlannedRun
 from openworld.protocols._workbench import Source
-from openworld.protocols.recognition import LearnerSpec
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec, Scene, Task, scenes
+from openworld.protocols._entries import PUBLISHED_CROP, LearnerSpec
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._pool import Said, answer_views
 from openworld.protocols._view_outcome import Rows, tables, view_metrics, view_rows
 from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
-from openworld.protocols.recognition import PUBLISHED_CROP, LearnerSpec
 from openworld.protocols.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.runs import Unit, UnitResult, read_spec
 

@@ -17,11 +17,11 @@ import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec, usual_crop_scale
 from openworld.protocols._generalisation_answers import answer_stages
 from openworld.protocols._generalisation_task import (
     Other,
@@ -37,7 +37,6 @@ from openworld.protocols._outcome import image_table, recognition_metrics
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
-from openworld.protocols.recognition import EMBEDDED_CROP, PUBLISHED_CROP, LearnerSpec
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 1
@@ -88,9 +87,7 @@ class GeneralisationSpec:
     def __post_init__(self):
         self._require_sound()
         self._require_targets()
-        card = DATASETS.get(self.source.dataset)
-        usual = EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
-        object.__setattr__(self, "crop_scale", self.crop_scale or usual)
+        object.__setattr__(self, "crop_scale", self.crop_scale or usual_crop_scale(self.source.dataset))
         Encoding(self.views, self.crop_scale)  # refuses shares that are none
 
     def _require_sound(self) -> None:

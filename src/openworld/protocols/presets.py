@@ -1,7 +1,8 @@
 """Named runs: what `openworld demo` does."""
 
 from openworld._errors import unknown_name
-from openworld.protocols.recognition import LearnerSpec, RecognitionSpec
+from openworld.protocols._entries import LearnerSpec
+from openworld.protocols.recognition import RecognitionSpec
 
 _PHRASE = "an icon of a"
 

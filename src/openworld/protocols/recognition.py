@@ -8,8 +8,8 @@ classes, and the threshold under `operating` on validation pictures, once the le
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 
@@ -18,60 +18,21 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
-from openworld.learners import Fitted, configure, encoding_for, find_learner, origin, override
+from openworld.learners import Fitted, configure, encoding_for, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
+from openworld.protocols._entries import LearnerSpec, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.protocols._outcome import recognition_metrics, score
+from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
-from openworld.protocols._workbench import (
-    Machine,
-    Source,
-    backbone,
-    encode_source,
-    on_disk,
-    require_inputs,
-    require_pictures,
-)
+from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs
 from openworld.protocols.imbalance import other_mixes
 from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 3
-EMBEDDED_CROP = (0.5, 1.0)
-PUBLISHED_CROP = (0.08, 1.0)
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
-
-
-@dataclass(frozen=True)
-class LearnerSpec:
-    """One learner of a run.
-
-    Args:
-        learner: a name of `openworld list learners`.
-        label: what tables call it; needed where one learner runs with several settings.
-        settings: its own settings, where they differ from the published defaults.
-        choose: settings to be decided on validation pictures, each with its candidates, such as
-            {"alpha": [0.1, 0.5], "schedule.epochs": [10, 20]}.
-
-    Raises:
-        OpenworldError: an unknown learner, setting or candidate setting; a setting without candidates.
-    """
-
-    learner: str
-    label: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-    choose: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-
-    def __post_init__(self):
-        learner = find_learner(self.learner)
-        object.__setattr__(self, "label", self.label or self.learner)
-        configure(learner, self.settings)
-        for key, candidates in self.choose.items():
-            if not candidates:
-                raise OpenworldError(f"choose.{key} lists no candidate; give some, or leave the key out.")
-            for candidate in candidates:
-                configure(learner, override(self.settings, {key: candidate}))
 
 
 @dataclass(frozen=True)
@@ -127,12 +88,11 @@ class RecognitionSpec:
 
     def __post_init__(self):
         self._require_sound()
-        card = datasets.DATASETS.get(self.dataset)
-        embedded = card is not None and not card.download
+        card = DATASETS.get(self.dataset)
         train_domain = self.train_domain or (card.domains[0] if card else "") or None
         object.__setattr__(self, "train_domain", train_domain)
         object.__setattr__(self, "test_domain", self.test_domain or train_domain)
-        object.__setattr__(self, "crop_scale", self.crop_scale or (EMBEDDED_CROP if embedded else PUBLISHED_CROP))
+        object.__setattr__(self, "crop_scale", self.crop_scale or usual_crop_scale(self.dataset))
         Encoding(self.views, self.crop_scale)  # refuses shares that are none
 
     def _require_sound(self) -> None:
@@ -184,6 +144,11 @@ class Task:
     scored_validation: Kept
 
     @property
+    def name(self) -> str:
+        """What people call the unit."""
+        return f"{self.learner.label}, seed {self.seed}"
+
+    @property
     def sources(self) -> dict[str, Source]:
         """The image sets that the unit reads: shots, test pictures, and validation pictures where they are asked."""
         sources = {
@@ -213,7 +178,7 @@ def tasks(spec: RecognitionSpec) -> list[Task]:
     own = ("learner", "seed", "shots", "scored_validation")
     shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
     shared["scored_validation"] = kept(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
-    resolved = [_resolve(one, spec.dataset, spec.published) for one in spec.learners]
+    resolved = [resolve(one, spec.dataset, spec.published) for one in spec.learners]
     return [
         Task(learner=one, shots=shots, seed=seed, **shared)
         for one in resolved
@@ -227,14 +192,7 @@ def encode_all(spec: RecognitionSpec, machine: Machine, progress: Callable[[int,
 
     `progress` is called with (images done, images to be encoded).
     """
-    needed = {(task.sources[part], task.encoding(part)): None for task in tasks(spec) for part in task.sources}
-    missing = [pair for pair in needed if not on_disk(*pair, spec.backbone, machine)]
-    total, before = sum(len(source.load()) for source, _ in missing), 0
-    for source, encoding in missing:
-        told = progress and (lambda done, _, before=before: progress(before + done, total))
-        encode_source(source, encoding, spec.backbone, machine, told)
-        before += len(source.load())
-    return total
+    return encode_tasks(tasks(spec), machine, progress)
 
 
 def summary(spec: RecognitionSpec) -> list[str]:
@@ -250,32 +208,17 @@ def summary(spec: RecognitionSpec) -> list[str]:
 
 def fingerprints(spec: RecognitionSpec) -> dict[str, str]:
     """What pictures the run reads: a hash per image set."""
-    sources = {source: None for task in tasks(spec) for source in task.sources.values()}
-    return {str(source): source.load().fingerprint for source in sources}
+    return fingerprints_of(tasks(spec))
 
 
 def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
-    for source in {source: None for task in tasks(spec) for source in task.whole_sources}:
-        require_pictures(source)
+    planned = units_of(tasks(spec), f"{__name__}:run_unit", ALGORITHM_VERSION, machine)
     _require_validation(tasks(spec)[0])
-    clip = backbone(spec.backbone, machine.device)
-    if any(hasattr(find_learner(one.learner), "schedule") for one in spec.learners):
-        clip.prompt_names(("name",), 1)  # refuses a text tower that takes no context, before anything is encoded
-    swept = len(spec.every_shots) > 1
-    return [
-        Unit(
-            function=f"{__name__}:run_unit",
-            arguments={"task": asdict(task)},
-            inputs={"weights": clip.fingerprint}
-            | _plug_in(task)
-            | {part: source.load().fingerprint for part, source in task.sources.items()},
-            version=ALGORITHM_VERSION,
-            name=f"{task.learner.label}, {f'{task.shots} shots, ' * swept}seed {task.seed}",
-            resources={"machine": asdict(machine)},
-        )
-        for task in tasks(spec)
-    ]
+    if len(spec.every_shots) == 1:
+        return planned
+    names = [f"{task.learner.label}, {task.shots} shots, seed {task.seed}" for task in tasks(spec)]
+    return [replace(unit, name=name) for unit, name in zip(planned, names, strict=True)]
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
@@ -283,7 +226,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
     clip = backbone(task.backbone, machine.device)
-    require_inputs(clip, task.sources, inputs, _plug_in(task))
+    require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
     parts = {
         part: encode_source(source, task.encoding(part), task.backbone, machine)
         for part, source in task.sources.items()
@@ -327,11 +270,6 @@ def _require_validation(task: Task) -> None:
         require_sides(task.sources["validation"].load(), names, task.operating)
 
 
-def _resolve(one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
-    """The learner's settings written out whole, with what is published for the data set and the task."""
-    return replace(one, settings=asdict(configure(find_learner(one.learner), one.settings, dataset, published)))
-
-
 def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> dict:
     same = task.train_domain == task.test_domain
     return {
@@ -352,9 +290,3 @@ def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> d
         "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
         "classnames": list(test.classnames),
     }
-
-
-def _plug_in(task: Task) -> dict[str, str]:
-    """The package and version that bring the learner, where it is none of ours: a result depends on them."""
-    brought_by = origin(task.learner.learner)
-    return {"plug-in": brought_by} if brought_by else {}
