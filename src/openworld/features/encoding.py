@@ -20,7 +20,7 @@ from openworld.features._shards import compute_shard
 from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
-_LAYOUT_VERSION = 4
+_LAYOUT_VERSION = 5
 
 
 @dataclass(frozen=True)
