@@ -14,12 +14,12 @@ from openworld.datasets.overlaps import Overlap
 from openworld.learners import LEARNERS
 from openworld.protocols import GeneralisationSpec, RecognitionSpec, read_protocol, recognition
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._generalisation_answers import answer_stage, answer_stages
 from openworld.protocols._generalisation_task import Other, Task, halves, stages
 from openworld.protocols._outcome import recognition_metrics
 from openworld.protocols._workbench import Machine
 from openworld.protocols.generalisation import encode_all, fingerprints, run_unit, summary, tasks, units
-from openworld.protocols._entries import LearnerSpec
 from openworld.runs import RunStore, execute, read_spec
 from openworld.testing import small_world
 

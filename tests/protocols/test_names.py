@@ -6,9 +6,9 @@ from PIL import Image
 from openworld._errors import OpenworldError
 from openworld.protocols import DynamicSpec, RecognitionSpec
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec
 from openworld.protocols._names import casts, require_data
 from openworld.protocols.generalisation import GeneralisationSpec
-from openworld.protocols._entries import LearnerSpec
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)
 

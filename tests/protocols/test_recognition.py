@@ -5,8 +5,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.protocols import RecognitionSpec
-from openworld.protocols._workbench import Machine
 from openworld.protocols._entries import LearnerSpec
+from openworld.protocols._workbench import Machine
 from openworld.protocols.recognition import encode_all, tasks, units
 from openworld.runs import RunStore, execute, read_spec
 
