@@ -198,8 +198,14 @@ def test_score_as_json(predictions):
     assert 0 < table["learners"][0]["openworld_auc"] < 1
 
 
-def test_run_then_report_then_run_again(spec, tmp_path):
-    first = openworld("run", spec, "--out", tmp_path / "run", cache=tmp_path / "cache")
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Pictures that several tests read are encoded once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def test_run_then_report_then_run_again(spec, cache, tmp_path):
+    first = openworld("run", spec, "--out", tmp_path / "run", cache=cache)
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
@@ -209,7 +215,7 @@ def test_run_then_report_then_run_again(spec, tmp_path):
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("setting,learner")
     records = contents(tmp_path / "run" / "units")
-    again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=tmp_path / "cache")
+    again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=cache)
     assert (again.returncode, again.stdout) == (0, "")
     assert contents(tmp_path / "run" / "units") == records
     picture = next((tmp_path / "run").rglob("pictures/*.png"))
@@ -217,11 +223,11 @@ def test_run_then_report_then_run_again(spec, tmp_path):
     assert (told.returncode, len(told.stdout.splitlines())) == (0, 2), told.stderr
 
 
-def test_another_spec_in_the_same_folder_is_refused(spec, tmp_path):
+def test_another_spec_in_the_same_folder_is_refused(spec, cache, tmp_path):
     folder = tmp_path / "run"
-    openworld("run", spec, "--out", folder, cache=tmp_path / "cache")
+    openworld("run", spec, "--out", folder, cache=cache)
     other = tmp_path / "other.toml"
     other.write_text(spec.read_text().replace("shots = 2", "shots = 4"))
-    done = openworld("run", other, "--out", folder, cache=tmp_path / "cache")
+    done = openworld("run", other, "--out", folder, cache=cache)
     assert done.returncode == 2
     assert "shots" in done.stderr
