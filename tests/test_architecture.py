@@ -7,9 +7,9 @@ import sys
 import pytest
 
 FLOORS = (
-    {"_errors", "_arrays"},
+    {"_errors", "_arrays", "_plugins"},
     {"metrics", "backbones", "datasets", "runs"},
-    {"features", "report"},
+    {"features", "report", "estimators"},
     {"learners"},
     {"protocols", "testing"},
     {"cli"},

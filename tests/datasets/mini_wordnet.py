@@ -5,16 +5,25 @@ from pathlib import Path
 ENTITY = 1740
 
 
-def write_wordnet(folder: Path, synsets: list[tuple[str, ...]], irregular: dict[str, str] | None = None) -> list[int]:
+def write_wordnet(
+    folder: Path,
+    synsets: list[tuple[str, ...]],
+    irregular: dict[str, str] | None = None,
+    above: dict[int, tuple[int, ...]] | None = None,
+) -> list[int]:
     """Write index.noun, data.noun and noun.exc; returns the place of every synset.
 
-    synsets: names of each, in the order in which a name's meanings are ranked.
+    synsets: names of each, in the order in which a name's meanings are ranked. above: by number of a synset, the
+    numbers of earlier ones that it is a kind of; "entity" where nothing is said.
     """
     data, places = b"  1 licence\n".ljust(ENTITY - 1) + b"\n" + b"00001740 03 n 01 entity 0 000 | all\n", []
-    for names in synsets:
-        places.append(len(data))
+    for number, names in enumerate(synsets):
         words = " ".join(f"{name} 0" for name in names)
-        data += f"{len(data):08d} 03 n {len(names):02x} {words} 001 @ 00001740 n 0000 | a thing\n".encode()
+        upward = [places[other] for other in (above or {}).get(number, ())] or [ENTITY]
+        pointers = " ".join(f"@ {place:08d} n 0000" for place in upward)
+        places.append(len(data))
+        counted = f"{len(names):02x} {words} {len(upward):03d} {pointers}"
+        data += f"{len(data):08d} 03 n {counted} | a thing\n".encode()
     meanings: dict[str, list[str]] = {"entity": ["00001740"]}
     for names, place in zip(synsets, places, strict=True):
         for name in names:

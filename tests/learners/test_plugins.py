@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from openworld import OpenworldError
+from openworld import OpenworldError, _plugins
 from openworld.learners import LEARNERS
 from openworld.learners import _plugins as plugins
 
@@ -23,9 +23,9 @@ MODULES = {"raises_on_import": "1 / 0", "empty_class": "class Learner:\n    fit 
 def installed(tmp_path, monkeypatch, repository):
     """Makes packages that look installed: each offers learners by entry points."""
     monkeypatch.syspath_prepend(str(repository / "examples" / "plug_in"))
-    made, there = [], plugins.entry_points
+    made, there = [], _plugins.entry_points
     # Whatever else is installed on this machine does not count.
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [e for e in there(group=group) if e.dist.name in made])
+    monkeypatch.setattr(_plugins, "entry_points", lambda group: [e for e in there(group=group) if e.dist.name in made])
 
     def install(package: str, **offered: str):
         made.append(package)
@@ -42,7 +42,7 @@ def installed(tmp_path, monkeypatch, repository):
     yield install
     for module in (*MODULES, "halfway"):
         sys.modules.pop(module, None)
-    plugins._loaded.cache_clear()
+    _plugins._loaded.cache_clear()
 
 
 def test_a_plug_in_is_a_learner_like_ours(installed):
@@ -55,7 +55,7 @@ def test_a_plug_in_is_a_learner_like_ours(installed):
 
 
 def test_ours_are_found_without_looking_at_plug_ins(monkeypatch):
-    monkeypatch.setattr(plugins, "entry_points", None)
+    monkeypatch.setattr(_plugins, "entry_points", None)
     assert plugins.find_learner("GMoP") is LEARNERS["GMoP"]
     assert plugins.origin("GMoP") == ""
 
@@ -92,4 +92,4 @@ def test_two_packages_that_bring_one_name_are_both_refused(installed):
 def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
     entry = SimpleNamespace(name="Loose", value="nowhere:Loose", dist=None, load=lambda: 1)
     with pytest.raises(OpenworldError, match="'Loose' of nowhere:Loose cannot be used: nowhere:Loose is no learner"):
-        plugins._loaded.__wrapped__(entry)
+        _plugins._loaded.__wrapped__("learner", ("name",), entry)

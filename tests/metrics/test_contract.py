@@ -59,6 +59,9 @@ CONTRACT = {
     "macro_f1": Case(lambda rng, n: [rng.integers(0, 4, n), rng.integers(0, 4, n)], PAIRED),
     "harmonic_mean": Case(lambda rng, n: list(rng.random(2)), (), plain, False),
     "expected_calibration_error": Case(lambda rng, n: [rng.random(n), rng.random(n) < 0.7], PAIRED),
+    "semantic_alignment": Case(
+        lambda rng, n: [rng.dirichlet(np.ones(4), n), rng.integers(0, 4, n), rng.random((4, 4))], PAIRED
+    ),
     "robustness": Case(
         lambda rng, n: [np.arange(n) / max(n - 1, 1), rng.random(n)], (), lambda curve: curve.auc, False
     ),

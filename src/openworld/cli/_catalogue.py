@@ -9,6 +9,7 @@ def catalogue(kind: str) -> RenderableType:
     """The table of a kind, and what is to be said about it."""
     return {
         "learners": _learners,
+        "estimators": _estimators,
         "datasets": _datasets,
         "backbones": _backbones,
         "metrics": _metrics,
@@ -51,6 +52,24 @@ def _learner_cells(name: str, learner) -> tuple[Text, ...]:
     count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
     trains_on = _TRAINS_ON.get(learner.consumes, learner.consumes) if learns else "nothing"
     return Text(name), what, Text(count), Text(trains_on), Text(learner.cost)
+
+
+def _estimators() -> RenderableType:
+    from openworld.estimators._plugins import all_estimators, broken_plugins, origin
+
+    table = _table("estimators of accuracy without labels", "name", "paper", "needs", "what")
+    table.columns[1].max_width, table.columns[3].max_width = 22, 42  # 100 columns in all
+    for name, estimator in all_estimators().items():
+        paper = f"{estimator.paper} ({origin(name)})" if origin(name) else estimator.paper
+        table.add_row(Text(name), Text(paper), ", ".join(estimator.needs), Text(estimator.summary))
+    broken = [Text(why, style="red") for why in broken_plugins().values()]
+    return Group(table, Text(_ESTIMATORS_CAPTION), *broken)
+
+
+_ESTIMATORS_CAPTION = """\
+All read the logits of the judged model. Labels: of source images only. Reference: similarities
+of another model, such as CLIP, to the class names. Partners: logits of models trained like it.
+A score becomes an estimate by regression over labelled sets (ScoreRegression)."""
 
 
 def _datasets() -> RenderableType:

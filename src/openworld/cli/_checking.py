@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from openworld.datasets import DATASETS, PUBLISHED, check
+from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check
 from openworld.datasets.checking import Inspection
 from openworld.datasets.published import COOP_PAGE
 
 
 def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspection]:
-    """Look at each data set named; "all" stands for every one that is downloaded."""
-    wanted = dict.fromkeys(own for name in names for own in (PUBLISHED if name == "all" else (name,)))
+    """Look at each data set named; "all" and "shifted" stand for several."""
+    several = {"all": PUBLISHED, "shifted": SHIFTED}
+    wanted = dict.fromkeys(own for name in names for own in several.get(name, (name,)))
     return [check(name, root, decoded=decode) if not _comes_along(name) else _along(name) for name in wanted]
 
 
@@ -36,7 +37,8 @@ def _say_wrong(one: Inspection, out) -> None:
     out.print(f"{one.name}: not ready. {_counts(one)}".rstrip(), markup=False)
     for number, sentence in enumerate(one.wrong, start=1):
         out.print(f"  {number}. {sentence}", markup=False)
-    out.print(f"  Where to get it (layout: {COOP_PAGE}):", markup=False)
+    layout = f" (layout: {COOP_PAGE})" if one.name in PUBLISHED else ""
+    out.print(f"  Where to get it{layout}:", markup=False)
     for what, address in one.sources:
         out.print(f"    {what}: {address}", markup=False)
 

@@ -13,8 +13,11 @@ from openworld.cli.overlaps import overlaps
 data = typer.Typer(no_args_is_help=True, help="Data sets that you download: are they whole?")
 
 
+_NAMES = "Of `openworld list datasets`; all: those laid out as CoOp does; shifted: those of accuracy without labels."
+
+
 def check(
-    names: Annotated[list[str], typer.Argument(help="Of `openworld list datasets`; all for every one.")],
+    names: Annotated[list[str], typer.Argument(help=_NAMES)],
     root: Annotated[Path | None, typer.Option(help="Folder that holds the data sets; default $OPENWORLD_DATA.")] = None,
     decode: Annotated[bool, typer.Option("--decode", help="Decode every picture too; slow.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what is wrong.")] = False,
@@ -26,7 +29,7 @@ def check(
     Nothing is downloaded or changed. Exit code 0: all are whole; 1: something is wrong.
 
     Data sets lie as CoOp lays them out, such as `DIR/oxford_pets/images/` beside
-    `DIR/oxford_pets/split_zhou_OxfordPets.json`; what is missing is said with its address.
+    `DIR/oxford_pets/split_zhou_OxfordPets.json`, or in one folder each; what is missing is said with its address.
     """
     from openworld.cli import _checking as checking
 

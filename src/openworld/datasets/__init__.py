@@ -1,18 +1,35 @@
 """Image sets, class names, splits, few-shot draws; the embedded world of drawings, and the data sets of the papers.
 
+`openworld.datasets.corruptions`, which needs SciPy's slower half, is imported by who wants it.
+
 train = datasets.load("emoji-concepts", domain="twemoji", part="train", shots=16, seed=1)
 test = datasets.load("emoji-concepts", domain="emojione-monotone")
 mine = datasets.load("path/to/pictures", part="test")
 pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16, seed=1)
 """
 
-from openworld.datasets import composite, downloaded, drawings, emoji, folder, hub, listing, splits, tars, templates
+from openworld.datasets import (
+    breeds,
+    composite,
+    downloaded,
+    drawings,
+    emoji,
+    folder,
+    hub,
+    listing,
+    shifted,
+    splits,
+    tars,
+    taxonomy,
+    templates,
+)
 from openworld.datasets.cards import DATASETS, DatasetCard, load
 from openworld.datasets.checking import check, require_places
 from openworld.datasets.downloaded import imagenet_labels, use_root
 from openworld.datasets.having import has_part
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED, PublishedSet
+from openworld.datasets.shifted import SHIFTED, ShiftedSet
 from openworld.datasets.splits import base_new_split, coop_draw, few_shot
 
 __all__ = [
@@ -21,7 +38,10 @@ __all__ = [
     "PUBLISHED",
     "ImageSet",
     "PublishedSet",
+    "SHIFTED",
+    "ShiftedSet",
     "base_new_split",
+    "breeds",
     "check",
     "coop_draw",
     "composite",
@@ -36,8 +56,10 @@ __all__ = [
     "listing",
     "load",
     "require_places",
+    "shifted",
     "splits",
     "tars",
+    "taxonomy",
     "templates",
     "use_root",
 ]

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import downloaded, emoji, folder, hub, listing, tars
+from openworld.datasets import downloaded, emoji, folder, hub, listing, shifted, tars
 from openworld.datasets.drawings import STYLES
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED
+from openworld.datasets.shifted import SHIFTED
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,13 @@ def _load_emoji(task: str, *, domain: str | None = None, **options) -> ImageSet:
 
 _EMOJI_DOMAINS = ("twemoji", *(style for style in STYLES if style != "twemoji"))
 
-DATASETS: dict[str, DatasetCard] = {
+_EMOJI = {
     f"emoji-{name}": DatasetCard(
         task.summary, _EMOJI_DOMAINS, emoji.PARTS, partial(_load_emoji, name), group_name="drawing"
     )
     for name, task in emoji.TASKS.items()
-} | {
+}
+_PUBLISHED = {
     name: DatasetCard(
         f"{card.title}, {card.classes} classes: {card.what}",
         ("",),
@@ -57,6 +59,19 @@ DATASETS: dict[str, DatasetCard] = {
     )
     for name, card in PUBLISHED.items()
 }
+_SHIFTED = {
+    name: DatasetCard(
+        f"{card.title}, {card.classes} classes: {card.what}",
+        card.domains,
+        card.parts,
+        partial(shifted.load, name),
+        group_name=card.group_name,
+        download=True,
+    )
+    for name, card in SHIFTED.items()
+}
+
+DATASETS: dict[str, DatasetCard] = _EMOJI | _PUBLISHED | _SHIFTED
 """Name -> card of every data set known by name; beside these names, `load` takes what SOURCES lists."""
 
 SOURCES: dict[str, Callable[..., ImageSet]] = {

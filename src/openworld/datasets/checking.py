@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets._files import MISSING, first, is_text, sizes_of
 from openworld.datasets._pictures import decode
 from openworld.datasets.class_folders import LISTING, ClassFolders
 from openworld.datasets.downloaded import find, find_root
+from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED, PublishedSet
+from openworld.datasets.shifted import SHIFTED, ShiftedSet, load
 from openworld.datasets.split_files import Split
 
 
@@ -50,13 +52,17 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     """Look at a published data set: folder, lists, every picture's presence and size, counts.
 
     Args:
-        name: a key of `published.PUBLISHED`.
+        name: a key of `published.PUBLISHED` or `shifted.SHIFTED`.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
         decoded: decode every picture too, which takes as long as encoding them.
 
     Raises:
         OpenworldError: an unknown name, no root. What is wrong with the data set is told, not raised.
     """
+    if name not in PUBLISHED and name not in SHIFTED:
+        raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED])
+    if name in SHIFTED:
+        return _check_shifted(name, SHIFTED[name], find_root(root), decoded)
     card, place = find(name), find_root(root)
     wrong = list(_missing_places(card, place))
     split = None
@@ -99,6 +105,40 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
             f"{len(missing)} of {len(wanted)} data sets to download are not ready:{listed}\nopenworld data check "
             f"{' '.join(missing)} --root {shlex.quote(str(place))} says all that is missing and where to get it."
         )
+
+
+def _check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Inspection:
+    """A data set of `shifted` is whole if every part can be read and holds as many pictures as published."""
+    folder, wrong, pictures, classes = root / card.folder, [], {}, None
+    if not folder.is_dir():
+        near = _lookalike(root, card.folder) if root.is_dir() else ""
+        return Inspection(name, str(folder), None, {}, (f"there is no folder {folder}{near}.",), (), card.sources)
+    for part, expected in card.pictures.items():
+        try:
+            images = load(name, root=root, part=part)
+        except OpenworldError as error:
+            wrong.append(f"{part}: {error}")
+            continue
+        pictures[part], classes = len(images), len(images.classnames)
+        if expected not in (None, len(images)):
+            wrong.append(f"{part}: {len(images):,} pictures are there, expected {expected:,}; get the files again.")
+        if decoded:
+            wrong += _unreadable(images, part)
+    if classes not in (None, card.classes):
+        wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
+    return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
+
+
+def _unreadable(images: ImageSet, part: str) -> Iterator[str]:
+    """How many pictures cannot be read, and the first of them."""
+    faults = []
+    for index in range(len(images)):
+        try:
+            images.image(index)
+        except OpenworldError as error:
+            faults.append(str(error))
+    if faults:
+        yield f"{part}: {len(faults):,} of {len(images):,} pictures cannot be read, such as: {faults[0]}"
 
 
 def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:

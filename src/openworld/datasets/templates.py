@@ -12,6 +12,9 @@ from openworld._errors import OpenworldError
 PHOTO = "a photo of a {}."
 """For every data set without a template of its own."""
 
+NUMBER = 'a photo of the number: "{}".'
+"""CLIP's sentence for digits."""
+
 TEMPLATES: dict[str, str] = {
     "emoji-concepts": "an icon of a {}.",
     "emoji-concepts-b": "an icon of a {}.",
@@ -35,6 +38,18 @@ TEMPLATES: dict[str, str] = {
     "dtd": "{} texture.",
     "eurosat": "a centered satellite photo of {}.",
     "ucf101": "a photo of a person doing {}.",
+    "cifar10": PHOTO,
+    "cifar10.2": PHOTO,
+    "cifar100": PHOTO,
+    "mnist": NUMBER,
+    "qmnist": NUMBER,
+    "usps": NUMBER,
+    "svhn": NUMBER,
+    "fmow": "a satellite photo of {}.",
+    "entity13": PHOTO,
+    "entity30": PHOTO,
+    "living17": PHOTO,
+    "nonliving26": PHOTO,
 }
 """Data set -> the sentence of CoOp and zero-shot CLIP."""
 

@@ -22,6 +22,7 @@ PLACES = (
     "/usr/local/share/wordnet",
 )
 _FILES = ("index.noun", "data.noun")
+_UP = ("@", "@i")  # a kind of; an instance of
 _PROBE = (1_740, b"00001740 03 n 01 entity ")  # where WordNet 3.0 keeps its topmost noun
 
 
@@ -61,10 +62,18 @@ class WordNet:
         Raises:
             OpenworldError: no synset starts at that place.
         """
-        fields = self._read(meaning, 4096).partition(b"\n")[0].decode().split()
-        if len(fields) < 5 or fields[0] != f"{meaning:08d}":
-            raise OpenworldError(f"WordNet 3.0 has no noun n{meaning:08d}; give an id as ImageNet writes them.")
+        fields = self._fields(meaning)
         return tuple(word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+
+    def hypernyms(self, meaning: int) -> tuple[int, ...]:
+        """Synsets that a synset is a kind of, or one of; () for the topmost noun, "entity".
+
+        Raises:
+            OpenworldError: no synset starts at that place.
+        """
+        fields = self._fields(meaning)
+        pointers = fields[5 + 2 * int(fields[3], 16) :]
+        return tuple(int(place) for symbol, place in zip(pointers[::4], pointers[1::4], strict=False) if symbol in _UP)
 
     @cached_property
     def _index(self) -> dict[str, str]:
@@ -80,6 +89,16 @@ class WordNet:
     def _base_form(self, form: str) -> str:
         head, gap, last = form.rpartition("_")
         return head + gap + self._irregular.get(last, last)
+
+    def _fields(self, meaning: int) -> list[str]:
+        """A synset's line in words, up to its gloss: id, file, n, how many names, names and their numbers, how many
+        pointers, and four words for each pointer."""
+        with (self.folder / "data.noun").open("rb") as file:
+            file.seek(meaning)
+            fields = file.readline().partition(b" | ")[0].decode().split()
+        if len(fields) < 5 or fields[0] != f"{meaning:08d}":
+            raise OpenworldError(f"WordNet 3.0 has no noun n{meaning:08d}; give an id as ImageNet writes them.")
+        return fields
 
     def _read(self, place: int, count: int) -> bytes:
         with (self.folder / "data.noun").open("rb") as file:

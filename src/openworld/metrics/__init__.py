@@ -45,6 +45,7 @@ from openworld.metrics.ranks import (
     nemenyi,
 )
 from openworld.metrics.robustness import Robustness, SeedSpread, robustness, seed_spread
+from openworld.metrics.semantic_alignment import SemanticAlignment, semantic_alignment
 from openworld.metrics.trend import ShiftTrend, Trend, shift_trend, trend
 
 _SHARE = (0.0, 1.0)
@@ -54,6 +55,7 @@ _MCM = "MCM (Ming et al., 2022)"
 _OPENPL = "OpenPL, section 4"
 _DEMSAR = "Demsar (2006)"
 _ISOOD = "IS-OOD, Tables 1 and 2"
+_FRAP = "FRAP, section 5.3"
 
 METRICS: dict[str, MetricCard] = {
     "openworld_auc": MetricCard(openworld_auc, "named right and told apart, over base-new pairs", _SHARE, _HUA),
@@ -77,6 +79,7 @@ METRICS: dict[str, MetricCard] = {
     "expected_calibration_error": MetricCard(
         expected_calibration_error, "mean distance of accuracy and confidence", _SHARE, "Guo et al. (2017)"
     ),
+    "semantic_alignment": MetricCard(semantic_alignment, "similarity of predictions to the true class", _SHARE, _FRAP),
     "robustness": MetricCard(robustness, "Dynamic Robustness Curve: AUC, WA, EVM, VS, PA, NA", (None, None), _OPENPL),
     "friedman_ranks": MetricCard(friedman_ranks, "mean rank over data sets and levels", (1.0, None), _OPENPL),
     "final_ranks": MetricCard(final_ranks, "rank of the Friedman ranks", (1.0, None), _OPENPL),
@@ -112,6 +115,7 @@ __all__ = [
     "SeedAverage",
     "SeedInterval",
     "SeedSpread",
+    "SemanticAlignment",
     "ShiftTrend",
     "Threshold",
     "Trend",
@@ -151,6 +155,7 @@ __all__ = [
     "seed_interval",
     "seed_spread",
     "seeds_test",
+    "semantic_alignment",
     "shift_trend",
     "trend",
 ]

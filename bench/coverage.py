@@ -1,0 +1,197 @@
+"""When to trust which estimator: bias and interval coverage where the truth is known exactly.
+
+    python bench/coverage.py [--quick] [--repeats 100] [--csv FILE]
+
+An image of class y is z ~ N(m e_y, I), so that softmax(m z) is its posterior and the accuracy of argmax z an integral.
+The source holds 85 % right. Targets: the same law; harder ones (65 % right) to a model that knows how hard they are,
+and so is calibrated, and to one that still answers softmax(m_source z), and so is over-confident; another mix of
+classes (half of them three times as frequent). Source and target have n images each. The reference model is 70 % right
+everywhere; partners share half of the judged model's noise, the first is as good, the others worse. Scores get twelve
+labelled sets from 90 down to 40 % right, over-confident like the over-confident target.
+
+A cell is the mean of estimated - true accuracy in points, and how many of the 95 % intervals hold the true accuracy of
+such images. With --quick: fewer sizes and repeats. Settings whose images times classes exceed MOST are left out.
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from math import sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
+from scipy.stats import norm
+
+from openworld.estimators import ESTIMATORS, Estimate, Outputs, ScoreRegression
+
+MOST = 10_000_000
+SOURCE, HARDER, REFERENCE = 0.85, 0.65, 0.70
+PARTNERS = (0.85, 0.80, 0.75)
+LABELLED = 0.40, 0.90, 12
+SHARED = sqrt(0.5)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Of a target: its accuracy, whether the model knows it, whether classes are mixed as on the source."""
+
+    accuracy: float
+    known: bool
+    even: bool = True
+
+
+TARGETS = {
+    "same law": Target(SOURCE, True),
+    "harder, calibrated": Target(HARDER, True),
+    "harder, over-confident": Target(HARDER, False),
+    "label shift": Target(SOURCE, True, even=False),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One estimator in one setting: mean and spread of estimated - true accuracy, shares of intervals that hold it.
+
+    coverage: of the accuracy on such images. coverage_here: of the accuracy on the very images. All None without an
+    answer. seconds: per estimate. answers: how often the estimator could say something.
+    """
+
+    target: str
+    classes: int
+    n: int
+    estimator: str
+    bias: float | None
+    spread: float | None
+    coverage: float | None
+    coverage_here: float | None
+    seconds: float
+    answers: int
+    repeats: int
+
+
+def accuracy(strength: float, classes: int) -> float:
+    """Chance that the true class of z ~ N(strength e_y, I) is the largest of all: an integral over its own value."""
+    own = np.linspace(-9, 9, 2001)  # trapezoids of so smooth a curve are exact to rounding
+    return float((norm.pdf(own) * ndtr(own + strength) ** (classes - 1)).sum() * (own[1] - own[0]))
+
+
+@cache
+def strength(wanted: float, classes: int) -> float:
+    """The m at which a model is right as often as wanted."""
+    return brentq(lambda m: accuracy(m, classes) - wanted, 0, 20)
+
+
+def drawn(
+    rng: np.random.Generator, n: int, classes: int, target: Target = TARGETS["same law"], others: bool = True
+) -> Outputs:
+    """Images of a target with what the judged model and all others say of them."""
+    frequencies = np.where(np.arange(classes) < classes / 2, 1.0 if target.even else 3.0, 1.0)
+    labels = rng.choice(classes, n, p=frequencies / frequencies.sum())
+    shared = SHARED * rng.normal(size=(n, classes))
+
+    def seen(right: float, noise) -> np.ndarray:
+        return noise + strength(right, classes) * np.eye(classes)[labels]
+
+    def own() -> np.ndarray:
+        return shared + SHARED * rng.normal(size=(n, classes))
+
+    factor = strength(target.accuracy if target.known else SOURCE, classes)
+    judged = factor * seen(target.accuracy, own())
+    if not others:
+        return Outputs(judged, labels)
+    partners = tuple(seen(right * target.accuracy / SOURCE, own()) for right in PARTNERS)
+    reference = 0.2 + 0.02 * seen(REFERENCE, rng.normal(size=(n, classes)))
+    return Outputs(judged, labels, reference, partners)
+
+
+def fitted(source: Outputs, rng: np.random.Generator) -> dict:
+    """Every estimator on the source; scores on labelled sets of its size, all of them better than chance."""
+    least, most, count = LABELLED
+    accuracies = np.linspace(max(least, 1 / source.classes + 0.05), most, count)
+    sets = [drawn(rng, source.n, source.classes, Target(right, False), others=False) for right in accuracies]
+    return {
+        name: ScoreRegression(kind()).fit(sets) if hasattr(kind, "score") else kind().fit(source)
+        for name, kind in ESTIMATORS.items()
+    }
+
+
+def measure(name: str, classes: int, n: int, repeats: int, resamples: int) -> Iterator[Outcome]:
+    """All estimators on one kind of target; every repeat has a source and a target of its own."""
+    found: dict[str, list[tuple[Estimate, float, float]]] = {}
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, classes, n])
+        estimators = fitted(drawn(rng, n, classes), rng)
+        target = drawn(rng, n, classes, TARGETS[name])
+        here = 1 - target.mistakes / n
+        for estimator, one in estimators.items():
+            start = time.perf_counter()
+            estimate = one.estimate(target, seed=seed, resamples=resamples)
+            found.setdefault(estimator, []).append((estimate, here, time.perf_counter() - start))
+    for estimator, results in found.items():
+        yield summary(name, classes, n, estimator, results)
+
+
+def summary(name: str, classes: int, n: int, estimator: str, results: list[tuple[Estimate, float, float]]) -> Outcome:
+    """Over repeats, against the exact accuracy of such images."""
+    true, answered = TARGETS[name].accuracy, [one for one in results if one[0].accuracy is not None]
+    numbers: tuple[float | None, ...] = (None,) * 4
+    if answered:
+        missed = np.array([estimate.accuracy - true for estimate, _, _ in answered])
+        low, high = np.array([estimate.interval for estimate, _, _ in answered]).T
+        here = np.array([here for _, here, _ in answered])
+        held = [float(np.mean((low <= right) & (right <= high))) for right in (true, here)]
+        numbers = (float(missed.mean()), float(missed.std()), *held)
+    seconds = float(np.median([seconds for _, _, seconds in results]))
+    return Outcome(name, classes, n, estimator, *numbers, seconds, len(answered), len(results))
+
+
+def table(outcomes: list[Outcome], target: str) -> str:
+    """Estimators down, settings across, in Markdown."""
+    settings = sorted({(one.classes, one.n) for one in outcomes if one.target == target})
+    cells = {(one.estimator, one.classes, one.n): one for one in outcomes if one.target == target}
+    lines = [f"\n**{target}**\n", "| | " + " | ".join(f"C={c} n={n:,}" for c, n in settings) + " |"]
+    lines.append("|---|" + "---|" * len(settings))
+    for name in dict.fromkeys(one.estimator for one in outcomes):
+        row = [cells[name, *setting] for setting in settings]
+        lines.append(f"| {name} | " + " | ".join(map(cell, row)) + " |")
+    return "\n".join(lines)
+
+
+def cell(one: Outcome) -> str:
+    """Such as "-1.2 (93)"; with the share of answers where not every repeat had one."""
+    if not one.answers:
+        return "none"
+    some = "" if one.answers == one.repeats else f", {100 * one.answers / one.repeats:.0f} % answered"
+    return f"{100 * one.bias:+.1f} ({100 * one.coverage:.0f}{some})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="C = 2, 10, 100, n = 50, 500, 5000 and 20 repeats")
+    parser.add_argument("--repeats", type=int, help="sources and targets per setting (100; quick 20)")
+    parser.add_argument("--resamples", type=int, default=200, help="of the bootstrap")
+    parser.add_argument("--most", type=int, help="largest images times classes")
+    parser.add_argument("--csv", help="write all numbers here too")
+    chosen = parser.parse_args()
+    sizes, classes = ((50, 500, 5000), (2, 10, 100)) if chosen.quick else ((50, 500, 5000, 100_000), (2, 10, 100, 1000))
+    repeats = chosen.repeats or (20 if chosen.quick else 100)
+    settings = [(c, n) for c in classes for n in sizes if c * n <= (chosen.most or MOST)]
+    outcomes: list[Outcome] = []
+    print(f"estimated - true accuracy in points (% of intervals that hold it), {repeats} repeats")
+    for target in TARGETS:
+        for count, n in settings:
+            outcomes += measure(target, count, n, repeats, chosen.resamples)
+        print(table(outcomes, target), flush=True)
+    if chosen.csv:
+        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, asdict(outcomes[0]))
+            writer.writeheader()
+            writer.writerows(map(asdict, outcomes))
+
+
+if __name__ == "__main__":
+    main()

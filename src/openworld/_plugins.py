@@ -1,0 +1,104 @@
+"""Learners, estimators and the like of other packages, found by Python entry points.
+
+A package names its class in its own pyproject.toml, in the group of its kind and under the name it calls itself:
+
+    [project.entry-points."openworld.learners"]
+    MyLearner = "my_package:MyLearner"
+
+Nothing is imported before it is asked for, and a plug-in that fails takes nothing else with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from openworld._errors import OpenworldError, unknown_name
+
+
+@dataclass(frozen=True, eq=False)
+class Plugins:
+    """One kind of thing that other packages may bring.
+
+    kind: what one is called, such as "learner"; the group of its entry points is "openworld." + kind + "s".
+    promised: attributes that each class must have. ours: gives the visible dict, name -> class.
+    """
+
+    kind: str
+    promised: tuple[str, ...]
+    ours: Callable[[], dict[str, type]]
+
+    def find(self, name: str) -> type:
+        """The class of that name, ours or a plug-in; unknown names and broken plug-ins raise `OpenworldError`."""
+        if name in self.ours():
+            return self.ours()[name]
+        if name not in self._offered():
+            raise unknown_name(self.kind, name, [*self.ours(), *self._offered()])
+        return self._load(name)
+
+    def all(self) -> dict[str, type]:
+        """Ours, and every plug-in that can be loaded."""
+        broken = self.broken()
+        return self.ours() | {name: self._load(name) for name in self._offered() if name not in broken}
+
+    def broken(self) -> dict[str, str]:
+        """Plug-ins that cannot be loaded: their names, and why."""
+        broken = {}
+        for name in self._offered():
+            try:
+                self._load(name)
+            except OpenworldError as error:
+                broken[name] = str(error)
+        return broken
+
+    def origin(self, name: str) -> str:
+        """The package and version that bring a plug-in, such as "my-package 1.2"; "" for one of ours.
+
+        What a plug-in computes may change with its version, so that this belongs to what a result depends on.
+        """
+        if name in self.ours() or name not in self._offered():
+            return ""
+        return " and ".join(map(_brought_by, self._offered()[name]))
+
+    def _offered(self) -> dict[str, list[EntryPoint]]:
+        """Name -> every entry point of that name; read anew each time, for it costs little and packages come and go."""
+        found: dict[str, list[EntryPoint]] = {}
+        for entry in entry_points(group=f"openworld.{self.kind}s"):
+            found.setdefault(entry.name, []).append(entry)
+        return found
+
+    def _load(self, name: str) -> type:
+        entries = self._offered()[name]
+        if name in self.ours():
+            reason = f"openworld has {_one(self.kind)} {name!r} of its own; give the plug-in another name."
+            raise _refused(self.kind, entries[0], reason)
+        if len(entries) > 1:
+            reason = f"{_brought_by(entries[1])} brings one of that name too; uninstall one of them."
+            raise _refused(self.kind, entries[0], reason)
+        return _loaded(self.kind, self.promised, entries[0])
+
+
+@cache
+def _loaded(kind: str, promised: tuple[str, ...], entry: EntryPoint) -> type:
+    try:
+        found = entry.load()
+    except Exception as error:  # a plug-in may fail in any way; the failure is named, and the others work
+        raise _refused(kind, entry, f"{type(error).__name__}: {error}") from error
+    missing = [attribute for attribute in promised if not hasattr(found, attribute)]
+    if not isinstance(found, type) or missing:
+        raise _refused(kind, entry, f"{entry.value} is no {kind}: it has no {', '.join(missing) or 'settings'}.")
+    if found.name != entry.name:
+        raise _refused(kind, entry, f"its class calls itself {found.name!r}; give class and entry point the same name.")
+    return found
+
+
+def _refused(kind: str, entry: EntryPoint, reason: str) -> OpenworldError:
+    return OpenworldError(f"the plug-in {kind} {entry.name!r} of {_brought_by(entry)} cannot be used: {reason}")
+
+
+def _brought_by(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+
+
+def _one(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,86 @@
+"""Data sets that come as one array of small pictures: from the array to an image set."""
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._arrays import as_labels
+from openworld._errors import OpenworldError
+from openworld.datasets.image_set import ImageSet
+
+
+@dataclass(frozen=True, eq=False)
+class PixelTable:
+    """All pictures of a part, in memory.
+
+    Args:
+        source: the file they come from, for messages.
+        pixels: uint8[N, H, W] grey, or uint8[N, H, W, 3].
+        labels: int[N] from 0.
+        groups: int[N], see `ImageSet`; None where all pictures are independent.
+
+    Raises:
+        OpenworldError: pixels of another type or shape, labels of another number.
+    """
+
+    source: Path
+    pixels: np.ndarray
+    labels: np.ndarray
+    groups: np.ndarray | None = None
+
+    def __post_init__(self):
+        shape = self.pixels.shape
+        if self.pixels.dtype != np.uint8 or len(shape) not in (3, 4) or shape[3:] not in ((), (3,)):
+            raise OpenworldError(
+                f"{self.source} holds pictures {self.pixels.dtype}{list(shape)}, expected uint8[N, H, W] or "
+                "uint8[N, H, W, 3]; get it again."
+            )
+        object.__setattr__(self, "labels", as_labels(self.labels, f"labels of {self.source}", len(self.pixels)))
+
+
+def image_set(name: str, classnames: Sequence[str], table: PixelTable, chosen: np.ndarray | None = None) -> ImageSet:
+    """The pictures of a table, or those of them at `chosen` (int[M]); the content is a hash of their pixels."""
+    chosen = np.arange(len(table.labels)) if chosen is None else chosen
+    pixels = np.ascontiguousarray(table.pixels[chosen])
+    return ImageSet(
+        name=name,
+        domain="",
+        classnames=tuple(classnames),
+        labels=table.labels[chosen],
+        groups=np.arange(len(chosen)) if table.groups is None else table.groups[chosen],
+        content=hashlib.sha256(str(pixels.shape).encode() + pixels.data).hexdigest(),
+        read=_PixelReader(pixels),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _PixelReader:
+    """Picture i of an array."""
+
+    pixels: np.ndarray
+
+    def __call__(self, index: int) -> Image.Image:
+        return Image.fromarray(self.pixels[index])
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file, or the same with .gz behind its name, unpacked.
+
+    Raises:
+        OpenworldError: neither is there, or the packed one is damaged.
+    """
+    packed = path.with_name(path.name + ".gz")
+    try:
+        if path.is_file():
+            return path.read_bytes()
+        with gzip.open(packed) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise OpenworldError(f"there is no file {path}, nor {packed.name}.") from None
+    except (OSError, EOFError) as error:
+        raise OpenworldError(f"{path} cannot be read ({error}); get it again.") from error

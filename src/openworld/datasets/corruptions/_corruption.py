@@ -1,0 +1,93 @@
+"""What a corruption is: a formula, and its published parameters for five severities at three sizes of pictures."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+
+SEVERITIES = (1, 2, 3, 4, 5)
+SIDES = (32, 64, 224)
+"""Sides of the pictures that parameters were published for: CIFAR-10-C, Tiny-ImageNet-C, ImageNet-C."""
+SMALLEST = 16
+"""Pixels that either side of a picture needs: the widest kernel looks 10 of them away."""
+
+Draws = np.random.Generator | np.random.RandomState
+"""Where randomness comes from; only methods that both kinds have are called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corruption:
+    """A corruption of pictures in five severities.
+
+    Args:
+        group: "noise", "blur", "weather" or "digital".
+        formula: (pixels float64[H, W, 3] in [0, 1], draws, *parameters) -> pixels of the same shape, of any range.
+        parameters: side of SIDES -> five tuples of parameters, severity 1 first.
+        held_out: one of the four that ImageNet-C keeps for choosing settings, apart from its fifteen.
+
+    Source: Hendrycks and Dietterich (2019); parameters from hendrycks/robustness @ e0377d4, make_imagenet_c.py (224),
+        make_tinyimagenet_c.py @ 7a64e6a (64) and make_cifar_c.py @ ca36008 (32).
+    """
+
+    group: str
+    formula: Callable[..., np.ndarray]
+    parameters: dict[int, tuple[tuple, ...]]
+    held_out: bool = False
+
+    def __call__(self, picture, severity: int, draws: Draws, *, side: int | None = None) -> np.ndarray:
+        """The corrupted picture.
+
+        Args:
+            picture: uint8[H, W, 3], or a PIL picture of any mode; either side of at least 16 pixels.
+            severity: 1 to 5.
+            draws: numpy Generator or RandomState; consumed.
+            side: whose parameters to take, one of SIDES; None for the nearest to the picture's shorter side.
+
+        Returns:
+            uint8[H, W, 3], rounded to the nearest level.
+
+        Raises:
+            OpenworldError: another shape, type or size, an unknown severity or side.
+        """
+        pixels = _pixels(picture)
+        if severity not in SEVERITIES:
+            raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
+        side = nearest_side(*pixels.shape[:2]) if side is None else side
+        if side not in SIDES:
+            raise OpenworldError(f"side is {side!r}; parameters are published for the sides 32, 64 and 224.")
+        found = self.formula(pixels / 255, draws, *self.parameters[side][severity - 1])
+        return as_levels(found)
+
+
+def nearest_side(height: int, width: int) -> int:
+    """Which of SIDES is nearest, as a ratio, to the shorter side of a picture.
+
+    >>> nearest_side(48, 64), nearest_side(375, 500)
+    (64, 224)
+    """
+    return min(SIDES, key=lambda side: abs(math.log(min(height, width) / side)))
+
+
+def as_levels(pixels: np.ndarray) -> np.ndarray:
+    """Pixels in [0, 1] as uint8, rounded; what lies outside is clipped.
+
+    >>> as_levels(np.array([-1, 0.5, 2.0])).tolist()
+    [0, 128, 255]
+    """
+    return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def _pixels(picture) -> np.ndarray:
+    if isinstance(picture, Image.Image):
+        picture = np.asarray(picture.convert("RGB"))
+    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+        came = f"{picture.dtype}{list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
+        raise OpenworldError(f"the picture is {came}, expected uint8[H, W, 3] or a PIL picture.")
+    if min(picture.shape[:2]) < SMALLEST:
+        height, width = picture.shape[:2]
+        raise OpenworldError(f"the picture has {width} x {height} pixels; corruptions need {SMALLEST} either way.")
+    return picture

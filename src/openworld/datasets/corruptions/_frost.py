@@ -1,0 +1,73 @@
+"""Five sheets of frost, drawn and not photographed: feathered crystals, over a fractal that makes them thick and thin.
+
+They stand for the photographs that the published code crops, which are not ours to ship: their mean colours and
+spreads are those of the five photographs, their shapes are not. Numbers on frost compare within this package.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
+
+from openworld.datasets.corruptions._fractal import plasma
+
+_SIDE = 512
+_ALONG = np.linspace(-1.5, 1.5, 7)
+_TINTS = (
+    ((78, 149, 166), 24, 30),
+    ((201, 205, 214), 22, 24),
+    ((201, 205, 214), 22, 16),
+    ((138, 153, 165), 29, 14),
+    ((112, 123, 135), 43, 20),
+)
+"""Of each sheet: mean colour and spread in levels, as measured of the photographs; how far its needles are apart."""
+
+
+def frost_sheet(number: int, scale: float, height: int, width: int) -> np.ndarray:
+    """Sheet `number` (0 to 4), scaled, at least height x width pixels: float64[H, W, 3] in [0, 1].
+
+    A picture that is larger than the sheet sees it mirrored on and on.
+    """
+    sheet = _scaled(number, scale)
+    more = [(0, max(0, length - len(sheet))) for length in (height, width)]
+    return np.pad(sheet, (*more, (0, 0)), mode="symmetric") if any(map(any, more)) else sheet
+
+
+@lru_cache(maxsize=3 * len(_TINTS))
+def _scaled(number: int, scale: float) -> np.ndarray:
+    side = round(_SIDE * scale)
+    sheet = np.asarray(Image.fromarray(_drawn(number)).resize((side, side), Image.Resampling.BOX)) / 255
+    sheet.flags.writeable = False
+    return sheet
+
+
+@lru_cache(maxsize=len(_TINTS))
+def _drawn(number: int) -> np.ndarray:
+    """uint8[512, 512, 3], the same on every call."""
+    colour, spread, size = _TINTS[number]
+    draws = np.random.RandomState(number)
+    relief = _crystals(size, draws) + 0.6 * _crystals(size * 0.45, draws) + 2.5 * plasma(_SIDE, 1.7, draws)
+    relief = gaussian_filter(relief + draws.normal(size=relief.shape, scale=0.25), 0.7, mode="wrap")
+    relief = (relief - relief.mean()) / relief.std()
+    return np.clip(np.array(colour) + spread * relief[..., None], 0, 255).astype(np.uint8)
+
+
+def _crystals(size: float, draws: np.random.RandomState) -> np.ndarray:
+    """Needles side by side, each of its own direction and brightness, ribbed like a feather: float64[512, 512]."""
+    count = int((_SIDE / size) ** 2)
+    turn = draws.uniform(0, 2 * np.pi, count)
+    way = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    start = draws.uniform(0, _SIDE, (count, 2))
+    # Points along a needle make its cell long; the needle of the nearest point owns the pixel.
+    along = start[:, None] + way[:, None] * size * _ALONG[:, None]
+    grid = np.stack(np.meshgrid(np.arange(_SIDE), np.arange(_SIDE)), axis=-1).reshape(-1, 2)
+    owner = cKDTree(along.reshape(-1, 2)).query(grid)[1] // len(_ALONG)
+    offset = grid - start[owner]
+    length = (offset * way[owner]).sum(axis=1)
+    beside = np.abs(offset[:, 0] * way[owner, 1] - offset[:, 1] * way[owner, 0])
+    ribs = np.cos((length - 1.5 * beside) * 2 * np.pi / (0.3 * size))
+    spine = np.exp(-beside / 1.2) + 0.7 * np.exp(-4 * beside / size)
+    relief = 0.5 * draws.normal(size=count)[owner] + 0.4 * ribs + 1.6 * spine
+    return relief.reshape(_SIDE, _SIDE)

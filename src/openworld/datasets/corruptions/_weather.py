@@ -1,0 +1,180 @@
+"""Weather: snow, frost, fog and brightness; and spatter, of water or mud.
+
+Frost lies on the picture as published, but the frost is drawn here (`_frost`), where the published code crops
+photographs.
+"""
+
+import numpy as np
+from scipy.ndimage import correlate, distance_transform_edt, uniform_filter
+
+from openworld.datasets.corruptions._corruption import Corruption, Draws
+from openworld.datasets.corruptions._edges import edges
+from openworld.datasets.corruptions._filters import moved, smoothed, zoomed
+from openworld.datasets.corruptions._fractal import plasma
+from openworld.datasets.corruptions._frost import frost_sheet
+
+_GREY = np.array([0.299, 0.587, 0.114])
+_TURQUOISE = np.array([175, 238, 238]) / 255
+_MUD = np.array([63, 42, 20]) / 255
+_RELIEF = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
+_SHEETS = 5
+_FROST_SCALE = {32: 0.2, 64: 0.3, 224: 1.0}
+
+
+def snow(
+    pixels: np.ndarray,
+    draws: Draws,
+    mean: float,
+    deviation: float,
+    zoom: float,
+    threshold: float,
+    radius: int,
+    streak: float,
+    kept: float,
+) -> np.ndarray:
+    """Flakes, blurred by their fall, twice (once upside down), over a paler picture."""
+    flakes = zoomed(draws.normal(size=pixels.shape[:2], loc=mean, scale=deviation), zoom)
+    flakes = np.clip(np.where(flakes < threshold, 0, flakes), 0, 1)
+    flakes = moved(flakes, radius, streak, draws.uniform(-135, -45))[..., None]
+    pale = np.maximum(pixels, (pixels @ _GREY)[..., None] * 1.5 + 0.5)
+    return kept * pixels + (1 - kept) * pale + flakes + flakes[::-1, ::-1]
+
+
+def frost(pixels: np.ndarray, draws: Draws, kept: float, added: float, scale: float) -> np.ndarray:
+    """A piece of one of five sheets of frost, drawn at random, over the picture."""
+    height, width = pixels.shape[:2]
+    sheet = frost_sheet(int(draws.uniform(0, _SHEETS)), scale, height, width)
+    top, left = (int(draws.uniform(0, room + 1)) for room in (sheet.shape[0] - height, sheet.shape[1] - width))
+    return kept * pixels + added * sheet[top : top + height, left : left + width]
+
+
+def fog(pixels: np.ndarray, draws: Draws, thickness: float, decay: float) -> np.ndarray:
+    """A fractal cloud added; the sum is scaled back to the picture's brightest value."""
+    height, width = pixels.shape[:2]
+    cloud = plasma(1 << (max(height, width) - 1).bit_length(), decay, draws)[:height, :width, None]
+    brightest = pixels.max()
+    return (pixels + thickness * cloud) * brightest / (brightest + thickness)
+
+
+def brightness(pixels: np.ndarray, draws: Draws, added: float) -> np.ndarray:
+    """Daylight: the value of hue, saturation and value raised, the others kept."""
+    value = pixels.max(axis=2, keepdims=True)
+    raised = np.clip(value + added, 0, 1)
+    return np.where(value > 0, pixels / np.where(value > 0, value, 1), 1) * raised
+
+
+def spatter(
+    pixels: np.ndarray,
+    draws: Draws,
+    mean: float,
+    deviation: float,
+    smoothness: float,
+    threshold: float,
+    strength: float,
+    mud: bool,
+) -> np.ndarray:
+    """Drops on the lens: of water (severities 1 to 3), or of mud."""
+    liquid = smoothed(draws.normal(size=pixels.shape[:2], loc=mean, scale=deviation), smoothness)
+    if mud:
+        cover = smoothed((liquid > threshold).astype(float), strength)[..., None]
+        cover = np.where(cover < 0.8, 0, cover)
+        return pixels * (1 - cover) + _MUD * cover
+    drops = np.floor(np.where(liquid < threshold, 0, liquid) * 255)
+    relief = drops * _relief(drops)
+    return pixels + _TURQUOISE * strength * relief[..., None] / max(relief.max(), 1)
+
+
+def _relief(drops: np.ndarray) -> np.ndarray:
+    """Light and shade on drops float[H, W], as if lit from one corner: float[H, W], from 0 to 255."""
+    outline = edges(drops, 50, 150)
+    if not outline.any():
+        return np.zeros(drops.shape)
+    distance = np.minimum(distance_transform_edt(~outline), 20)
+    spread = _equalised(uniform_filter(distance, 3, mode="mirror").astype(np.uint8)).astype(float)
+    lit = np.clip(correlate(spread, _RELIEF, mode="mirror"), 0, 255)
+    return uniform_filter(lit, 3, mode="mirror")
+
+
+def _equalised(levels: np.ndarray) -> np.ndarray:
+    """Grey levels uint8[H, W] spread so that all are equally common, from 0 for the lowest to 255."""
+    below = np.bincount(levels.ravel(), minlength=256).cumsum()
+    lowest = below[levels.min()]
+    return (np.maximum(below - lowest, 0) * 255 / max(levels.size - lowest, 1)).round().astype(np.uint8)[levels]
+
+
+_SNOW_SHAPES = (
+    (0.1, 0.2, 1, 0.6, 8, 3),
+    (0.1, 0.2, 1, 0.5, 10, 4),
+    (0.15, 0.3, 1.75, 0.55, 10, 4),
+    (0.25, 0.3, 2.25, 0.6, 12, 6),
+    (0.3, 0.3, 1.25, 0.65, 14, 12),
+)
+SNOW = Corruption(
+    "weather",
+    snow,
+    {
+        32: tuple((*shape, kept) for shape, kept in zip(_SNOW_SHAPES, (0.95, 0.9, 0.9, 0.85, 0.8), strict=True)),
+        64: tuple((*shape, kept) for shape, kept in zip(_SNOW_SHAPES, (0.8, 0.8, 0.7, 0.65, 0.6), strict=True)),
+        224: (
+            (0.1, 0.3, 3, 0.5, 10, 4, 0.8),
+            (0.2, 0.3, 2, 0.5, 12, 4, 0.7),
+            (0.55, 0.3, 4, 0.9, 12, 8, 0.7),
+            (0.55, 0.3, 4.5, 0.85, 12, 8, 0.65),
+            (0.55, 0.3, 2.5, 0.85, 12, 12, 0.55),
+        ),
+    },
+)
+_FROST = {
+    32: ((1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)),
+    64: ((1, 0.3), (0.9, 0.4), (0.8, 0.45), (0.75, 0.5), (0.7, 0.55)),
+    224: ((1, 0.4), (0.8, 0.6), (0.7, 0.7), (0.65, 0.7), (0.6, 0.75)),
+}
+FROST = Corruption(
+    "weather", frost, {side: tuple((*pair, _FROST_SCALE[side]) for pair in pairs) for side, pairs in _FROST.items()}
+)
+FOG = Corruption(
+    "weather",
+    fog,
+    {
+        32: ((0.2, 3), (0.5, 3), (0.75, 2.5), (1, 2), (1.5, 1.75)),
+        64: ((0.4, 3), (0.7, 3), (1, 2.5), (1.5, 2), (2, 1.75)),
+        224: ((1.5, 2), (2, 2), (2.5, 1.7), (2.5, 1.5), (3, 1.4)),
+    },
+)
+BRIGHTNESS = Corruption(
+    "weather",
+    brightness,
+    {
+        32: ((0.05,), (0.1,), (0.15,), (0.2,), (0.3,)),
+        64: ((0.1,), (0.2,), (0.3,), (0.4,), (0.5,)),
+        224: ((0.1,), (0.2,), (0.3,), (0.4,), (0.5,)),
+    },
+)
+SPATTER = Corruption(
+    "weather",
+    spatter,
+    {
+        32: (
+            (0.62, 0.1, 0.7, 0.7, 0.5, False),
+            (0.65, 0.1, 0.8, 0.7, 0.5, False),
+            (0.65, 0.3, 1, 0.69, 0.5, False),
+            (0.65, 0.1, 0.7, 0.69, 0.6, True),
+            (0.65, 0.1, 0.5, 0.68, 0.6, True),
+        ),
+        64: (
+            (0.62, 0.1, 0.7, 0.7, 0.6, False),
+            (0.65, 0.1, 0.8, 0.7, 0.6, False),
+            (0.65, 0.3, 1, 0.69, 0.6, False),
+            (0.65, 0.1, 0.7, 0.68, 0.6, True),
+            (0.65, 0.1, 0.5, 0.67, 0.6, True),
+        ),
+        224: (
+            (0.65, 0.3, 4, 0.69, 0.6, False),
+            (0.65, 0.3, 3, 0.68, 0.6, False),
+            (0.65, 0.3, 2, 0.68, 0.5, False),
+            (0.65, 0.3, 1, 0.65, 1.5, True),
+            (0.67, 0.4, 1, 0.65, 1.5, True),
+        ),
+    },
+    held_out=True,
+)

@@ -1,0 +1,91 @@
+"""An image set seen through a corruption: a set of its own, whose fingerprint lets its features be kept."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.corruptions._catalogue import CORRUPTIONS
+from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST
+from openworld.datasets.image_set import ImageSet
+
+VERSION = 1
+"""Part of every fingerprint: raise it when the same picture, name, severity and seed give other pixels."""
+
+_MARGIN = 8 / 7
+"""ImageNet-C scales the shorter side to 256 pixels before it cuts 224."""
+
+
+def corrupted(images: ImageSet, name: str, severity: int, *, seed: int = 0, cut: int | None = None) -> ImageSet:
+    """The same pictures, corrupted when they are read.
+
+    What a picture becomes depends on its pixels, the corruption, the severity and the seed, and on nothing else: not
+    on its place, so a subset of a corrupted set is the corrupted subset.
+
+    Args:
+        images: any image set.
+        name: a key of CORRUPTIONS.
+        severity: 1 to 5.
+        seed: of the draws, not negative.
+        cut: first scale every picture to a shorter side of 8/7 of this (bilinear) and cut the middle square, as
+            ImageNet-C does with 224; None: pictures as they are.
+
+    Returns:
+        An image set with the labels, groups and class names of `images`, whose domain says the corruption.
+
+    Raises:
+        OpenworldError: an unknown name or severity, a negative seed, a `cut` below 16. A picture below 16 pixels
+            raises when it is read.
+
+    Source: Hendrycks and Dietterich (2019), section 3.
+    """
+    if name not in CORRUPTIONS:
+        raise unknown_name("corruption", name, CORRUPTIONS)
+    if severity not in SEVERITIES:
+        raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
+    require_at_least(0, seed=seed)
+    require_at_least(SMALLEST, cut=SMALLEST if cut is None else cut)
+    recipe = f"{VERSION} {name} {severity} {seed} {cut}"
+    return replace(
+        images,
+        domain=f"{images.domain} {name} {severity}".strip(),
+        content=hashlib.sha256(f"{images.content}\0{recipe}".encode()).hexdigest(),
+        read=_Corrupted(images.read, name, severity, seed, cut),
+    )
+
+
+@dataclass(frozen=True)
+class _Corrupted:
+    """Reads and corrupts; a class, not a closure, so that it travels between processes."""
+
+    read: Callable[[int], Image.Image]
+    name: str
+    severity: int
+    seed: int
+    cut: int | None
+
+    def __call__(self, index: int) -> Image.Image:
+        picture = self.read(index).convert("RGB")
+        if self.cut is not None:
+            picture = middle_square(picture, self.cut)
+        draws = _draws(np.asarray(picture), f"{self.name} {self.severity} {self.seed}")
+        return Image.fromarray(CORRUPTIONS[self.name](picture, self.severity, draws))
+
+
+def middle_square(picture: Image.Image, side: int) -> Image.Image:
+    """The middle `side` x `side` pixels of a picture whose shorter side is scaled to 8/7 of that."""
+    ratio = side * _MARGIN / min(picture.size)
+    width, height = (max(side, round(length * ratio)) for length in picture.size)
+    left, top = (width - side) // 2, (height - side) // 2
+    scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
+    return scaled.crop((left, top, left + side, top + side))
+
+
+def _draws(pixels: np.ndarray, recipe: str) -> np.random.RandomState:
+    digest = hashlib.sha256(recipe.encode() + b"\0" + pixels.tobytes()).digest()
+    # RandomState, because its numbers are promised never to change (NEP 19); those of a Generator may.
+    return np.random.RandomState(np.frombuffer(digest, "<u4"))

@@ -1,0 +1,96 @@
+"""Accuracy without labels: estimators, functions of arrays. One file each, siblings alike.
+
+An estimator is a frozen dataclass of its settings. It offers
+
+    fit(source)                                            a fitted estimator, from `Outputs` with labels
+    fitted.estimate(target, interval=..., seed=...)        an `Estimate` of the accuracy on `Outputs` without labels
+
+and says in `name`, `paper`, `summary` and `needs` what it is and what `Outputs` must hold: "labels" (of the source
+only), "reference", "partners" (of source and target). Errors and accuracies are fractions in [0, 1].
+
+NuclearNorm, MaNo, SoftmaxCorr and MDE are scores: they offer `score(outputs)` instead, which orders sets by accuracy,
+and become estimators as `ScoreRegression(MaNo()).fit(labelled_sets)`.
+
+Those that answer from a target image by image are written as `read(known, state, target) -> Reading`, and `Fitted`
+does the rest.
+"""
+
+from openworld.estimators._fitted import Fitted
+from openworld.estimators.agreement_on_the_line import ALineD, ALineS
+from openworld.estimators.average_confidence import AC
+from openworld.estimators.calibrated_confidence import CBPE
+from openworld.estimators.difference_of_confidences import DoC
+from openworld.estimators.disagreement import GDE
+from openworld.estimators.estimate import Estimate
+from openworld.estimators.frap import FRAP
+from openworld.estimators.fusion import base_weights, fuse
+from openworld.estimators.importance import IM
+from openworld.estimators.mano import MaNo
+from openworld.estimators.meta_distribution_energy import MDE
+from openworld.estimators.nuclear_norm import NuclearNorm
+from openworld.estimators.optimal_transport import COT
+from openworld.estimators.outputs import Outputs
+from openworld.estimators.pseudo_label_shift import PseudoLabelShift
+from openworld.estimators.rap import RAP
+from openworld.estimators.reference_calibration import ReferenceTemperature, reference_temperature
+from openworld.estimators.references import dirichlet_reference, uniform_reference
+from openworld.estimators.score_regression import ScoreRegression
+from openworld.estimators.softmax_corr import SoftmaxCorr
+from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
+from openworld.estimators.transport_threshold import COTT
+
+ESTIMATORS: dict[str, type] = {
+    estimator.name: estimator
+    for estimator in (
+        AC,
+        DoC,
+        IM,
+        GDE,
+        ATCMaxConfidence,
+        ATCNegativeEntropy,
+        COT,
+        COTT,
+        CBPE,
+        FRAP,
+        RAP,
+        PseudoLabelShift,
+        ALineS,
+        ALineD,
+        NuclearNorm,
+        MaNo,
+        SoftmaxCorr,
+        MDE,
+    )
+}
+
+__all__ = [
+    "AC",
+    "ATCMaxConfidence",
+    "ATCNegativeEntropy",
+    "CBPE",
+    "COT",
+    "COTT",
+    "DoC",
+    "GDE",
+    "IM",
+    "ALineD",
+    "ALineS",
+    "ESTIMATORS",
+    "Estimate",
+    "FRAP",
+    "Fitted",
+    "MDE",
+    "MaNo",
+    "NuclearNorm",
+    "Outputs",
+    "PseudoLabelShift",
+    "RAP",
+    "ReferenceTemperature",
+    "ScoreRegression",
+    "SoftmaxCorr",
+    "base_weights",
+    "dirichlet_reference",
+    "fuse",
+    "reference_temperature",
+    "uniform_reference",
+]

@@ -1,0 +1,185 @@
+"""Agreement on the line: pairs of models that agree less on the target tell how much less right each of them is.
+
+Baek et al. (2022), "Agreement-on-the-Line: Predicting the Performance of Neural Networks under Distribution Shift".
+On the probit scale, the agreement of pairs on the target is a line in their agreement on the source, and where it is,
+accuracy lies on the same line. The judged model and at least two partners are needed; the more, and the more different
+in accuracy, the better. Where the line fits badly (R^2 < 0.95) the authors reject it; here a warning says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from openworld._errors import OpenworldError
+from openworld.estimators._bootstrap import counts
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.outputs import Outputs
+
+STRAIGHT = 0.95  # R^2 below which agreement is not on a line
+
+
+class Rates(NamedTuple):
+    """Of M models and their P pairs: source accuracies [M], source agreements [P], target agreements [P]."""
+
+    accuracies: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+
+
+class Line(NamedTuple):
+    """Target over source agreement on the probit scale."""
+
+    slope: float
+    bias: float
+    r_squared: float
+
+
+@dataclass(frozen=True)
+class ALineS:
+    """Accuracy on the target = Phi(slope Phi^-1(accuracy on the source) + bias), with the line of the agreements.
+
+    >>> source = Outputs([[1, 0]] * 4, [0, 0, 0, 1], partners=([[1, 0]] * 2 + [[0, 1]] * 2, [[1, 0]] * 3 + [[0, 1]]))
+    >>> round(ALineS().fit(source).estimate(source).accuracy, 6)  # the line is the diagonal
+    0.75
+    """
+
+    name: ClassVar[str] = "ALine-S"
+    paper: ClassVar[str] = "Baek et al., 2022"
+    summary: ClassVar[str] = "source accuracy moved along the line of agreements"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Note which source images each model names right and on which each pair agrees."""
+        return _fit(self, source)
+
+    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
+        """No sample scores: the estimate is of the whole set."""
+        return _read(known, state, target, _along_the_line)
+
+
+@dataclass(frozen=True)
+class ALineD:
+    """Accuracies of all models on the target at once, by least squares over pairs.
+
+    Each pair's mean probit accuracy exceeds its probit agreement by slope times what it did on the source.
+
+    >>> source = Outputs([[1, 0]] * 4, [0, 0, 0, 1], partners=([[1, 0]] * 2 + [[0, 1]] * 2, [[1, 0]] * 3 + [[0, 1]]))
+    >>> round(ALineD().fit(source).estimate(source).accuracy, 6)  # the line is the diagonal
+    0.75
+    """
+
+    name: ClassVar[str] = "ALine-D"
+    paper: ClassVar[str] = "Baek et al., 2022"
+    summary: ClassVar[str] = "all models' accuracies from their agreements at once"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Note which source images each model names right and on which each pair agrees."""
+        return _fit(self, source)
+
+    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
+        """No sample scores: the estimate is of the whole set."""
+        return _read(known, state, target, _by_pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """right: bool[M, n], which images each model names right. agree: bool[P, n], on which each pair agrees."""
+
+    right: np.ndarray
+    agree: np.ndarray
+
+
+def fit_line(rates: Rates, n_source: int, n_target: int) -> Line:
+    """Least squares of probit agreements; slope 1 where all pairs agree equally often on the source."""
+    x, y = _probit(rates.source, n_source), _probit(rates.target, n_target)
+    dx, dy = x - x.mean(), y - y.mean()
+    slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else 1.0
+    rest = dy - slope * dx
+    r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
+    return Line(slope, float(y.mean() - slope * x.mean()), r_squared)
+
+
+def _along_the_line(rates: Rates, line: Line, n_source: int, n_target: int) -> np.ndarray:
+    return ndtr(line.slope * _probit(rates.accuracies, n_source) + line.bias)
+
+
+def _by_pairs(rates: Rates, line: Line, n_source: int, n_target: int) -> np.ndarray:
+    models = len(rates.accuracies)
+    halves = np.zeros((len(rates.source), models))
+    for row, pair in zip(halves, combinations(range(models), 2), strict=True):
+        row[list(pair)] = 0.5
+    excess = halves @ _probit(rates.accuracies, n_source) - _probit(rates.source, n_source)
+    return ndtr(np.linalg.lstsq(halves, _probit(rates.target, n_target) + line.slope * excess, rcond=None)[0])
+
+
+def _fit(estimator, source: Outputs) -> Fitted:
+    known = look_at(source, estimator)
+    if len(source.partners) < 2:
+        raise OpenworldError(f"{estimator.name} needs at least two partners, and came with one: a line has two ends.")
+    answers = _answers(source)
+    return Fitted(estimator, known, _Source(answers == source.labels, _agree(answers)))
+
+
+def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable) -> Reading:
+    answers = _answers(target)
+    if len(answers) != len(state.right):
+        raise OpenworldError(
+            f"the target has {len(answers) - 1} partners, expected {len(state.right) - 1} as on the source, in the "
+            "same order."
+        )
+    agree, sizes = _agree(answers), (known.n, target.n)
+
+    def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+        draws = zip(counts(known.n, resamples, generator), counts(target.n, resamples, generator), strict=True)
+        rates = (_rates(state, agree, one / known.n, other / target.n) for one, other in draws)
+        return np.array([1 - accuracies_of(each, fit_line(each, *sizes), *sizes)[0] for each in rates])
+
+    rates = _rates(state, agree, np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
+    line = fit_line(rates, *sizes)
+    accuracies = accuracies_of(rates, line, *sizes)
+    details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
+    return Reading(
+        1 - float(accuracies[0]),
+        replicates,
+        "source and target images",
+        details,
+        warnings=_warnings(rates, line, *sizes),
+    )
+
+
+def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:
+    return Rates(source.right @ source_weights, source.agree @ source_weights, agree @ target_weights)
+
+
+def _answers(outputs: Outputs) -> np.ndarray:
+    """Predicted classes of the judged model and its partners, int64[M, n]."""
+    return np.stack([outputs.predictions, *(one.argmax(axis=1) for one in outputs.partners)])
+
+
+def _agree(answers: np.ndarray) -> np.ndarray:
+    return np.stack([one == other for one, other in combinations(answers, 2)])
+
+
+def _probit(rates: np.ndarray, n: int) -> np.ndarray:
+    """Phi^-1, with rates held half an image away from 0 and 1, where it is infinite."""
+    return ndtri(np.clip(rates, 0.5 / n, 1 - 0.5 / n))
+
+
+def _warnings(rates: Rates, line: Line, n_source: int, n_target: int) -> tuple[str, ...]:
+    found = []
+    if line.r_squared < STRAIGHT:
+        found.append(
+            f"the agreements do not lie on a line (R^2 = {line.r_squared:.2f}, below {STRAIGHT}): the method's premise "
+            "fails here, do not rely on it"
+        )
+    if not np.ptp(rates.source):
+        found.append("all pairs agree equally often on the source, so that no slope can be fitted; 1 is used")
+    nearest = (np.minimum(rate, 1 - rate).min() * n for rate, n in ((rates.source, n_source), (rates.target, n_target)))
+    if min(nearest) < 0.5:
+        found.append("a pair of models agrees on all images or on none; half an image was taken off")
+    return tuple(found)

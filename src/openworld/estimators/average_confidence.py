@@ -1,0 +1,48 @@
+"""AC: the mean confidence on the target is its accuracy, as for a calibrated model (Guo et al., 2017).
+
+Under shift most models are over-confident, so that AC is mostly too high.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from openworld.estimators._bootstrap import means
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import confidences
+from openworld.estimators.outputs import Outputs
+
+
+@dataclass(frozen=True)
+class AC:
+    """error = 1 - mean_i max_c p_ic over the target, with p = softmax(z / T).
+
+    Args:
+        calibrate: fit T on the source (its labels are then needed); False: T = 1.
+
+    >>> source = Outputs([[2.0, 0.0]] * 4, labels=[0, 0, 0, 1])  # calibrated by T, a gap of 2 means 3/4
+    >>> round(AC().fit(source).estimate(Outputs([[2.0, 0.0], [0.0, 0.0]])).accuracy, 3)  # (3/4 + 1/2) / 2
+    0.625
+    """
+
+    calibrate: bool = True
+
+    name: ClassVar[str] = "AC"
+    paper: ClassVar[str] = "Guo et al., 2017"
+    summary: ClassVar[str] = "mean confidence on the target"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature."""
+        if not self.calibrate and source.labels is None:
+            return Fitted(self, Known(source.n, source.classes))
+        return Fitted(self, look_at(source, self, self.calibrate))
+
+    def read(self, known: Known, state: None, target: Outputs) -> Reading:
+        """Sample scores: confidences."""
+        found = confidences(target.logits, known.temperature)
+        return Reading(
+            1 - float(found.mean()),
+            lambda resamples, generator: 1 - means(found, resamples, generator),
+            "target images",
+            sample_scores=found,
+        )

@@ -1,0 +1,112 @@
+"""CBPE: AC after each class's probability was calibrated by isotonic regression (NannyML's estimator).
+
+As in NannyML/nannyml @ 022b8fa, a class is calibrated only if that lowers its expected calibration error on held-out
+images, in ten bins that hold equally many, and the rows are divided by their sums. The held-out tenths are fixed here
+by the order of the probabilities, so that neither a seed nor the order of the images matters; there they are drawn.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from openworld.estimators._bootstrap import means
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import blocks, probabilities
+from openworld.estimators.outputs import Outputs
+from openworld.metrics import auroc, expected_calibration_error
+
+FOLDS = BINS = 10
+SEPARATED = 0.999  # AUROC above which a class is told apart so well that there is nothing to calibrate
+
+
+@dataclass(frozen=True)
+class CBPE:
+    """error = 1 - mean calibrated probability of the predicted class over the target.
+
+    Args:
+        calibrate: fit T on the source before; False, as in NannyML: T = 1.
+
+    >>> source = Outputs(np.log([[0.9, 0.1]] * 40 + [[0.2, 0.8]] * 40), labels=[0, 0, 0, 1] * 10 + [1] * 40)
+    >>> round(CBPE().fit(source).estimate(Outputs(np.log([[0.9, 0.1], [0.2, 0.8]]))).accuracy, 3)  # (3/4 + 1) / 2
+    0.875
+    """
+
+    calibrate: bool = False
+
+    name: ClassVar[str] = "CBPE"
+    paper: ClassVar[str] = "NannyML, 2022"
+    summary: ClassVar[str] = "mean confidence after isotonic calibration"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit one curve per class that gains by it."""
+        known = look_at(source, self, self.calibrate)
+        p = probabilities(source.logits, known.temperature)
+        return Fitted(self, known, tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)))
+
+    def read(self, known: Known, state: "tuple[_Curve | None, ...]", target: Outputs) -> Reading:
+        """Sample scores: calibrated probabilities of the predicted classes."""
+        found = np.empty(target.n)
+        for rows in blocks(*target.logits.shape):
+            p = _calibrated(probabilities(target.logits[rows], known.temperature), state)
+            found[rows] = p[np.arange(len(p)), target.predictions[rows]]
+        return Reading(
+            1 - float(found.mean()),
+            lambda resamples, generator: 1 - means(found, resamples, generator),
+            "target images, curves kept",
+            {
+                "calibrated_classes": sum(curve is not None for curve in state),
+                "sampling_error": sqrt(known.error * (1 - known.error) / target.n),
+            },
+            found,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """A rising curve through knots (x, y), straight between them and flat outside."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        return np.interp(p, self.x, self.y)
+
+
+def _curve(p: np.ndarray, true: np.ndarray) -> _Curve | None:
+    """The calibration of one class from its probabilities float[n] and bool[n]; None where it does not help."""
+    order = np.lexsort((p, true))
+    p, true = p[order], true[order]
+    if true.all() or not true.any() or auroc(p[true], p[~true]).value > SEPARATED:
+        return None
+    fold, held_out = np.arange(len(p)) % FOLDS, np.empty(len(p))
+    for one in np.unique(fold):
+        held_out[fold == one] = isotonic(p[fold != one], true[fold != one])(p[fold == one])
+    before, after = (
+        expected_calibration_error(q, true, bins=BINS, equal_mass=True).value for q in (p, np.clip(held_out, 0, 1))
+    )
+    return isotonic(p, true) if after < before else None
+
+
+def isotonic(p: np.ndarray, true: np.ndarray) -> _Curve:
+    """The rising curve of least squares; equal probabilities are one point.
+
+    >>> isotonic(np.array([0.1, 0.2, 0.3, 0.3]), np.array([0, 1, 0, 1])).y.round(2).tolist()
+    [0.0, 0.67, 0.67]
+    """
+    x, place, weight = np.unique(p, return_inverse=True, return_counts=True)
+    mean = np.bincount(place, weights=true) / weight
+    return _Curve(x, isotonic_regression(mean, weights=weight).x)
+
+
+def _calibrated(p: np.ndarray, curves: tuple[_Curve | None, ...]) -> np.ndarray:
+    """Rows that add up to 1; uniform where every class was calibrated to 0."""
+    q = p.copy()
+    for c, curve in enumerate(curves):
+        if curve is not None:
+            q[:, c] = curve(p[:, c])
+    sums = q.sum(axis=1, keepdims=True)
+    return np.divide(q, sums, out=np.full_like(q, 1 / q.shape[1]), where=sums > 0)

@@ -1,0 +1,63 @@
+"""GDE: two models of one recipe disagree as often as one of them is wrong (Jiang et al., 2022).
+
+It is too low where the models share their mistakes, and too high where the partner is the weaker one.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.estimators._bootstrap import means
+from openworld.estimators._fitted import Fitted, Known, Reading
+from openworld.estimators.outputs import Outputs
+
+
+@dataclass(frozen=True)
+class GDE:
+    """error = share of target images that the judged model and its partner name differently.
+
+    Args:
+        partner: which of the partners, from 0: a model trained like the judged one with another seed, such as the
+            next seed at the same epoch. None: the mean over all partners.
+    Labels of the source are not needed.
+
+    >>> target = Outputs([[1.0, 0.0], [0.0, 1.0]], partners=([[2.0, 0.0], [3.0, 0.0]],))
+    >>> GDE().fit(target).estimate(target).error
+    0.5
+    """
+
+    partner: int | None = 0
+
+    name: ClassVar[str] = "GDE"
+    paper: ClassVar[str] = "Jiang et al., 2022"
+    summary: ClassVar[str] = "disagreement with a model of another seed"
+    needs: ClassVar[tuple[str, ...]] = ("partners",)
+
+    def __post_init__(self):
+        if self.partner is not None:
+            require_at_least(0, partner=self.partner)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Nothing is learned."""
+        return Fitted(self, Known(source.n, source.classes, None if source.labels is None else source.mistakes))
+
+    def read(self, known: Known, state: None, target: Outputs) -> Reading:
+        """Sample scores: share of the partners that agree."""
+        differ = np.mean([one.argmax(axis=1) != target.predictions for one in self._partners(target)], axis=0)
+        return Reading(
+            float(differ.mean()),
+            lambda resamples, generator: means(differ, resamples, generator),
+            "target images",
+            {"partners": len(self._partners(target))},
+            1 - differ,
+        )
+
+    def _partners(self, target: Outputs) -> tuple[np.ndarray, ...]:
+        if self.partner is None:
+            return target.partners
+        if self.partner >= len(target.partners):
+            raise OpenworldError(f"partner is {self.partner}, but there are {len(target.partners)} (counted from 0).")
+        return (target.partners[self.partner],)

@@ -1,0 +1,161 @@
+"""FRAP: a reference model, brought to the judged model's scale and fused with it, stands in for the true labels.
+
+"Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), sections 3 to 5.4. No code was
+published, and several equations are lost in print; each open choice is a setting, its default the reading that fits
+the paper's tables best. With p_b = softmax(z / T), p_f = softmax(cosines / tau) and q their fusion, the score of an
+image is <p_b, q>; as many source scores lie below the threshold as source images are named wrong.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.estimators._bootstrap import means, shares
+from openworld.estimators._cut import Cut
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import blocks, probabilities
+from openworld.estimators._threshold import require_rule
+from openworld.estimators.fusion import Fusion, Weighting, base_weights, fuse
+from openworld.estimators.outputs import Outputs
+from openworld.estimators.reference_calibration import ReferenceTemperature, divergence, reference_temperature
+
+StandIn = Literal["fused", "foundation", "pseudo-labels"]
+TauSource = Literal["own", "target"]
+
+
+@dataclass(frozen=True)
+class FRAP:
+    """Fused Reference Alignment Prediction, and what its ablations change.
+
+    Args:
+        tau: "dynamic" calibrates the reference on the unlabelled images (TTC); a number fixes its temperature, such as
+            1 / the reference model's own logit scale (CLIP: 0.01).
+        tau_source: where source scores take a dynamic tau from: "own", calibrated on the source; "target", the
+            target's, so that the threshold is found anew for each target.
+        reference: what stands in for the labels: "fused", "foundation" (p_f alone), "pseudo-labels" (the reference's
+            own answers: error = share of images on which they differ; neither tau nor rule matter).
+        rule: "midpoint" or "reference", of the threshold; None: no threshold, error = 1 - mean score.
+        weighting: "linear" or "softmax" of the confidences. fusion: "arithmetic" or "geometric" mean.
+        calibrate: fit T on the source; False: T = 1.
+
+    >>> uniform = np.zeros((4, 2))  # says nothing: the score orders images by the judged model's confidence alone
+    >>> source = Outputs([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0], [4.0, 0.0]], labels=[0, 1, 1, 0], reference=uniform)
+    >>> FRAP().fit(source).estimate(Outputs([[1.2, 0.0], [5.0, 0.0]], reference=uniform[:2])).error
+    0.5
+    """
+
+    tau: float | Literal["dynamic"] = "dynamic"
+    tau_source: TauSource = "own"
+    reference: StandIn = "fused"
+    rule: str | None = "midpoint"
+    weighting: Weighting = "linear"
+    fusion: Fusion = "arithmetic"
+    calibrate: bool = True
+
+    name: ClassVar[str] = "FRAP"
+    paper: ClassVar[str] = "FRAP, equation 1 and section 5.4"
+    summary: ClassVar[str] = "agreement with a fused reference model, thresholded"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
+
+    def __post_init__(self):
+        choices = {"tau_source": TauSource, "reference": StandIn, "weighting": Weighting, "fusion": Fusion}
+        for setting, known in choices.items():
+            if getattr(self, setting) not in get_args(known):
+                raise unknown_name(setting, str(getattr(self, setting)), get_args(known))
+        if self.rule is not None:
+            require_rule(self.rule)
+        if self.tau != "dynamic" and not (isinstance(self.tau, int | float) and 0 < self.tau < np.inf):
+            raise OpenworldError(f"tau is {self.tau!r}, expected 'dynamic' or a temperature above 0, such as 0.01.")
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit T, and tau and the scores of the source unless they wait for the target's tau."""
+        known = look_at(source, self, self.calibrate)
+        if self.rule is None or self.reference == "pseudo-labels":
+            return Fitted(self, known)
+        if self.tau == "dynamic" and self.tau_source == "target":
+            return Fitted(self, known, _Source(source.wrong, None, source))
+        return Fitted(self, known, _Source(source.wrong, self._scored(known, source), None))
+
+    def read(self, known: Known, state: "_Source | None", target: Outputs) -> Reading:
+        """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
+        if self.reference == "pseudo-labels":
+            return _agreement(target)
+        found = self._scored(known, target)
+        if state is None:
+            return _mean(found)
+        source = state.scored or self._scored(known, state.outputs, found.tau)
+        cut = Cut.between(source.scores, state.wrong, self.rule)
+        warnings = tuple(sorted({*source.warnings, *found.warnings}))
+        return cut.read(found.scores, "T and tau", warnings, source_tau=source.tau.value, **found.details)
+
+    def _scored(self, known: Known, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
+        base = probabilities(outputs.logits, known.temperature)
+        tau = tau or self._tau(base, outputs)
+        scores, weights = np.empty(outputs.n), np.empty(outputs.n)
+        for rows in blocks(*base.shape):
+            reference = probabilities(outputs.reference[rows], tau.value)
+            scores[rows] = np.einsum("ij,ij->i", base[rows], self._stand_in(base[rows], reference))
+            weights[rows] = base_weights(base[rows], reference, self.weighting)
+        return _Scored(scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0)
+
+    def _stand_in(self, base: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        if self.reference == "foundation":
+            return reference
+        return fuse(base, reference, weighting=self.weighting, fusion=self.fusion)
+
+    def _tau(self, base: np.ndarray, outputs: Outputs) -> ReferenceTemperature:
+        if self.tau == "dynamic":
+            return reference_temperature(base, outputs.reference)
+        return ReferenceTemperature(float(self.tau), divergence(base, outputs.reference, float(self.tau)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Scores float[n] of images, the tau behind them, and the mean weight of the judged model in the fusion."""
+
+    scores: np.ndarray
+    tau: ReferenceTemperature
+    base_weight: float
+
+    @property
+    def details(self) -> dict[str, float]:
+        return {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (self.tau.warning,) if self.tau.warning else ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Which source images are named wrong, and their scores, or their outputs where scores wait for a target's tau."""
+
+    wrong: np.ndarray
+    scored: _Scored | None
+    outputs: Outputs | None
+
+
+def _mean(found: _Scored) -> Reading:
+    """Without a threshold: the mean score is the accuracy."""
+    return Reading(
+        1 - float(found.scores.mean()),
+        lambda resamples, generator: 1 - means(found.scores, resamples, generator),
+        "target images, T and tau kept",
+        found.details,
+        found.scores,
+        found.warnings,
+    )
+
+
+def _agreement(target: Outputs) -> Reading:
+    """The reference's answers taken for the labels."""
+    agree = target.predictions == target.reference.argmax(axis=1)
+    error = int((~agree).sum()) / target.n
+    return Reading(
+        error,
+        lambda resamples, generator: shares(error, target.n, generator, resamples),
+        "target images",
+        sample_scores=agree,
+    )

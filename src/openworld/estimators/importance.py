@@ -1,0 +1,97 @@
+"""IM: the source accuracy at each confidence, weighted as often as the target has it (Chen et al., 2021, Mandoline).
+
+With one-hot slices of confidence, Mandoline's log-linear weights are the ratio of the shares of target and source in
+each bin, so that no solver is needed. Bins are (l, u]; the public code of COT (luyuzhe111/COT @ 392c0ff) mixes that
+with [l, u), and divides by zero where a confidence lies on an edge.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import confidences
+from openworld.estimators.outputs import Outputs
+
+DROPPED = 0.05  # share of the target in bins without source images from which a warning is given
+
+
+@dataclass(frozen=True)
+class IM:
+    """error = 1 - sum_b q_t(b) acc_s(b) / sum_b q_t(b), over the bins b that hold source images.
+
+    Args:
+        bins: of equal width on [0, 1].
+        calibrate: fit T on the source; False: T = 1.
+    The share of target images in bins without source images, of which nothing is known, is `dropped_mass`; if that is
+    all of them, the accuracy is None.
+
+    >>> source = Outputs([[3.0, 0.0], [3.0, 0.0], [1.0, 0.0], [1.0, 0.0]], labels=[0, 0, 0, 1])
+    >>> IM(calibrate=False).fit(source).estimate(Outputs([[3.0, 0.0], [1.0, 0.0]])).accuracy  # bins with 1 and 1/2
+    0.75
+    """
+
+    bins: int = 10
+    calibrate: bool = True
+
+    name: ClassVar[str] = "IM"
+    paper: ClassVar[str] = "Chen et al., 2021"
+    summary: ClassVar[str] = "source accuracy, re-weighted by confidence bins"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __post_init__(self):
+        require_at_least(1, bins=self.bins)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature; count wrong and right source images per bin, int64[2, bins]."""
+        known = look_at(source, self, self.calibrate)
+        binned, wrong = self._binned(confidences(source.logits, known.temperature)), source.wrong
+        return Fitted(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
+
+    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+        """Sample scores: source accuracy in the image's bin, and the mean over the target where the bin has none."""
+        found = self._binned(confidences(target.logits, known.temperature))
+        counts = self._counts(found)
+        error = float(_errors(state, counts))
+        dropped = int(counts[state.sum(axis=0) == 0].sum()) / target.n
+        details = {"dropped_mass": dropped}
+        if dropped == 1:
+            return Reading(None, None, "", details, warnings=(_ALL_DROPPED,))
+        held = state.sum(axis=0)
+        accuracy = np.divide(state[1], held, out=np.full(self.bins, 1 - error), where=held > 0)
+        return Reading(
+            error,
+            lambda resamples, generator: _errors(*(_redrawn(one, resamples, generator) for one in (state, counts))),
+            "source and target images, T kept",
+            details,
+            accuracy[found],
+            (_DROPPED.format(dropped),) if dropped > DROPPED else (),
+        )
+
+    def _binned(self, confidence: np.ndarray) -> np.ndarray:
+        """Bin of each confidence, 0 to bins - 1, by (l, u]."""
+        return np.searchsorted(np.arange(1, self.bins) / self.bins, confidence, side="left")
+
+    def _counts(self, binned: np.ndarray) -> np.ndarray:
+        return np.bincount(binned, minlength=self.bins)
+
+
+_DROPPED = "{:.1%} of the target images have a confidence that no source image has; they are left out"
+_ALL_DROPPED = "no target image has a confidence that a source image has, so nothing is known of any"
+
+
+def _errors(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The estimate from counts [..., 2, bins] and [..., bins]; NaN where no bin holds both."""
+    held = source.sum(axis=-2)
+    accuracy = source[..., 1, :] / np.maximum(held, 1)
+    weights = target * (held > 0)
+    total = weights.sum(axis=-1)
+    return np.where(total > 0, 1 - (weights * accuracy).sum(axis=-1) / np.maximum(total, 1), np.nan)
+
+
+def _redrawn(counts: np.ndarray, resamples: int, generator: np.random.Generator) -> np.ndarray:
+    """Counts of resampled images, [resamples, *counts.shape]."""
+    drawn = generator.multinomial(counts.sum(), counts.ravel() / counts.sum(), resamples)
+    return drawn.reshape(resamples, *counts.shape)

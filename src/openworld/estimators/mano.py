@@ -1,0 +1,72 @@
+"""MaNo: the norm of normalised logits (Xie et al., 2024, "MaNo: Exploiting Matrix Norm for Unsupervised Accuracy
+Estimation Under Distribution Shifts").
+
+Computed over the whole set. The public code (Renchunzi-Xie/MaNo @ 266b141) averages over batches, leaves batch norm in
+training mode, and chooses the normalisation by the last of the first five batches.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld._errors import unknown_name
+from openworld.estimators._temperature import probabilities
+from openworld.estimators.outputs import Outputs
+
+Normalisation = Literal["auto", "softmax", "taylor"]
+TRUSTED = 5.0  # mean cross-entropy against the uniform distribution, above which softmax is kept
+
+
+@dataclass(frozen=True)
+class MaNo:
+    """(mean_ic Q_ic^p)^(1/p), in (0, 1]. A score: `ScoreRegression` makes an error of it.
+
+    Args:
+        power: p.
+        normalisation: "softmax"; "taylor": 1 + z + z^2 / 2 less its row's least value, over its row's sum; "auto":
+            softmax where predictions are far from uniform, mean_ic -ln p_ic > 5, taylor elsewhere. Of two classes
+            taylor says nothing: the smaller logit is always taken off.
+
+    >>> round(MaNo(normalisation="softmax").score(Outputs([[99.0, 0.0]])), 4)  # (1/2)^(1/4)
+    0.8409
+    """
+
+    power: float = 4.0
+    normalisation: Normalisation = "auto"
+
+    name: ClassVar[str] = "MaNo"
+    paper: ClassVar[str] = "Xie et al., 2024"
+    summary: ClassVar[str] = "norm of the normalised logits (score)"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        require_at_least(1, power=self.power)
+        if self.normalisation not in get_args(Normalisation):
+            raise unknown_name("normalisation", self.normalisation, get_args(Normalisation))
+
+    def score(self, outputs: Outputs) -> float:
+        """Score of a whole set; larger where predictions are more likely right."""
+        normalised = _softmax_or_taylor(outputs.logits, self.normalisation)
+        return float(np.mean(normalised**self.power) ** (1 / self.power))
+
+
+def from_uniform(logits: np.ndarray) -> float:
+    """Mean cross-entropy of softmax(logits) against the uniform distribution, mean_ic -ln p_ic.
+
+    >>> round(from_uniform(np.array([[0.0, 0.0]])), 4)  # ln 2, the least there is
+    0.6931
+    """
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted.mean(axis=1)))
+
+
+def _softmax_or_taylor(logits: np.ndarray, normalisation: str) -> np.ndarray:
+    if normalisation == "softmax" or (normalisation == "auto" and from_uniform(logits) > TRUSTED):
+        return probabilities(logits, 1.0)
+    raised = 1 + logits + logits**2 / 2
+    raised -= raised.min(axis=1, keepdims=True)
+    sums = raised.sum(axis=1, keepdims=True)
+    # equal logits prefer no class: their row is uniform, not 0 / 0
+    return np.where(sums > 0, raised / np.where(sums > 0, sums, 1), 1 / logits.shape[1])

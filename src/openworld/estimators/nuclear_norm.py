@@ -1,0 +1,32 @@
+"""Nuclear norm of the prediction matrix: large where predictions are confident and spread over all classes.
+
+Deng et al. (2023), "Confidence and Dispersity Speak: Characterizing Prediction Matrix for Unsupervised Accuracy
+Estimation". Weak where the target's classes are unbalanced, since it expects all of them.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld.estimators._temperature import probabilities
+from openworld.estimators.outputs import Outputs
+
+
+@dataclass(frozen=True)
+class NuclearNorm:
+    """||P||_* / sqrt(min(n, C) n), with P = softmax(z); in (0, 1]. A score: `ScoreRegression` makes an error of it.
+
+    >>> round(NuclearNorm().score(Outputs([[99.0, 0.0], [0.0, 99.0]])), 6)  # certain, and both classes alike
+    1.0
+    """
+
+    name: ClassVar[str] = "nuclear-norm"
+    paper: ClassVar[str] = "Deng et al., 2023"
+    summary: ClassVar[str] = "confidence and spread of the predictions (score)"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def score(self, outputs: Outputs) -> float:
+        """Score of a whole set; larger where predictions are more likely right."""
+        norm = np.linalg.norm(probabilities(outputs.logits, 1.0), "nuc")
+        return float(norm / np.sqrt(min(outputs.n, outputs.classes) * outputs.n))

@@ -1,0 +1,133 @@
+"""COT: the confidences of a target whose predicted classes must come as often as the true ones (Lu et al., 2023).
+
+AC lets every image keep its best class. COT gives each class its share of the images, at the least loss of probability,
+so that its error is never below AC's. An image costs 1 - p_c under class c, the L-infinity and half the L1 distance of
+p and the class's corner. All target images are solved at once and exactly; the public code (luyuzhe111/COT @ 392c0ff)
+draws its quotas and averages bootstrap batches of 10,000.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld._arrays import as_fractions
+from openworld._errors import OpenworldError, unknown_name
+from openworld.estimators._bootstrap import counts, means
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import probabilities
+from openworld.estimators._transport import Plan, given_probabilities, quotas, transport, worths
+from openworld.estimators.outputs import Outputs
+
+MARGINALS = ("source_labels", "uniform")
+DRAWS = 4  # resamples, to see what chance alone adds
+NOISY = 0.01  # that much added error is worth a warning
+
+
+@dataclass(frozen=True)
+class COT:
+    """error = least mean of 1 - p_i,a(i) over labels a that give class c to its share m_c of the images.
+
+    Args:
+        marginal: "source_labels" (m_c = how often c is true on the source), "uniform", or C shares that add up to 1.
+            They are rounded to whole images by largest remainder, which changes the error by C / (2 n) at most.
+        calibrate: fit T on the source; False: T = 1.
+    Where the classes of the target come in other shares than `marginal` says, the error is too high by about 0.1 to
+    0.15 of their total variation.
+
+    >>> source = Outputs([[3.0, 0.0], [0.0, 3.0]], labels=[0, 1])
+    >>> target = Outputs(np.log([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.1, 0.9]]))
+    >>> round(COT(calibrate=False).fit(source).estimate(target).error, 3)  # the third becomes a 1: (.1+.2+.7+.1) / 4
+    0.275
+    """
+
+    marginal: str | tuple[float, ...] = "source_labels"
+    calibrate: bool = True
+
+    name: ClassVar[str] = "COT"
+    paper: ClassVar[str] = "Lu et al., 2023"
+    summary: ClassVar[str] = "mean confidence, classes in their source shares"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __post_init__(self):
+        require_marginal(self.marginal)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature; keep the source labels."""
+        return Fitted(self, look_at(source, self, self.calibrate), source.labels)
+
+    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+        """Sample scores: probabilities of the labels that the images are given."""
+        p = probabilities(target.logits, known.temperature)
+        shares = marginal_shares(self.marginal, state, known.classes)
+        plan = transport(p, quotas(shares, target.n))
+        given = given_probabilities(p, plan)
+        bias = sampling_bias(p)
+        return Reading(
+            1 - float(given.mean()),
+            _Replicates(worths(p, plan), plan, shares, state if self.marginal == "source_labels" else None),
+            "target images and source labels, to first order (prices of the classes and T kept)",
+            {"sampling_bias": bias} | plan_details(plan, known.classes),
+            given,
+            (_FEW.format(target.n, known.classes, bias),) if bias > NOISY else (),
+        )
+
+
+_FEW = (
+    "with {} target images of {} classes, chance alone moves the classes' shares so far that the error is estimated "
+    "about {:.3f} too high"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Replicates:
+    """Resampled errors by the dual: 1 - mean worth of the images - sum_c m_c v_c, prices kept (envelope theorem)."""
+
+    worths: np.ndarray
+    plan: Plan
+    shares: np.ndarray
+    labels: np.ndarray | None
+
+    def __call__(self, resamples: int, generator: np.random.Generator) -> np.ndarray:
+        values = 1 - means(self.worths, resamples, generator)
+        if self.labels is None:
+            return values - self.shares @ self.plan.prices
+        return values - means(self.plan.prices[self.labels], resamples, generator)
+
+
+def require_marginal(marginal) -> None:
+    """Refuse a marginal that is neither named nor a list of shares that add up to 1."""
+    if isinstance(marginal, str):
+        if marginal not in MARGINALS:
+            raise unknown_name("marginal", marginal, MARGINALS)
+        return
+    total = as_fractions(marginal, "marginal").sum()
+    if abs(total - 1) > 1e-6:
+        raise OpenworldError(f"marginal adds up to {total:g}, expected 1: the share of each class.")
+
+
+def marginal_shares(marginal, labels: np.ndarray, classes: int) -> np.ndarray:
+    """Shares float[C] of the classes, by name or as given."""
+    if isinstance(marginal, str):
+        counts = np.bincount(labels, minlength=classes) if marginal == "source_labels" else np.ones(classes)
+        return counts / counts.sum()
+    if len(marginal) != classes:
+        raise OpenworldError(f"marginal has {len(marginal)} shares, but there are {classes} classes.")
+    return np.asarray(marginal, np.float64)
+
+
+def plan_details(plan: Plan, classes: int) -> dict[str, list]:
+    """For an `Estimate`: how many images each class was given, and its price."""
+    return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
+
+
+def sampling_bias(p: np.ndarray) -> float:
+    """How much COT exceeds AC where only chance moves the shares of the classes, in [0, 1].
+
+    The mean over a few resamples of the images, whose mean probabilities become the quotas. It is about what COT is too
+    high by for a calibrated model and the right `marginal`; it falls with n / C, more slowly for a certain model.
+    """
+    generator, n = np.random.default_rng(0), len(p)
+    resampled = [quotas(drawn @ p / n, n) for drawn in counts(n, DRAWS, generator)]
+    least = np.mean([given_probabilities(p, transport(p, each)).mean() for each in resampled])
+    return max(0.0, float(p.max(axis=1).mean() - least))

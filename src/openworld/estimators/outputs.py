@@ -1,0 +1,108 @@
+"""What a model says about a set of images, and what other models say about the same images.
+
+Estimators see models through this alone: no images, no weights. Labels are known of the source, never of the target.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._arrays import as_labels, as_table
+from openworld._errors import OpenworldError
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Outputs of the judged model, and of others, on one image set; everything is checked and read as float64.
+
+    Args:
+        logits: float[n, C] of the judged model, n >= 1 and C >= 2.
+        labels: int[n] in 0..C-1, or None where they are not known.
+        reference: float[n, C], how similar a reference model finds each image and each class name (cosines); or None.
+        partners: float[n, C] each, the logits of other models of the same classes, in the same order for source and
+            target.
+    Raises:
+        OpenworldError: NaN or infinity, shapes that differ, a label outside 0..C-1, no image, a single class.
+
+    >>> outputs = Outputs([[2.0, 1.0], [0.0, 3.0]], labels=[0, 0])
+    >>> outputs.predictions.tolist(), outputs.mistakes
+    ([0, 1], 1)
+    """
+
+    logits: np.ndarray
+    labels: np.ndarray | None = None
+    reference: np.ndarray | None = None
+    partners: tuple[np.ndarray, ...] = ()
+
+    def __post_init__(self):
+        logits = as_table(self.logits, "logits", (2,))
+        if logits.shape[0] == 0 or logits.shape[1] < 2:
+            raise OpenworldError(f"logits has shape {logits.shape}, expected at least one image and two classes.")
+        checked = {
+            "logits": logits,
+            "labels": None if self.labels is None else _labels(self.labels, logits.shape),
+            "reference": None if self.reference is None else _alike(self.reference, "reference", logits.shape),
+            "partners": tuple(_alike(one, f"partners[{i}]", logits.shape) for i, one in enumerate(self.partners)),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of images."""
+        return self.logits.shape[0]
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, C."""
+        return self.logits.shape[1]
+
+    @cached_property
+    def predictions(self) -> np.ndarray:
+        """int64[n], the class of the largest logit; of several equal ones the first."""
+        return self.logits.argmax(axis=1)
+
+    @property
+    def wrong(self) -> np.ndarray:
+        """bool[n], whether the judged model names the image wrong; needs labels."""
+        self.require(("labels",), "whether a prediction is wrong")
+        return self.predictions != self.labels
+
+    @property
+    def mistakes(self) -> int:
+        """How many images the judged model names wrong, k; needs labels."""
+        return int(self.wrong.sum())
+
+    def require(self, needs: tuple[str, ...], what: str) -> None:
+        """Raise unless all of `needs` ("labels", "reference", "partners") are there; `what` says what for."""
+        for need in needs:
+            value = getattr(self, need)
+            if value is None or len(value) == 0:
+                raise OpenworldError(f"{what} needs {need}, and these outputs have none: pass {need}=... to Outputs.")
+
+    def take(self, rows) -> "Outputs":
+        """Of some images alone: indices int[m], or bool[n]."""
+        return Outputs(
+            self.logits[rows],
+            None if self.labels is None else self.labels[rows],
+            None if self.reference is None else self.reference[rows],
+            tuple(one[rows] for one in self.partners),
+        )
+
+
+def _labels(values, shape: tuple[int, int]) -> np.ndarray:
+    labels = as_labels(values, "labels", shape[0])
+    if labels.max() >= shape[1]:
+        raise OpenworldError(f"labels holds class {labels.max()}, but the logits have {shape[1]} classes (from 0).")
+    return labels
+
+
+def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
+    table = as_table(values, name, (2,))
+    if table.shape != shape:
+        raise OpenworldError(
+            f"{name} has shape {table.shape}, expected {shape} like the logits: the same images and classes in the "
+            "same order."
+        )
+    return table

@@ -1,0 +1,76 @@
+"""ProjNorm as COT and FRAP adapted it: how far the predicted classes have moved from the source's true ones.
+
+error = min(1, TV(h_t, l_s) + source error), with h_t the shares of the predicted classes on the target and l_s the
+shares of the true classes on the source, as luyuzhe111/COT @ 392c0ff computes it. The ProjNorm of Yu et al. (2022) is
+something else: it trains a second network on the target's predictions, and measures the distance of the weights.
+"""
+
+from dataclasses import dataclass
+from math import pi
+from typing import ClassVar
+
+import numpy as np
+
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.outputs import Outputs
+
+NOISY = 0.05  # distance that sampling alone makes, from which a warning is due
+
+
+@dataclass(frozen=True)
+class PseudoLabelShift:
+    """Total variation between predicted and true shares of classes, plus the source error.
+
+    >>> source = Outputs([[1.0, 0.0], [0.0, 1.0]], labels=[0, 1])
+    >>> target = Outputs([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> PseudoLabelShift().fit(source).estimate(target).error  # TV of (3/4, 1/4) and (1/2, 1/2), no source mistake
+    0.25
+    """
+
+    name: ClassVar[str] = "ProjNorm"
+    paper: ClassVar[str] = "Lu et al., 2023, after Yu et al., 2022"
+    summary: ClassVar[str] = "shift of the predicted classes, plus the source error"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Count source images by true class, right and wrong: int64[2, C]."""
+        known = look_at(source, self)
+        cells = source.labels + source.classes * source.wrong
+        return Fitted(self, known, np.bincount(cells, minlength=2 * source.classes).reshape(2, -1))
+
+    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+        """No sample scores: the estimate is of the whole set."""
+        predicted = np.bincount(target.predictions, minlength=known.classes)
+        distance, noise = float(_distance(predicted, state)), _noise(state.sum(axis=0) / known.n, known.n, target.n)
+        warnings = ()
+        if noise > NOISY:
+            warnings = (
+                f"with {target.n} target and {known.n} source images of {known.classes} classes, sampling alone makes "
+                f"the shares differ by about {noise:.3f}: the error is estimated that much too high where none is due",
+            )
+        return Reading(
+            distance + known.error,
+            lambda resamples, generator: _replicates(predicted, state, resamples, generator),
+            "source and target images",
+            {"distance": distance, "sampling_distance": noise},
+            warnings=warnings,
+        )
+
+
+def _distance(predicted: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """Total variation; predicted int[..., C], source int[..., 2, C]."""
+    true = source.sum(axis=-2)
+    shares = predicted / predicted.sum(axis=-1, keepdims=True), true / true.sum(axis=-1, keepdims=True)
+    return np.abs(shares[0] - shares[1]).sum(axis=-1) / 2
+
+
+def _noise(shares: np.ndarray, n_source: int, n_target: int) -> float:
+    """Mean total variation of two samples of the same classes, from the normal limit: E|x| = sd sqrt(2 / pi)."""
+    deviations = np.sqrt(shares * (1 - shares) * (1 / n_source + 1 / n_target))
+    return float(deviations.sum() * np.sqrt(2 / pi) / 2)
+
+
+def _replicates(predicted, source, resamples: int, generator: np.random.Generator) -> np.ndarray:
+    drawn = generator.multinomial(predicted.sum(), predicted / predicted.sum(), resamples)
+    known = generator.multinomial(source.sum(), source.ravel() / source.sum(), resamples).reshape(resamples, 2, -1)
+    return _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()

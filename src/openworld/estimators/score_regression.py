@@ -1,0 +1,145 @@
+"""From a score of a whole set to an accuracy: a line through labelled sets.
+
+Nuclear norm, MaNo, SoftmaxCorr and MDE order sets by accuracy; to say how accurate a model is, they need sets of known
+accuracy that differ as the target may: corrupted copies of the source set, for one, which keep its labels (Deng and
+Zheng, 2021, "Are Labels Always Necessary for Classifier Accuracy Evaluation?"). Without such sets take another one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators._fitted import Fitted, Known, Reading
+from openworld.estimators.outputs import Outputs
+
+LEAST = 3  # sets below which a line has no residuals
+FEW = 10
+LOOSE = 0.8  # R^2 below which the score says little about accuracy
+
+
+class Score(Protocol):
+    """An estimator that scores a set: NuclearNorm(), MaNo(), SoftmaxCorr(), MDE()."""
+
+    name: str
+    paper: str
+    summary: str
+    needs: tuple[str, ...]
+
+    def score(self, outputs: Outputs) -> float | None: ...
+
+
+class ScoreLine(NamedTuple):
+    """Scores float[S] and errors float[S] of the labelled sets, and the line through them."""
+
+    scores: np.ndarray
+    errors: np.ndarray
+    slope: float
+    bias: float
+    r_squared: float
+
+
+@dataclass(frozen=True)
+class ScoreRegression:
+    """error = slope score + bias, by least squares over labelled sets; held in [0, 1], `raw_error` is not.
+
+    Args:
+        of: the score.
+
+    >>> class Gap:  # mean distance of the two logits
+    ...     name, needs = "gap", ()
+    ...     def score(self, outputs): return float(abs(np.diff(outputs.logits)).mean())
+    >>> sets = [Outputs([[gap, 0.0]] * 4, [1] * wrong + [0] * (4 - wrong)) for gap, wrong in ((3, 0), (2, 1), (1, 2))]
+    >>> round(ScoreRegression(Gap()).fit(sets).estimate(Outputs([[2.5, 0.0]])).error, 3)
+    0.125
+    """
+
+    of: Score
+
+    @property
+    def name(self) -> str:
+        """Of the score."""
+        return self.of.name
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the score needs, of the labelled sets and of the target."""
+        return tuple(self.of.needs)
+
+    def fit(self, sets: Sequence[Outputs]) -> Fitted:
+        """Score the labelled sets, such as the source and shifted copies of it, and fit the line.
+
+        Raises:
+            OpenworldError: fewer than three sets, one without labels or with no score, or other classes.
+        """
+        sets = [sets] if isinstance(sets, Outputs) else list(sets)
+        if len(sets) < LEAST:
+            raise OpenworldError(
+                f"{self.name} is a score: it needs {LEAST} or more labelled sets of different accuracy to become an "
+                f"error, and came with {len(sets)}; pass the source and shifted copies of it."
+            )
+        for one in sets:
+            one.require(("labels", *self.needs), self.name)
+            if one.classes != sets[0].classes:
+                raise OpenworldError(f"the labelled sets have {sets[0].classes} and {one.classes} classes.")
+        scores = [self.of.score(one) for one in sets]
+        if None in scores:
+            raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
+        line = _line(np.array(scores), np.array([one.mistakes / one.n for one in sets]))
+        known = Known(sum(one.n for one in sets), sets[0].classes, sum(one.mistakes for one in sets))
+        return Fitted(self, known, line)
+
+    def read(self, known: Known, state: ScoreLine, target: Outputs) -> Reading:
+        """No sample scores: the estimate is of the whole set. None without a score, or with one for all sets."""
+        score = self.of.score(target)
+        details = {"score": score, "sets": len(state.scores), "slope": state.slope, "bias": state.bias}
+        details["r_squared"] = state.r_squared
+        if score is None or not np.ptp(state.scores):
+            reason = "is undefined on the target" if score is None else "is the same for all labelled sets"
+            return Reading(None, None, "", details, warnings=(f"{self.name} {reason}: it says nothing of the error",))
+        return Reading(
+            state.slope * score + state.bias,
+            lambda resamples, generator: _replicates(state, score, resamples, generator),
+            "labelled sets, and one residual each",
+            details,
+            warnings=_warnings(state, score, self.name),
+        )
+
+
+def _line(scores: np.ndarray, errors: np.ndarray) -> ScoreLine:
+    x, y = scores - scores.mean(), errors - errors.mean()
+    slope = float(x @ y / (x @ x)) if np.ptp(scores) else 0.0
+    rest = y - slope * x
+    r_squared = 1 - float(rest @ rest / (y @ y)) if np.ptp(errors) else 1.0
+    return ScoreLine(scores, errors, slope, float(errors.mean() - slope * scores.mean()), r_squared)
+
+
+def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.random.Generator) -> np.ndarray:
+    """Predictions of lines through resampled sets, each with a residual: what another set's error may be."""
+    x = line.scores - line.scores.mean()
+    leverage = 1 / len(x) + x**2 / (x @ x)
+    residuals = line.errors - line.slope * line.scores - line.bias
+    residuals = residuals / np.sqrt(np.maximum(1 - leverage, 1e-12))  # as wide as those of a set outside the fit
+    found = np.empty(resamples)
+    for index in range(resamples):
+        drawn = generator.integers(0, len(x), len(x))
+        again = _line(line.scores[drawn], line.errors[drawn])
+        found[index] = again.slope * score + again.bias + generator.choice(residuals)
+    return found
+
+
+def _warnings(line: ScoreLine, score: float, name: str) -> tuple[str, ...]:
+    found = []
+    if len(line.scores) < FEW:
+        found.append(f"the line rests on {len(line.scores)} labelled sets; {FEW} or more are advisable")
+    if line.r_squared < LOOSE:
+        found.append(f"{name} explains little of the labelled sets' errors (R^2 = {line.r_squared:.2f})")
+    low, high = line.scores.min(), line.scores.max()
+    if not low <= score <= high:
+        found.append(
+            f"the target's score {score:.4g} lies outside those of the labelled sets ({low:.4g} to {high:.4g}): the "
+            "line is drawn beyond what it was fitted on"
+        )
+    return tuple(found)

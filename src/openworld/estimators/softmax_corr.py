@@ -1,0 +1,53 @@
+"""SoftmaxCorr: how near the classes' correlation in the predictions is to that of right and certain predictions.
+
+Tu et al. (2024), "What Does Softmax Probability Tell Us about Classifiers Ranking Across Diverse Test Conditions?".
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from openworld._errors import unknown_name
+from openworld.estimators._temperature import probabilities
+from openworld.estimators.outputs import Outputs
+
+Frequencies = Literal["uniform", "reference"]
+
+
+@dataclass(frozen=True)
+class SoftmaxCorr:
+    """Cosine between P^T P / n, with P = softmax(z), and a diagonal matrix of class frequencies; in [0, 1].
+
+    A score: `ScoreRegression` makes an error of it.
+
+    Args:
+        frequencies: "uniform"; "reference": how often the reference model names each class, which needs `reference`.
+
+    >>> round(SoftmaxCorr().score(Outputs([[99.0, 0.0], [0.0, 99.0]])), 6)  # certain, and both classes alike
+    1.0
+    """
+
+    frequencies: Frequencies = "uniform"
+
+    name: ClassVar[str] = "SoftmaxCorr"
+    paper: ClassVar[str] = "Tu et al., 2024"
+    summary: ClassVar[str] = "correlation of classes in the predictions (score)"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self):
+        if self.frequencies not in get_args(Frequencies):
+            raise unknown_name("frequencies", self.frequencies, get_args(Frequencies))
+
+    def score(self, outputs: Outputs) -> float:
+        """Score of a whole set; larger where predictions are more likely right."""
+        predicted = probabilities(outputs.logits, 1.0)
+        correlation = predicted.T @ predicted
+        expected = self._expected(outputs)
+        return float(np.diag(correlation) @ expected / (np.linalg.norm(correlation) * np.linalg.norm(expected)))
+
+    def _expected(self, outputs: Outputs) -> np.ndarray:
+        if self.frequencies == "uniform":
+            return np.ones(outputs.classes)
+        outputs.require(("reference",), "SoftmaxCorr with frequencies='reference'")
+        return np.bincount(outputs.reference.argmax(axis=1), minlength=outputs.classes).astype(np.float64)

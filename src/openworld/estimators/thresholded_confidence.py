@@ -1,0 +1,100 @@
+"""ATC: predictions below a confidence threshold are wrong, so many as are wrong on the source (Garg et al., 2022).
+
+The released script (saurabhgarg1996/ATC_code @ 6f1e336) fits a temperature and does not apply it; here it is applied
+unless `calibrate` is False. Entropies are natural, which changes the threshold and never the estimate.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import xlogy
+
+from openworld.estimators._cut import Cut
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import blocks, confidences, probabilities
+from openworld.estimators._threshold import require_rule
+from openworld.estimators.outputs import Outputs
+
+
+@dataclass(frozen=True)
+class ATCMaxConfidence:
+    """error = share of target images whose largest probability lies below the threshold of the source.
+
+    Args:
+        rule: "midpoint" or "reference", of the threshold.
+        calibrate: fit T on the source; False: T = 1.
+
+    >>> source = Outputs([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]], labels=[1, 0, 0])
+    >>> ATCMaxConfidence().fit(source).estimate(Outputs([[1.1, 0.0], [3.0, 0.0]])).error  # cut between gaps 1 and 2
+    0.5
+    """
+
+    rule: str = "midpoint"
+    calibrate: bool = True
+
+    name: ClassVar[str] = "ATC-MC"
+    paper: ClassVar[str] = "Garg et al., 2022"
+    summary: ClassVar[str] = "share of confidences above a threshold"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __post_init__(self):
+        require_rule(self.rule)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature and the threshold."""
+        known = look_at(source, self, self.calibrate)
+        return Fitted(self, known, Cut.between(confidences(source.logits, known.temperature), source.wrong, self.rule))
+
+    def read(self, known: Known, state: Cut, target: Outputs) -> Reading:
+        """Sample scores: confidences."""
+        return state.read(confidences(target.logits, known.temperature), "T")
+
+
+@dataclass(frozen=True)
+class ATCNegativeEntropy:
+    """error = share of target images whose negative entropy lies below the threshold of the source.
+
+    Args:
+        rule: "midpoint" or "reference", of the threshold.
+        calibrate: fit T on the source; False: T = 1.
+
+    >>> source = Outputs([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]], labels=[1, 0, 0])
+    >>> ATCNegativeEntropy().fit(source).estimate(Outputs([[1.1, 0.0], [3.0, 0.0]])).error  # as for two classes ATC-MC
+    0.5
+    """
+
+    rule: str = "midpoint"
+    calibrate: bool = True
+
+    name: ClassVar[str] = "ATC-NE"
+    paper: ClassVar[str] = "Garg et al., 2022"
+    summary: ClassVar[str] = "share of negative entropies above a threshold"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __post_init__(self):
+        require_rule(self.rule)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature and the threshold."""
+        known = look_at(source, self, self.calibrate)
+        return Fitted(
+            self, known, Cut.between(negative_entropies(source.logits, known.temperature), source.wrong, self.rule)
+        )
+
+    def read(self, known: Known, state: Cut, target: Outputs) -> Reading:
+        """Sample scores: negative entropies."""
+        return state.read(negative_entropies(target.logits, known.temperature), "T")
+
+
+def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """sum_c p_c ln p_c of each row, float64[n] in [-ln C, 0]; a probability of 0 adds 0.
+
+    >>> negative_entropies(np.array([[0.0, 0.0], [1000.0, 0.0]]), 1.0).round(4).tolist()
+    [-0.6931, 0.0]
+    """
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        p = probabilities(logits[rows], temperature)
+        found[rows] = xlogy(p, p).sum(axis=1)
+    return found

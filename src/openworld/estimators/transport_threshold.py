@@ -1,0 +1,73 @@
+"""COTT: COT's loss of each image against a threshold, instead of its mean (Lu et al., 2023).
+
+An image's score is the probability of the label that the transport gives it, 1 - its cost; the threshold is such that
+as many source images lie below it as are named wrong. The public code (luyuzhe111/COT @ 392c0ff) scores by minus the
+L1 distance, -2 x the cost.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld.estimators._cut import Cut
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import probabilities
+from openworld.estimators._threshold import require_rule
+from openworld.estimators._transport import given_probabilities, quotas, transport
+from openworld.estimators.optimal_transport import marginal_shares, plan_details, require_marginal
+from openworld.estimators.outputs import Outputs
+
+FEW = 20  # target images a class
+
+
+@dataclass(frozen=True)
+class COTT:
+    """error = share of target images whose given label is less probable than the threshold of the source.
+
+    Args:
+        marginal: of the target: "source_labels", "uniform", or C shares, as for COT. On the source every class is given
+            exactly as often as it is true.
+        rule: "midpoint" or "reference", of the threshold.
+        calibrate: fit T on the source; False: T = 1.
+    Where images have equal probabilities, the best labels are not unique: ties go to the lowest class and the first
+    image, and the error may depend on it.
+
+    >>> source = Outputs(np.log([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]), labels=[0, 1, 1, 1])
+    >>> target = Outputs(np.log([[0.9, 0.1], [0.45, 0.55], [0.1, 0.9], [0.8, 0.2]]))
+    >>> COTT(calibrate=False).fit(source).estimate(target).error  # source .9 .4 .8 .7: cut at .55; target .9 .55 .9 .2
+    0.25
+    """
+
+    marginal: str | tuple[float, ...] = "source_labels"
+    rule: str = "midpoint"
+    calibrate: bool = True
+
+    name: ClassVar[str] = "COTT"
+    paper: ClassVar[str] = "Lu et al., 2023"
+    summary: ClassVar[str] = "share of images that COT labels at little loss"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __post_init__(self):
+        require_marginal(self.marginal)
+        require_rule(self.rule)
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the temperature, label the source in its own shares, and find the threshold."""
+        known = look_at(source, self, self.calibrate)
+        p = probabilities(source.logits, known.temperature)
+        plan = transport(p, np.bincount(source.labels, minlength=known.classes))
+        cut = Cut.between(given_probabilities(p, plan), source.wrong, self.rule)
+        return Fitted(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
+
+    def read(self, known: Known, state: tuple[Cut, np.ndarray], target: Outputs) -> Reading:
+        """Sample scores: probabilities of the labels that the images are given."""
+        cut, shares = state
+        p = probabilities(target.logits, known.temperature)
+        plan = transport(p, quotas(shares, target.n))
+        warnings = (_FEW.format(target.n, known.classes, FEW),) if target.n < FEW * known.classes else ()
+        details = plan_details(plan, known.classes)
+        return cut.read(given_probabilities(p, plan), "T and the labels given", warnings, **details)
+
+
+_FEW = "{} target images of {} classes are fewer than {} a class: chance moves the shares, and the error is too high"

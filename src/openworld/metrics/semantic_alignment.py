@@ -1,0 +1,67 @@
+"""Semantic Alignment Score: how near in meaning the predicted distribution lies to the true class.
+
+"Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), section 5.3: the expected similarity
+of a class drawn from the prediction to the true one. The similarity is the caller's: `datasets.taxonomy` computes it
+over WordNet or any taxonomy. With the identity matrix the score is the mean probability of the true class.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_fractions, as_labels, as_table
+from openworld._errors import OpenworldError
+
+ROUNDING = 1e-4  # a float32 softmax over thousands of classes need not sum to 1 exactly
+
+
+@dataclass(frozen=True)
+class SemanticAlignment:
+    """Mean similarity of the predicted distributions to the true classes (`value`), over n samples."""
+
+    value: float | None
+    n: int
+    reason: str | None = None
+
+
+def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
+    """Semantic Alignment Score (SAS), the mean over samples of sum_c p_c similarity[c, label].
+
+    Args:
+        probabilities: float[N, C], every row sums to 1.
+        labels: int[N], true classes.
+        similarity: float[C, C] in [0, 1], of the class in the row to the class in the column.
+    Returns:
+        SemanticAlignment; value in [0, 1], None without samples.
+    Raises:
+        OpenworldError: NaN, rows that do not sum to 1, a matrix or labels of other classes, lengths that differ.
+    Source: FRAP, section 5.3.
+
+    >>> semantic_alignment([[0.5, 0.5], [0.0, 1.0]], [0, 1], [[1, 0.2], [0.2, 1]]).value  # (.5 + .5 * .2 + 1) / 2
+    0.8
+    """
+    probabilities = as_table(probabilities, "probabilities", (2,))
+    similarity = as_fractions(similarity, "similarity", (2,))
+    labels = as_labels(labels, "labels", len(probabilities))
+    if not len(probabilities):
+        return SemanticAlignment(None, 0, "no samples")
+    _require_distributions(probabilities)
+    classes = probabilities.shape[1]
+    if similarity.shape != (classes, classes):
+        raise OpenworldError(
+            f"similarity has shape {similarity.shape}, expected {(classes, classes)}: one row a class."
+        )
+    if labels.max() >= classes:
+        raise OpenworldError(f"labels holds class {labels.max()}, expected less than {classes}, as in probabilities.")
+    value = np.einsum("nc,cn->", probabilities, similarity[:, labels]) / len(labels)
+    return SemanticAlignment(float(np.clip(value, 0, 1)), len(labels))
+
+
+def _require_distributions(probabilities) -> None:
+    sums = probabilities.sum(axis=1)
+    odd = np.flatnonzero((np.abs(sums - 1) > ROUNDING) | (probabilities < 0).any(axis=1))
+    if odd.size:
+        raise OpenworldError(
+            f"row {odd[0]} of probabilities sums to {sums[odd[0]]:g} with smallest value "
+            f"{probabilities[odd[0]].min():g}; pass probabilities, not logits or percent."
+        )

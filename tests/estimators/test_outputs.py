@@ -1,0 +1,49 @@
+"""Outputs: what is read, what is refused, and what is derived."""
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.estimators import Outputs
+
+TWO = [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_predictions_take_the_first_of_equal_logits():
+    outputs = Outputs([[1, 1, 0], [0, 2, 2]], labels=[1, 1])
+    assert outputs.predictions.tolist() == [0, 1]
+    assert outputs.wrong.tolist() == [True, False] and outputs.mistakes == 1
+
+
+def test_a_part_keeps_everything_in_line():
+    outputs = Outputs(TWO, [0, 1], np.array(TWO) + 5, (np.array(TWO) - 5,))
+    part = outputs.take([1])
+    assert part.n == 1 and part.labels.tolist() == [1]
+    assert part.reference.tolist() == [[5, 6]] and part.partners[0].tolist() == [[-5, -4]]
+    assert Outputs(TWO).take(np.array([True, False])).logits.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"logits": [[1.0, np.nan]]}, "logits holds 1 value.* first at index .0, 1."),
+        ({"logits": [[1.0, np.inf]]}, "NaN or infinite"),
+        ({"logits": [1.0, 2.0]}, "expected 2 dimension"),
+        ({"logits": np.zeros((0, 3))}, "at least one image and two classes"),
+        ({"logits": [[1.0]]}, "at least one image and two classes"),
+        ({"logits": TWO, "labels": [0]}, "labels has 1 entries, expected 2"),
+        ({"logits": TWO, "labels": [0, 2]}, "labels holds class 2, but the logits have 2 classes"),
+        ({"logits": TWO, "labels": [0, -1]}, "negative class index"),
+        ({"logits": TWO, "labels": [0.0, 1.0]}, "integer class indices"),
+        ({"logits": TWO, "reference": [[1.0, 0.0]]}, r"reference has shape \(1, 2\), expected \(2, 2\)"),
+        ({"logits": TWO, "partners": (TWO, [[1.0, np.nan]] * 2)}, r"partners\[1\] holds 2 value"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(OpenworldError, match=message):
+        Outputs(**arguments)
+
+
+def test_mistakes_need_labels():
+    with pytest.raises(OpenworldError, match="whether a prediction is wrong needs labels"):
+        _ = Outputs(TWO).mistakes
