@@ -1,6 +1,11 @@
 """Settings of the whole suite: properties are judged by their outcome, never by the clock."""
 
 import os
+
+# Set before torch is loaded: processes that share the cores, as `pytest -n` starts them, slow each other down with more.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from pathlib import Path
 
 import pytest

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[test]'"
-TEST_COMMAND = f"{INSTALL} && .venv/bin/python -m pytest"
+TEST_COMMAND = f"{INSTALL} && .venv/bin/python -m pytest -n auto"
 DATA = (
     "openworld/py.typed",
     "openworld/datasets/emoji/pictures.parquet",
