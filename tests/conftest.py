@@ -2,7 +2,7 @@
 
 import os
 
-# Set before torch is loaded: processes that share the cores, as `pytest -n` starts them, slow each other down with more.
+# Before torch is loaded: processes that share the cores, as with `pytest -n`, slow each other down with more threads.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -1,4 +1,4 @@
-"""The numbers that the two papers printed, and what their tables are.
+"""The numbers that three papers printed, and what their tables are.
 
 published_numbers(paper, table)    every printed number, as printed
 published_tables(paper)            what each table shows, on what, read from which kind of run (`TABLES`)
@@ -14,7 +14,17 @@ from openworld.report.published.numbers import (
     published_numbers,
     published_tables,
 )
-from openworld.report.published.paper_tables import AVERAGED, KIND_OF_TASK, PAPERS, SOURCE, TABLES, VARIANTS, PaperTable
+from openworld.report.published.paper_tables import (
+    AVERAGED,
+    KIND_OF_TASK,
+    MODELS,
+    PAPERS,
+    SHIFTS,
+    SOURCE,
+    TABLES,
+    VARIANTS,
+    PaperTable,
+)
 
 __all__ = [
     "AVERAGE",
@@ -22,7 +32,9 @@ __all__ = [
     "KIND_OF_TASK",
     "METRICS",
     "MISPRINTS",
+    "MODELS",
     "PAPERS",
+    "SHIFTS",
     "SOURCE",
     "TABLES",
     "VARIANTS",

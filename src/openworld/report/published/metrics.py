@@ -43,6 +43,8 @@ METRICS: dict[str, PublishedMetric] = {
     "BaseAcc": _percent("BaseAcc"),
     "NewAcc": _percent("NewAcc"),
     "OverallAcc": _percent("OverallAcc"),
+    "MAE": PublishedMetric("MAE", "percent", 2, False, 100.0, (0.0, 100.0)),
+    "ECE": _share("ECE", larger_is_better=False),
     "n_params": PublishedMetric("parameters", "parameters", 0, None),
     "n_params_thousand": PublishedMetric("parameters (k)", "thousand parameters", 1, None, 1e-3),
     "inference_time_s": PublishedMetric("seconds", "seconds", 5, False),

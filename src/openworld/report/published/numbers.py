@@ -1,4 +1,4 @@
-"""Every number of the two papers' result tables, as printed, from the CSV files beside this one."""
+"""Every number of the papers' result tables, as printed, from the CSV files beside this one."""
 
 import csv
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class PublishedNumber:
         setting: what else differs within the table, such as "new/base=10"; else empty.
         method: what the paper calls it, spelt alike in all tables.
         metric: a name of `METRICS`.
-        value, std: as printed; `std` is None where none is.
+        value, std: as printed; `std` is None where none is. FRAP prints its deviations as fractions beside percents.
     """
 
     table: str
@@ -70,7 +70,7 @@ def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNu
     """Every printed number of a paper or of one of its tables, in the order printed.
 
     Args:
-        paper: "openworldauc" or "openpl".
+        paper: "openworldauc", "openpl" or "frap".
         table: its number, as in `TABLES`; None for all. Some numbers stand in several tables.
 
     Raises:

@@ -1,7 +1,9 @@
-"""The result tables of the two papers as data: what each shows, on what, read from which kind of run, laid out how.
+"""The result tables of the papers as data: what each shows, on what, read from which kind of run, laid out how.
 
 `TABLES` is the one place that says it. Hua et al. (2025), "OpenworldAUC": recognition, imbalance, domain and
 cross-data-set generalisation, cost. "OpenPL": curves (Tables 2 to 5 and 10 to 33) and ranks (6 to 9 and 36 to 57).
+"Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP): errors of accuracy estimates (Tables 1,
+3, 4, 6, 7) and calibration (2).
 """
 
 from collections.abc import Iterator
@@ -26,6 +28,8 @@ KIND_OF_TASK = {
     "varying-ratio": "dynamic",
     "distribution-shift": "dynamic",
     "co-evolution": "dynamic",
+    "accuracy estimation": "accuracy-estimation",
+    "calibration": "accuracy-estimation",
 }
 PARTS = ("BaseAcc", "NewAcc", "HM", "AUROC")
 CURVE = ("Acc(0)", "AUC", "WA", "EVM", "VS", "PosArea", "NegArea")
@@ -37,7 +41,7 @@ class PaperTable:
     """One result table of a paper.
 
     Args:
-        paper: "openworldauc" or "openpl".
+        paper: "openworldauc", "openpl" or "frap".
         number: as printed; "8-9" are two tables that share their sub-tables.
         title: what it shows, in a few words.
         tasks: what is played, keys of `KIND_OF_TASK`; more than one where a table joins several.
@@ -45,7 +49,7 @@ class PaperTable:
         datasets: in the order printed, averages left out; for Tables 8 and 9 of OpenPL, whose rows are averages only,
             what they average.
         columns: what the columns differ in: "dataset", "setting", "metric", "task".
-        rows: what the rows differ in: "method" or "setting".
+        rows: what the rows differ in: "method", "setting" or "dataset".
     """
 
     paper: str
@@ -59,7 +63,7 @@ class PaperTable:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The protocols of the runs it is read from: "recognition", "generalisation", "dynamic"."""
+        """The protocols of the runs it is read from, such as "recognition" or "dynamic"."""
         return tuple(dict.fromkeys(KIND_OF_TASK[task] for task in self.tasks))
 
     @property
@@ -77,7 +81,13 @@ class PaperTable:
         return f"Table{'s' * ('-' in self.number)} {self.number}: {self.title}"
 
 
-PAPERS = {"openworldauc": "OpenworldAUC (Hua et al., 2025)", "openpl": "OpenPL"}
+PAPERS = {"openworldauc": "OpenworldAUC (Hua et al., 2025)", "openpl": "OpenPL", "frap": "FRAP"}
+MODELS = {
+    "openworldauc": "CLIP ViT-B/16",
+    "openpl": "CLIP ViT-B/16",
+    "frap": "CLIP ViT-B/32 and SigLIP ViT-B/16 as references",
+}
+"""Paper -> the pretrained model behind its numbers."""
 
 _SCENARIOS = {
     "emerging-classes": "emerging new classes",
@@ -214,7 +224,45 @@ _HUA = (
     _hua("17", "GMoP's gate", ("gates",)),
 )
 
+SHIFTS = (
+    *("MNIST", "C10-N", "C10-S", "C100-N", "C100-S", "IN-S", "IN-N", "IN200-S", "IN200-N", "FMoW"),
+    *("L17-S", "L17-N", "NL26-S", "NL26-N", "E13-S", "E13-N", "E30-S", "E30-N"),
+)
+"""FRAP's eighteen rows: a source data set under natural (N) or synthetic (S) shift; of BREEDS, L17 to E30, S shows the
+same subclasses and N novel ones."""
+
+_BREEDS_LAST = (*SHIFTS[:10], "L17-S", "NL26-S", "E13-S", "E30-S", "L17-N", "NL26-N", "E13-N", "E30-N")
+_NATURAL_FIRST = (*SHIFTS[:5], "IN-N", "IN-S", "IN200-N", "IN200-S", *_BREEDS_LAST[9:])
+_CALIBRATED = (
+    *("CIFAR-10", "CIFAR-100", "FMoW", "ImageNet", "MNIST", "Tiny-ImageNet"),
+    *("Entity-13", "Entity-30", "Living-17", "Nonliving-26"),
+)
+
+
+def _frap(number: str, title: str, datasets=SHIFTS, task="accuracy estimation", metric="MAE", **layout) -> PaperTable:
+    layout = {"columns": ("method",), "rows": "dataset"} | layout
+    return PaperTable("frap", number, title, (task,), (metric,), datasets, **layout)
+
+
+_FRAP = (
+    _frap("1", "mean absolute error of accuracy estimates"),
+    _frap(
+        "2",
+        "calibration of the references",
+        _CALIBRATED,
+        "calibration",
+        "ECE",
+        columns=("dataset",),
+        rows="method",
+    ),
+    _frap("3", "fixed temperatures of the reference"),
+    _frap("4", "other references, averages"),
+    _frap("6", "without threshold", _NATURAL_FIRST),
+    _frap("7", "other references", _BREEDS_LAST),
+)
+
 TABLES: dict[str, dict[str, PaperTable]] = {
     "openworldauc": {table.number: table for table in _HUA},
     "openpl": {table.number: table for table in _openpl()},
+    "frap": {table.number: table for table in _FRAP},
 }
