@@ -42,6 +42,7 @@ def _numbers(values) -> bytes:
 
 def _array(values: np.ndarray) -> bytes:
     """An array of uint8 as numpy 1 pickled it under Python 2."""
+    assert values.dtype == np.uint8
     shape = b"".join(b"J" + struct.pack("<i", length) for length in values.shape)
     order = b"(K\x03" + _text("|") + b"NNN" + 2 * b"J\xff\xff\xff\xff" + b"K\x00tb"
     kind = b"cnumpy\ndtype\n(" + _text("u1") + b"K\x00K\x01tR" + order
@@ -76,9 +77,10 @@ def plant_cifar10(root: Path) -> None:
     train, own = pixels("train", 32, 32, 3), labels("train")
     batches = {f"data_batch_{n + 1}": slice(4 * n, 4 * n + 4) for n in range(5)}
     for name, where in batches.items():
-        held = {"batch_label": name, "labels": own[where], "data": _planes(train[where]), "filenames": ["a.png"] * 4}
+        files, listed = ["a.png"] * 4, own[where].tolist()
+        held = {"batch_label": name, "labels": listed, "data": _planes(train[where]), "filenames": files}
         (folder / name).write_bytes(python2_pickle(held))
-    held = {"batch_label": "test", "labels": labels("test"), "data": _planes(pixels("test", 32, 32, 3))}
+    held = {"batch_label": "test", "labels": labels("test").tolist(), "data": _planes(pixels("test", 32, 32, 3))}
     (folder / "test_batch").write_bytes(python2_pickle(held))
 
 
@@ -87,7 +89,7 @@ def plant_cifar100(root: Path) -> None:
     folder.mkdir(parents=True)
     for part in COUNTS:
         rows = _planes(pixels(part, 32, 32, 3))
-        held = {"fine_labels": labels(part, 100), "coarse_labels": labels(part), "data": rows}
+        held = {"fine_labels": labels(part, 100).tolist(), "coarse_labels": labels(part).tolist(), "data": rows}
         (folder / part).write_bytes(python2_pickle(held))
     (folder / "meta").write_bytes(python2_pickle({"fine_label_names": CIFAR100_NAMES}))
 
@@ -102,6 +104,30 @@ def plant_cifar102(root: Path) -> None:
             labels=labels(part),
             label_names=np.array(["airplane"], dtype=object),  # needs a pickle, so it must not be asked for
         )
+
+
+def plant_cifar101(root: Path) -> None:
+    folder = root / "cifar-10.1"
+    folder.mkdir(parents=True)
+    for version, rows in (("v6", slice(0, 10)), ("v4", slice(4, 10))):
+        np.save(folder / f"cifar10.1_{version}_data.npy", pixels("test", 32, 32, 3)[rows])
+        np.save(folder / f"cifar10.1_{version}_labels.npy", labels("test")[rows].astype(np.int32))
+
+
+def corrupted_pixels(corruption: str, severity: int) -> np.ndarray:
+    """The pictures of the test, with marks of a corruption and a severity that no other has."""
+    found = pixels("test", 32, 32, 3)
+    found[:, 0, 0] = len(corruption), severity, ord(corruption[0])
+    return found
+
+
+def plant_cifar_c(root: Path, folder: str, classes: int, corruptions) -> None:
+    """Five severities, one after the other, in a file per corruption."""
+    (root / folder).mkdir(parents=True)
+    for name in corruptions:
+        rows = np.concatenate([corrupted_pixels(name, severity) for severity in range(1, 6)])
+        np.save(root / folder / f"{name}.npy", rows)
+    np.save(root / folder / "labels.npy", np.tile(labels("test", classes), 5))
 
 
 # --- digits -----------------------------------------------------------------------------------------------

@@ -78,6 +78,15 @@ def test_the_fingerprint_follows_the_pixels(root):
     assert load("mnist", root=root).fingerprint != before
 
 
+def test_versions_of_cifar101(root):
+    trees.plant_cifar101(root)
+    pictures = trees.pixels("test", 32, 32, 3)
+    assert np.array_equal(load("cifar10.1", root=root).image(9), pictures[9])
+    older = load("cifar10.1", root=root, domain="v4")
+    assert np.array_equal(older.image(0), pictures[4])
+    assert older.labels.tolist() == trees.labels("test")[4:].tolist()
+
+
 def test_shots_are_drawn_from_train(root):
     trees.plant_svhn(root)
     drawn = load("svhn", root=root, part="train", shots=1, seed=3)
@@ -135,7 +144,7 @@ def test_a_broken_list_of_fmow_is_refused(root, old, new, message):
 def test_a_missing_picture_of_fmow_is_named(root):
     trees.plant_fmow(root)
     (root / "fmow_v1.1" / "images" / "rgb_img_11.png").unlink()
-    with pytest.raises(OpenworldError, match=r"1 of 2 pictures of 'fmow' are missing .* rgb_img_11.png"):
+    with pytest.raises(OpenworldError, match=r"1 of 2 pictures of 'fmow' are missing .* images/rgb_img_11.png"):
         load("fmow", root=root)
 
 
@@ -273,6 +282,14 @@ def test_the_check_says_what_is_missing(root):
     assert "1 of 2 pictures cannot be read" in " ".join(check("fmow", root, decoded=True).wrong)
     with pytest.raises(OpenworldError, match="did you mean 'cifar10'"):
         check("cifar-10", root)
+
+
+def test_the_page_on_data_tells_of_every_set(repository):
+    page = (repository / "docs" / "data.md").read_text(encoding="utf-8")
+    for name, card in SHIFTED.items():
+        assert f"`{name}`" in page and card.folder in page, name
+        told = [count for count in card.pictures.values() if count]
+        assert all(f"{count:,}".replace(",", " ") in page or str(count) in page for count in told), name
 
 
 def test_cards_say_what_the_sets_are():

@@ -29,7 +29,8 @@ from openworld.datasets.downloaded import imagenet_labels, use_root
 from openworld.datasets.having import has_part
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED, PublishedSet
-from openworld.datasets.shifted import SHIFTED, ShiftedSet
+from openworld.datasets.shifted import SHIFTED
+from openworld.datasets.shifted_set import ShiftedSet
 from openworld.datasets.splits import base_new_split, coop_draw, few_shot
 
 __all__ = [

@@ -150,7 +150,7 @@ def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...],
         share = min(len(own) // 2, free) if len(own) > 1 else min(1, free)
         source += own[:share]
         target += own[share:][: half - len(target)]
-    if not len(source) == len(target) == half:
+    if not len(source) == len(target) == half or set(source) & set(target):
         raise OpenworldError(f"the classes below {node} cannot be shared out as BREEDS does; get its files again.")
     return tuple(source), tuple(target)
 

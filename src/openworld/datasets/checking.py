@@ -3,49 +3,20 @@
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets._files import MISSING, first, is_text, sizes_of
+from openworld.datasets._inspection import Inspection, lookalike, missing_folder
 from openworld.datasets._pictures import decode
+from openworld.datasets._shifted_check import check_shifted
 from openworld.datasets.class_folders import LISTING, ClassFolders
 from openworld.datasets.downloaded import find, find_root
-from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import PUBLISHED, PublishedSet
-from openworld.datasets.shifted import SHIFTED, ShiftedSet, load
+from openworld.datasets.shifted import SHIFTED
 from openworld.datasets.split_files import Split
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """What was found of one data set.
-
-    Args:
-        name: of the data set.
-        folder: where it was looked for.
-        classes: how many its lists name; None where they could not be read.
-        pictures: part -> how many its lists name, whether or not they are there.
-        wrong: a sentence per fault, with what to do; none: the data set may be used.
-        remarks: what is worth knowing and no fault.
-        sources: (what, address) of everything to download.
-    """
-
-    name: str
-    folder: str
-    classes: int | None
-    pictures: dict[str, int]
-    wrong: tuple[str, ...]
-    remarks: tuple[str, ...]
-    sources: tuple[tuple[str, str], ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.wrong
 
 
 def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -> Inspection:
@@ -62,7 +33,7 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     if name not in PUBLISHED and name not in SHIFTED:
         raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED])
     if name in SHIFTED:
-        return _check_shifted(name, SHIFTED[name], find_root(root), decoded)
+        return check_shifted(name, SHIFTED[name], find_root(root), decoded)
     card, place = find(name), find_root(root)
     wrong = list(_missing_places(card, place))
     split = None
@@ -94,11 +65,11 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
     Raises:
         OpenworldError: what is missing of each, and the command that says where to get it.
     """
-    wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED]
+    wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED or name in SHIFTED]
     if not wanted:
         return
     place = find_root(root)
-    missing = {name: told for name in wanted if (told := next(_missing_places(find(name), place), ""))}
+    missing = {name: told for name in wanted if (told := _first_missing(name, place))}
     if missing:
         listed = "".join(f"\n- {name}: {told}" for name, told in missing.items())
         raise OpenworldError(
@@ -107,62 +78,24 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
         )
 
 
-def _check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Inspection:
-    """A data set of `shifted` is whole if every part can be read and holds as many pictures as published."""
-    folder, wrong, pictures, classes = root / card.folder, [], {}, None
-    if not folder.is_dir():
-        near = _lookalike(root, card.folder) if root.is_dir() else ""
-        return Inspection(name, str(folder), None, {}, (f"there is no folder {folder}{near}.",), (), card.sources)
-    for part, expected in card.pictures.items():
-        try:
-            images = load(name, root=root, part=part)
-        except OpenworldError as error:
-            wrong.append(f"{part}: {error}")
-            continue
-        pictures[part], classes = len(images), len(images.classnames)
-        if expected not in (None, len(images)):
-            wrong.append(f"{part}: {len(images):,} pictures are there, expected {expected:,}; get the files again.")
-        if decoded:
-            wrong += _unreadable(images, part)
-    if classes not in (None, card.classes):
-        wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
-    return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
-
-
-def _unreadable(images: ImageSet, part: str) -> Iterator[str]:
-    """How many pictures cannot be read, and the first of them."""
-    faults = []
-    for index in range(len(images)):
-        try:
-            images.image(index)
-        except OpenworldError as error:
-            faults.append(str(error))
-    if faults:
-        yield f"{part}: {len(faults):,} of {len(images):,} pictures cannot be read, such as: {faults[0]}"
+def _first_missing(name: str, root: Path) -> str:
+    """The first folder or list that a data set lacks; "" if it lacks none."""
+    places = missing_folder(SHIFTED[name], root) if name in SHIFTED else _missing_places(find(name), root)
+    return next(places, "")
 
 
 def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:
     """The first folder that is missing, and every list that is."""
-    if not root.is_dir():
-        yield f"there is no folder {root}; give the folder that holds the data sets."
-        return
-    folder = root / card.folder
-    if not folder.is_dir():
-        yield f"there is no folder {folder}{_lookalike(root, card.folder)}."
+    missing, folder = list(missing_folder(card, root)), root / card.folder
+    yield from missing
+    if missing:
         return
     for listing in card.listings:
         shared = listing == LISTING and (root / "imagenet" / LISTING).is_file()
         if not (folder / listing).is_file() and not shared:
-            yield f"there is no file {folder / listing}{_lookalike(folder, listing)}; see below for where to get it."
+            yield f"there is no file {folder / listing}{lookalike(folder, listing)}; see below for where to get it."
     if not (folder / card.images).is_dir():
-        yield f"there is no folder {folder / card.images}{_lookalike(folder, card.images)}; extract the pictures there."
-
-
-def _lookalike(folder: Path, name: str) -> str:
-    """What lies there under a name like the one that is missing."""
-    there = {entry.name.casefold(): entry.name for entry in folder.iterdir()}
-    close = get_close_matches(name.casefold(), there, n=1)
-    return f", but a {there[close[0]]}: rename it, or link to it" if close else ""
+        yield f"there is no folder {folder / card.images}{lookalike(folder, card.images)}; extract the pictures there."
 
 
 def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool) -> Iterator[str]:

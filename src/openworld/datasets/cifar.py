@@ -1,8 +1,9 @@
-"""CIFAR-10, CIFAR-100 and CIFAR-10.2 from the files that are published, nothing converted.
+"""CIFAR-10, -100, -10.1 and -10.2 from the files that are published, nothing converted.
 
 CIFAR-10 and -100 (Krizhevsky, 2009, "python version"): pickled dicts whose `data` is uint8[N, 3072], a row a picture,
-its red, green and blue planes of 32 x 32 one after the other. CIFAR-10.2 (Lu et al., 2020, modestyachts/cifar-10.2):
-an .npz whose `images` is uint8[N, 32, 32, 3].
+its red, green and blue planes of 32 x 32 one after the other. CIFAR-10.1 (Recht et al., 2018,
+modestyachts/CIFAR-10.1): two .npy, uint8[N, 32, 32, 3] and the labels. CIFAR-10.2 (Lu et al., 2020,
+modestyachts/cifar-10.2): an .npz whose `images` is uint8[N, 32, 32, 3].
 """
 
 import zipfile
@@ -13,6 +14,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets._pickles import read_pickle
 from openworld.datasets._pixel_tables import PixelTable
+from openworld.datasets.published_corruptions import read_array
 
 CIFAR10_NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 """CIFAR-10's classes in label order; those of CIFAR-10.2 too."""
@@ -29,15 +31,27 @@ def read_cifar10(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
 
 
 def read_cifar100(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """Class names and pictures of the file "train" or "test", with its 100 fine labels.
+    """Class names and pictures of the file "train" or "test", with its 100 fine labels."""
+    return read_cifar100_names(folder), _unpickled(folder / part, "fine_labels")
+
+
+def read_cifar100_names(folder: Path) -> tuple[str, ...]:
+    """The 100 fine classes in label order, of the file "meta".
 
     Raises:
-        OpenworldError: the file "meta" names no fine labels.
+        OpenworldError: it names no fine labels.
     """
     names = read_pickle(folder / "meta").get("fine_label_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise OpenworldError(f"{folder / 'meta'} has no list of fine_label_names; get it again.")
-    return tuple(names), _unpickled(folder / part, "fine_labels")
+    return tuple(names)
+
+
+def read_cifar101(folder: Path, version: str) -> tuple[tuple[str, ...], PixelTable]:
+    """Class names and pictures of cifar10.1_VERSION_data.npy, with cifar10.1_VERSION_labels.npy."""
+    path = folder / f"cifar10.1_{version}_data.npy"
+    labels = read_array(folder / f"cifar10.1_{version}_labels.npy")
+    return CIFAR10_NAMES, PixelTable(path, np.array(read_array(path)), np.array(labels))
 
 
 def read_cifar102(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:

@@ -1,53 +1,22 @@
 """Data sets of accuracy without labels: pairs of the same classes under other circumstances, read from local files.
 
-They are those of "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), Table 1, besides
-ImageNet and its variants (`published`): a model is judged on one and estimated on another, or on another domain or
-part. Every file is read as it is published; nothing is downloaded or converted.
+They are those of "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), Table 1; ImageNet's
+are told in `imagenet_shifts`, the others here. A model is judged on one and estimated on another, or on another domain
+or part. Every file is read as it is published; nothing is downloaded or converted.
 """
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import _files, _pixel_tables, breeds, cifar, digits, downloaded, fmow
+from openworld.datasets import _files, _pixel_tables, cifar, digits, downloaded, fmow, published_corruptions
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.split_files import Split
+from openworld.datasets.imagenet_shifts import IMAGENET_SHIFTS
+from openworld.datasets.shifted_set import ShiftedSet
 from openworld.datasets.splits import few_shot
-
-
-@dataclass(frozen=True)
-class ShiftedSet:
-    """One data set to download.
-
-    Args:
-        title: its name in papers.
-        what: its classes, in a few words.
-        folder: its place below the folder of all data sets.
-        classes: how many there should be.
-        pictures: part -> how many there should be in the first domain; None where that is not published.
-        sources: (what, address) of everything to download.
-        read: (folder of all data sets, own folder, domain, part) -> image set of that name.
-        domains: what `domain` may be, the default first.
-        group_name: what pictures of one group share; "" where all are independent.
-    """
-
-    title: str
-    what: str
-    folder: str
-    classes: int
-    pictures: dict[str, int | None]
-    sources: tuple[tuple[str, str], ...]
-    read: Callable[[Path, Path, str, str], ImageSet]
-    domains: tuple[str, ...] = ("",)
-    group_name: str = ""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts it has."""
-        return tuple(self.pictures)
 
 
 def load(
@@ -64,7 +33,8 @@ def load(
     Args:
         name: a key of SHIFTED.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
-        domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS; None for the first.
+        domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS, "fog 3" of
+            CIFAR-10-C, a variant for ImageNet-200; None for the first.
         part: one of the data set's parts.
         shots: so many pictures per class (`splits.few_shot`); None for all.
         seed: of that draw.
@@ -100,55 +70,27 @@ def _read_fmow(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
     return _files.image_set("fmow", folder, fmow.NAMES, fmow.read_fmow(folder, part, domain))
 
 
-def _read_breeds(task: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    return breeds_pictures(task, root, domain, part)
+def _read_cifar101(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    names, table = cifar.read_cifar101(folder, domain)
+    return _pixel_tables.image_set("cifar10.1", names, table)
 
 
-def breeds_pictures(
-    task: str, root: str | Path | None, domain: str, part: str = "test", *, over: str = "imagenet"
-) -> ImageSet:
-    """The pictures of a BREEDS task, out of ImageNet or a variant that has all classes.
-
-    Args:
-        task: a key of `breeds.TASKS`.
-        root: the folder of all data sets; None for `$OPENWORLD_DATA`.
-        domain: "source", the subclasses that training shows, or "target", the others.
-        part: of `over`.
-        over: "imagenet", "imagenetv2" or "imagenet-sketch".
-
-    Raises:
-        OpenworldError: an unknown name, files that are missing or not as expected.
-    """
-    for kind, value, known in (("BREEDS task", task, breeds.TASKS), ("domain", domain, breeds.DOMAINS)):
-        if value not in known:
-            raise unknown_name(kind, value, known)
-    folder, card = downloaded.find_root(root), downloaded.find(over)
-    every: Split = downloaded.read(over, folder, (part,))
-    hierarchy = breeds.Hierarchy(folder / _BREEDS_FOLDER)
-    found = breeds.superclass_rows(breeds.TASKS[task], hierarchy, domain, every, part)
-    return _files.image_set(task, folder / card.folder / card.images, found.classnames, found.parts[part])
+def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    names = cifar.CIFAR10_NAMES if clean == "cifar10" else cifar.read_cifar100_names(root / SHIFTED[clean].folder)
+    return _pixel_tables.image_set(folder.name, names, published_corruptions.read_cifar_c(folder, domain))
 
 
-_BREEDS_FOLDER = "breeds"
-_BREEDS_FILES = (
-    (
-        "class_hierarchy.txt, node_names.txt and dataset_class_info.json",
-        "https://github.com/MadryLab/BREEDS-Benchmarks",
-    ),
-    ("the pictures: the data set imagenet", "https://image-net.org"),
-)
-
-
-def _breeds(task: str, title: str, what: str, classes: int, tested: int) -> ShiftedSet:
+def _cifar_c(clean: str, title: str, folder: str, classes: int, address: str) -> ShiftedSet:
     return ShiftedSet(
         title=title,
-        what=what,
-        folder=_BREEDS_FOLDER,
+        what=f"{title[:-2]}'s test pictures, corrupted",
+        folder=folder,
         classes=classes,
-        pictures={"train": None, "test": tested},
-        sources=_BREEDS_FILES,
-        read=partial(_read_breeds, task),
-        domains=breeds.DOMAINS,
+        pictures={"test": 10_000},
+        sources=((f"{folder}.tar", address),),
+        read=partial(_read_cifar_c, clean),
+        domains=published_corruptions.CONDITIONS,
+        alike=published_corruptions.CONDITIONS,
     )
 
 
@@ -164,6 +106,21 @@ SHIFTED: dict[str, ShiftedSet] = {
         pictures={"train": 50_000, "test": 10_000},
         sources=(("cifar-10-python.tar.gz", _CIFAR),),
         read=partial(_table, cifar.read_cifar10),
+    ),
+    "cifar10.1": ShiftedSet(
+        title="CIFAR-10.1",
+        what="CIFAR-10 again, from the same source",
+        folder="cifar-10.1",
+        classes=10,
+        pictures={"test": 2000},
+        sources=(
+            (
+                "cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy, or those of v4",
+                "https://github.com/modestyachts/CIFAR-10.1/tree/master/datasets",
+            ),
+        ),
+        read=_read_cifar101,
+        domains=("v6", "v4"),
     ),
     "cifar10.2": ShiftedSet(
         title="CIFAR-10.2",
@@ -183,6 +140,8 @@ SHIFTED: dict[str, ShiftedSet] = {
         sources=(("cifar-100-python.tar.gz", _CIFAR),),
         read=partial(_table, cifar.read_cifar100),
     ),
+    "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10, "https://zenodo.org/records/2535967"),
+    "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100, "https://zenodo.org/records/3555552"),
     "mnist": ShiftedSet(
         title="MNIST",
         what="handwritten digits",
@@ -235,9 +194,5 @@ SHIFTED: dict[str, ShiftedSet] = {
         read=_read_fmow,
         domains=("", *fmow.REGIONS),
     ),
-    "entity13": _breeds("entity13", "Entity-13", "ImageNet's things, sorted coarsely", 13, 6500),
-    "entity30": _breeds("entity30", "Entity-30", "ImageNet's things, sorted finely", 30, 6000),
-    "living17": _breeds("living17", "Living-17", "ImageNet's animals", 17, 1700),
-    "nonliving26": _breeds("nonliving26", "Nonliving-26", "ImageNet's things that do not live", 26, 2600),
-}
+} | IMAGENET_SHIFTS
 """Name -> what is known of the data set."""

@@ -1,6 +1,10 @@
 """A corrupted image set: what it keeps, what its pictures depend on, and that its features are kept."""
 
+import hashlib
+import json
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +14,15 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets.corruptions import CORRUPTIONS, corrupted
 from openworld.datasets.corruptions.corrupted import middle_square
+
+ANOTHER = """
+import hashlib, json, sys
+from openworld import datasets
+from openworld.datasets.corruptions import corrupted
+images = datasets.load("emoji-groups", domain="noto-v1").subset([25])
+for name, severity in json.loads(sys.argv[1]):
+    print(hashlib.sha256(corrupted(images, name, severity).image(0).tobytes()).hexdigest())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +81,15 @@ def test_it_travels_between_processes(images):
     foggy = corrupted(images, "fog", 2)
     copy = pickle.loads(pickle.dumps(corrupted(images.subset([3]), "fog", 2)))
     assert np.array_equal(pixels(copy)[0], pixels(foggy)[3])
+
+
+def test_another_process_makes_the_same_pictures(images):
+    conditions = [(name, 1 + place % 5) for place, name in enumerate(CORRUPTIONS)]
+    told = subprocess.run(
+        [sys.executable, "-c", ANOTHER, json.dumps(conditions)], capture_output=True, text=True, check=True
+    )
+    ours = [hashlib.sha256(pixels(corrupted(images.subset([5]), *one))[0].tobytes()).hexdigest() for one in conditions]
+    assert told.stdout.split() == ours
 
 
 def test_a_cut_is_imagenet_cs():

@@ -19,7 +19,7 @@ NOT_MONOTONE = {"glass_blur", "frost", "elastic_transform", "saturate", "spatter
 """Whose published parameters do not make each severity worse, in squared error, than the one before."""
 
 WATER = ("spatter", (1, 2, 3))
-"""Apart by more than a level: its distances to outlines are exact here and approximate there."""
+"""A pixel in a hundred may be apart by more than a level: its distances to outlines are approximate here and there."""
 
 
 def smooth_picture(height=64, width=64) -> np.ndarray:
@@ -58,7 +58,7 @@ def test_the_numbers_are_those_of_imagecorruptions(name, severity):
     ours = apply(name, severity, PICTURE, seed=severity, side=224)[::9, ::9].ravel().astype(int)
     apart = np.abs(ours - theirs)
     if name == WATER[0] and severity in WATER[1]:
-        assert apart.mean() < 1.5
+        assert apart.mean() < 0.1 and np.quantile(apart, 0.99) <= 1
     else:
         assert apart.max() <= 1
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from scipy.ndimage import correlate, zoom
+from scipy.ndimage import correlate, gaussian_filter, map_coordinates, zoom
 
 from openworld.datasets.corruptions import _blur, _digital, _edges, _filters, _fractal, _frost, _noise, _weather
 
@@ -113,6 +113,21 @@ def test_a_zoom_is_scipys_cut_to_size(factor, size):
     assert np.allclose(_filters.zoomed(pixels, factor), expected)
 
 
+@pytest.mark.parametrize("deviation", [0, 0.6, 7, 40])
+def test_waves_are_scipys_gaussian(deviation):
+    plain = draws(3).uniform(-1, 1, size=(20, 33))
+    expected = gaussian_filter(plain, deviation, mode="reflect", truncate=3)
+    assert np.allclose(_filters.waves(20, 33, deviation, draws(3)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("mode", "twice"), [("mirror", False), ("reflect", True)])
+def test_places_between_pixels_are_scipys(mode, twice):
+    pixels = noise_picture()
+    rows, columns = draws(1).uniform(-60, 90, size=(2, 24, 20))
+    expected = [map_coordinates(pixels[..., k], (rows, columns), order=1, mode=mode) for k in range(3)]
+    assert np.allclose(_filters.sampled(pixels, rows, columns, twice=twice), np.stack(expected, axis=2), atol=1e-12)
+
+
 # --- weather ----------------------------------------------------------------------------------------------
 
 
@@ -177,6 +192,15 @@ def test_a_faint_edge_counts_where_it_hangs_on_a_strong_one():
     joined = faint.copy()
     joined[:4, 6:] = 200
     assert _edges.edges(joined, 50, 150)[-1].any()
+
+
+def test_distances_count_steps_of_a_king_and_a_knight():
+    outline = np.zeros((7, 9), dtype=bool)
+    outline[3, 0] = True
+    found = _edges.distances(outline)
+    assert found[3, :4].tolist() == [0, 1, 2, 3]
+    assert (found[2, 1], found[1, 1], found[1, 2]) == pytest.approx((1.4, 2.1969, 2.8))
+    assert found[1, 5] == pytest.approx(1 + 2 * 2.1969)
 
 
 # --- digital ----------------------------------------------------------------------------------------------

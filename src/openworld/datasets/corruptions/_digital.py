@@ -4,10 +4,9 @@ import io
 
 import numpy as np
 from PIL import Image
-from scipy.ndimage import map_coordinates
 
 from openworld.datasets.corruptions._corruption import Corruption, Draws, as_levels
-from openworld.datasets.corruptions._filters import smoothed
+from openworld.datasets.corruptions._filters import sampled, waves
 
 
 def contrast(pixels: np.ndarray, draws: Draws, kept: float) -> np.ndarray:
@@ -23,9 +22,9 @@ def elastic_transform(pixels: np.ndarray, draws: Draws, swing: float, smoothness
     columns, rows = np.meshgrid(np.arange(width), np.arange(height))
     affine = _random_affine(height, width, jitter * side, draws)
     across, down = np.moveaxis(np.stack([columns, rows, np.ones_like(rows)], axis=-1) @ affine, -1, 0)
-    moved = _sampled(pixels, down, across, "mirror")
-    right, below = (swing * side * _waves(height, width, smoothness * side, draws) for _ in range(2))
-    return _sampled(moved, rows + below, columns + right, "reflect")
+    moved = sampled(pixels, down, across, twice=False)
+    right, below = (swing * side * waves(height, width, smoothness * side, draws) for _ in range(2))
+    return sampled(moved, rows + below, columns + right, twice=True)
 
 
 def _random_affine(height: int, width: int, jitter: float, draws: Draws) -> np.ndarray:
@@ -38,16 +37,6 @@ def _random_affine(height: int, width: int, jitter: float, draws: Draws) -> np.n
     corners = centre + third * np.array([[1, 1], [1, -1], [-1, -1]])
     moved = corners + draws.uniform(-jitter, jitter, size=(3, 2))
     return np.linalg.solve(np.column_stack([moved, np.ones(3)]), corners)
-
-
-def _waves(height: int, width: int, deviation: float, draws: Draws) -> np.ndarray:
-    return smoothed(draws.uniform(-1, 1, size=(height, width)), deviation, mode="reflect", truncate=3)
-
-
-def _sampled(pixels: np.ndarray, rows: np.ndarray, columns: np.ndarray, mode: str) -> np.ndarray:
-    """Pixels at places between pixels, linearly; each channel by itself."""
-    channels = [map_coordinates(channel, (rows, columns), order=1, mode=mode) for channel in np.moveaxis(pixels, 2, 0)]
-    return np.stack(channels, axis=2)
 
 
 def pixelate(pixels: np.ndarray, draws: Draws, share: float) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Five sheets of frost, drawn and not photographed: feathered crystals, over a fractal that makes them thick and thin.
 
 They stand for the photographs that the published code crops, which are not ours to ship: their mean colours and
-spreads are those of the five photographs, their shapes are not. Numbers on frost compare within this package.
+spreads are those of the five photographs, and coarse and fine share them about alike; their shapes are not. Numbers on
+frost compare within this package.
 """
 
 from functools import lru_cache
@@ -37,8 +38,13 @@ def frost_sheet(number: int, scale: float, height: int, width: int) -> np.ndarra
 
 @lru_cache(maxsize=3 * len(_TINTS))
 def _scaled(number: int, scale: float) -> np.ndarray:
-    side = round(_SIDE * scale)
-    sheet = np.asarray(Image.fromarray(_drawn(number)).resize((side, side), Image.Resampling.BOX)) / 255
+    side, step = round(_SIDE * scale), 1 / scale
+    # Linear between the nearest pixels and no mean over more of them, as the published code scales: grain stays sharp.
+    places = (step, 0, 0, 0, step, 0)
+    small = Image.fromarray(_drawn(number)).transform(
+        (side, side), Image.Transform.AFFINE, places, Image.Resampling.BILINEAR
+    )
+    sheet = np.asarray(small) / 255
     sheet.flags.writeable = False
     return sheet
 
@@ -48,8 +54,10 @@ def _drawn(number: int) -> np.ndarray:
     """uint8[512, 512, 3], the same on every call."""
     colour, spread, size = _TINTS[number]
     draws = np.random.RandomState(number)
-    relief = _crystals(size, draws) + 0.6 * _crystals(size * 0.45, draws) + 2.5 * plasma(_SIDE, 1.7, draws)
+    relief = _crystals(size, draws) + 0.6 * _crystals(size * 0.45, draws) + 4 * plasma(_SIDE, 1.7, draws)
     relief = gaussian_filter(relief + draws.normal(size=relief.shape, scale=0.25), 0.7, mode="wrap")
+    grain = gaussian_filter(draws.normal(size=relief.shape), 0.45, mode="wrap")
+    relief = (relief - relief.mean()) / relief.std() + 0.55 * grain
     relief = (relief - relief.mean()) / relief.std()
     return np.clip(np.array(colour) + spread * relief[..., None], 0, 255).astype(np.uint8)
 

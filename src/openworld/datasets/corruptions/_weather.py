@@ -5,10 +5,10 @@ photographs.
 """
 
 import numpy as np
-from scipy.ndimage import correlate, distance_transform_edt, uniform_filter
+from scipy.ndimage import correlate, uniform_filter
 
 from openworld.datasets.corruptions._corruption import Corruption, Draws
-from openworld.datasets.corruptions._edges import edges
+from openworld.datasets.corruptions._edges import distances, edges
 from openworld.datasets.corruptions._filters import moved, smoothed, zoomed
 from openworld.datasets.corruptions._fractal import plasma
 from openworld.datasets.corruptions._frost import frost_sheet
@@ -17,6 +17,7 @@ _GREY = np.array([0.299, 0.587, 0.114])
 _TURQUOISE = np.array([175, 238, 238]) / 255
 _MUD = np.array([63, 42, 20]) / 255
 _RELIEF = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
+_FAR = 20
 _SHEETS = 5
 _FROST_SCALE = {32: 0.2, 64: 0.3, 224: 1.0}
 
@@ -89,10 +90,11 @@ def _relief(drops: np.ndarray) -> np.ndarray:
     outline = edges(drops, 50, 150)
     if not outline.any():
         return np.zeros(drops.shape)
-    distance = np.minimum(distance_transform_edt(~outline), 20)
-    spread = _equalised(uniform_filter(distance, 3, mode="mirror").astype(np.uint8)).astype(float)
+    near = uniform_filter(np.minimum(distances(outline), _FAR), 3, mode="mirror")
+    # Cut to levels as the published code does; a mean of nine ones may come out a hair below one.
+    spread = _equalised((near + 1e-6).astype(np.uint8)).astype(float)
     lit = np.clip(correlate(spread, _RELIEF, mode="mirror"), 0, 255)
-    return uniform_filter(lit, 3, mode="mirror")
+    return uniform_filter(lit, 3, mode="mirror").round()
 
 
 def _equalised(levels: np.ndarray) -> np.ndarray:

@@ -1,0 +1,55 @@
+"""Pictures without labels: files and folders of files, as they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld.datasets._pictures import FORMATS
+from openworld.datasets.folder import read_picture
+from openworld.datasets.image_set import ImageSet
+
+
+def find_pictures(paths: Sequence[Path]) -> list[Path]:
+    """The files among `paths`, and every picture in and below the folders among them by name, each once.
+
+    Raises:
+        OpenworldError: a path that does not exist, a folder without pictures.
+    """
+    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    for file in found:
+        if not file.exists():
+            raise OpenworldError(f"there is no file or folder {file}.")
+    return list(dict.fromkeys(found))
+
+
+def load(paths: Sequence[Path], name: str = "these pictures") -> ImageSet:
+    """Loose pictures as an image set; they have no labels, so all have the same."""
+    count = len(paths)
+    return ImageSet(
+        name=name,
+        domain="",
+        classnames=("picture",),
+        labels=np.zeros(count, np.int64),
+        groups=np.arange(count),
+        content="\n".join(map(str, paths)),
+        read=_Reader(tuple(paths)),
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    paths: tuple[Path, ...]
+
+    def __call__(self, number: int) -> Image.Image:
+        return read_picture(self.paths[number])
+
+
+def _below(folder: Path) -> list[Path]:
+    found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
+    if not found:
+        raise OpenworldError(f"{folder} holds no picture ending in {', '.join(FORMATS)}.")
+    return found

@@ -1,0 +1,119 @@
+"""Several image sets of the same classes as one, and a part of a set that keeps the shares of its classes."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.datasets.image_set import ImageSet
+
+
+def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
+    """Image sets one behind the other, labels by one list of names.
+
+    Args:
+        sets: at least one.
+        classnames: C names; None for those of the first set. A set may show some of them, in any order.
+
+    Returns:
+        An image set that is called like the first, of the domains of all. Pictures share a group where they do so
+        within one set.
+
+    Raises:
+        OpenworldError: no set, or one with a class that is not among the names.
+
+    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
+    >>> one = ImageSet("toy", "a", ("cat", "dog"), [0, 1], [0, 0], "two", white)
+    >>> other = ImageSet("toy", "b", ("dog",), [0], [0], "one", white)
+    >>> pooled([one, other]).labels.tolist(), pooled([one, other]).groups.tolist(), pooled([one, other]).domain
+    ([0, 1, 1], [0, 0, 1], 'a + b')
+    """
+    if not sets:
+        raise OpenworldError("there is no image set to pool; give at least one.")
+    names = tuple(sets[0].classnames if classnames is None else classnames)
+    labels = np.concatenate([_places(one, names)[one.labels] for one in sets])
+    starts = np.cumsum([0] + [int(one.groups.max(initial=-1)) + 1 for one in sets])
+    groups = np.concatenate([start + one.groups for start, one in zip(starts[:-1], sets, strict=True)])
+    content = sets[0].content if len(sets) == 1 else _hash(*(one.content for one in sets))
+    sizes = tuple(len(one) for one in sets)
+    read = sets[0].read if len(sets) == 1 else _Pooled(tuple(one.read for one in sets), sizes)
+    domain = " + ".join(dict.fromkeys(one.domain for one in sets if one.domain))
+    return ImageSet(sets[0].name, domain, names, labels, groups, content, read)
+
+
+def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
+    """Which pictures to take so that classes keep their shares: int64[count], rising; all where there are fewer.
+
+    Args:
+        images: any image set.
+        count: at least 1.
+        seed: of the draw within each class. Fewer of the same seed are among more of it.
+    """
+    require_at_least(1, count=count)
+    order = np.random.RandomState(seed).permutation(len(images))  # its numbers are promised never to change
+    classes = images.labels[order]
+    rank = np.empty(len(images))
+    for label in np.unique(classes):
+        own = np.flatnonzero(classes == label)
+        rank[own] = (np.arange(len(own)) + 0.5) / len(own)
+    return np.sort(order[np.argsort(rank, kind="stable")[:count]])
+
+
+def remembered(images: ImageSet, count: int) -> ImageSet:
+    """The same set, which keeps the last `count` pictures that were read: several readers take turns on them."""
+    return replace(images, read=_Remembered(images.read, count))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled:
+    """Reads from the set that a number falls in; a class, so that it travels between processes."""
+
+    reads: tuple[Callable[[int], Image.Image], ...]
+    sizes: tuple[int, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        for read, size in zip(self.reads, self.sizes, strict=True):
+            if index < size:
+                return read(index)
+            index -= size
+        raise IndexError(index)
+
+
+def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
+    """Where the classes of a set stand among the names."""
+    known = {name.casefold(): place for place, name in enumerate(names)}
+    missing = [name for name in images.classnames if name.casefold() not in known]
+    if missing:
+        raise OpenworldError(
+            f"{images.name!r} ({images.domain or 'its only domain'}) has {len(missing)} class(es) that are not among "
+            f"the {len(names)} of the model, first {missing[0]!r}; a target shows the model's classes under its names."
+        )
+    return np.array([known[name.casefold()] for name in images.classnames], dtype=np.int64)
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+class _Remembered:
+    """Reads a picture once, as long as it is among the last `count`; threads may share it."""
+
+    def __init__(self, read: Callable[[int], Image.Image], count: int):
+        self._read, self._count = read, count
+        self._known: dict[int, Image.Image] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, index: int) -> Image.Image:
+        picture = self._known.get(index)
+        if picture is None:
+            picture = self._read(index)
+            with self._lock:
+                self._known[index] = picture
+                if len(self._known) > self._count:
+                    del self._known[next(iter(self._known))]
+        return picture

@@ -1,0 +1,41 @@
+"""What is known of one data set of accuracy without labels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld.datasets.image_set import ImageSet
+
+
+@dataclass(frozen=True)
+class ShiftedSet:
+    """One data set to download.
+
+    Args:
+        title: its name in papers.
+        what: its classes, in a few words.
+        folder: its place below the folder of all data sets.
+        classes: how many there should be.
+        pictures: part -> how many there should be in the first domain; None where that is not published.
+        sources: (what, address) of everything to download.
+        read: (folder of all data sets, own folder, domain, part) -> image set of that name.
+        domains: what `domain` may be, the default first.
+        group_name: what pictures of one group share; "" where all are independent.
+        alike: the domains that should hold as many pictures as the first; a check reads them too.
+    """
+
+    title: str
+    what: str
+    folder: str
+    classes: int
+    pictures: dict[str, int | None]
+    sources: tuple[tuple[str, str], ...]
+    read: Callable[[Path, Path, str, str], ImageSet]
+    domains: tuple[str, ...] = ("",)
+    group_name: str = ""
+    alike: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts it has."""
+        return tuple(self.pictures)
