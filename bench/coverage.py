@@ -1,16 +1,18 @@
 """When to trust which estimator: bias and interval coverage where the truth is known exactly.
 
-    python bench/coverage.py [--quick] [--repeats 100] [--csv FILE]
+    python bench/coverage.py [--quick] [--repeats 60] [--work 4_000_000] [--most 10_000_000] [--csv FILE]
 
 An image of class y is z ~ N(m e_y, I), so that softmax(m z) is its posterior and the accuracy of argmax z an integral.
 The source holds 85 % right. Targets: the same law; harder ones (65 % right) to a model that knows how hard they are,
-and so is calibrated, and to one that still answers softmax(m_source z), and so is over-confident; another mix of
-classes (half of them three times as frequent). Source and target have n images each. The reference model is 70 % right
-everywhere; partners share half of the judged model's noise, the first is as good, the others worse. Scores get twelve
-labelled sets from 90 down to 40 % right, over-confident like the over-confident target.
+and so is calibrated, and to one that still answers softmax(m_source z), and so is over-confident; the last again, with
+a reference that suffers too; another mix of classes (half of them three times as frequent). Source and target have n
+images each. The reference model is 70 % right, 55 % where it suffers; partners share half of the judged model's noise,
+the first is as good, the others worse. Scores get twelve labelled sets from 90 down to 40 % right, over-confident like
+the over-confident target.
 
 A cell is the mean of estimated - true accuracy in points, and how many of the 95 % intervals hold the true accuracy of
-such images. With --quick: fewer sizes and repeats. Settings whose images times classes exceed MOST are left out.
+such images. A setting of n images and C classes is repeated `work` / (n C) times, but 5 times at least and `repeats` at
+most, each with a source and targets of its own; settings of more than `most` numbers are left out.
 """
 
 import argparse
@@ -28,8 +30,10 @@ from scipy.stats import norm
 
 from openworld.estimators import ESTIMATORS, Estimate, Outputs, ScoreRegression
 
-MOST = 10_000_000
-SOURCE, HARDER, REFERENCE = 0.85, 0.65, 0.70
+FULL = (50, 500, 5_000, 100_000), (2, 10, 100, 1_000)
+QUICK = (50, 500), (2, 10, 100)
+FEWEST = 5
+SOURCE, HARDER, REFERENCE, WORSE = 0.85, 0.65, 0.70, 0.55
 PARTNERS = (0.85, 0.80, 0.75)
 LABELLED = 0.40, 0.90, 12
 SHARED = sqrt(0.5)
@@ -37,17 +41,22 @@ SHARED = sqrt(0.5)
 
 @dataclass(frozen=True)
 class Target:
-    """Of a target: its accuracy, whether the model knows it, whether classes are mixed as on the source."""
+    """Of a target: its accuracy, whether the model knows it, whether classes are mixed as on the source.
+
+    reference: accuracy of the reference model.
+    """
 
     accuracy: float
     known: bool
     even: bool = True
+    reference: float = REFERENCE
 
 
 TARGETS = {
     "same law": Target(SOURCE, True),
     "harder, calibrated": Target(HARDER, True),
     "harder, over-confident": Target(HARDER, False),
+    "harder, over-confident, for the reference too": Target(HARDER, False, reference=WORSE),
     "label shift": Target(SOURCE, True, even=False),
 }
 
@@ -91,21 +100,21 @@ def drawn(
     """Images of a target with what the judged model and all others say of them."""
     frequencies = np.where(np.arange(classes) < classes / 2, 1.0 if target.even else 3.0, 1.0)
     labels = rng.choice(classes, n, p=frequencies / frequencies.sum())
-    shared = SHARED * rng.normal(size=(n, classes))
 
-    def seen(right: float, noise) -> np.ndarray:
-        return noise + strength(right, classes) * np.eye(classes)[labels]
+    def noise() -> np.ndarray:
+        return rng.normal(size=(n, classes))
 
-    def own() -> np.ndarray:
-        return shared + SHARED * rng.normal(size=(n, classes))
+    def seen(right: float, noise: np.ndarray) -> np.ndarray:
+        noise[np.arange(n), labels] += strength(right, classes)
+        return noise
 
     factor = strength(target.accuracy if target.known else SOURCE, classes)
-    judged = factor * seen(target.accuracy, own())
     if not others:
-        return Outputs(judged, labels)
-    partners = tuple(seen(right * target.accuracy / SOURCE, own()) for right in PARTNERS)
-    reference = 0.2 + 0.02 * seen(REFERENCE, rng.normal(size=(n, classes)))
-    return Outputs(judged, labels, reference, partners)
+        return Outputs(factor * seen(target.accuracy, noise()), labels)
+    shared = SHARED * noise()
+    judged = factor * seen(target.accuracy, shared + SHARED * noise())
+    partners = tuple(seen(right * target.accuracy / SOURCE, shared + SHARED * noise()) for right in PARTNERS)
+    return Outputs(judged, labels, 0.2 + 0.02 * seen(target.reference, noise()), partners)
 
 
 def fitted(source: Outputs, rng: np.random.Generator) -> dict:
@@ -119,19 +128,20 @@ def fitted(source: Outputs, rng: np.random.Generator) -> dict:
     }
 
 
-def measure(name: str, classes: int, n: int, repeats: int, resamples: int) -> Iterator[Outcome]:
-    """All estimators on one kind of target; every repeat has a source and a target of its own."""
-    found: dict[str, list[tuple[Estimate, float, float]]] = {}
+def measure(classes: int, n: int, repeats: int, resamples: int) -> Iterator[Outcome]:
+    """All estimators on all kinds of target; every repeat has a source and targets of its own."""
+    found: dict[tuple[str, str], list[tuple[Estimate, float, float]]] = {}
     for seed in range(repeats):
         rng = np.random.default_rng([seed, classes, n])
         estimators = fitted(drawn(rng, n, classes), rng)
-        target = drawn(rng, n, classes, TARGETS[name])
-        here = 1 - target.mistakes / n
-        for estimator, one in estimators.items():
-            start = time.perf_counter()
-            estimate = one.estimate(target, seed=seed, resamples=resamples)
-            found.setdefault(estimator, []).append((estimate, here, time.perf_counter() - start))
-    for estimator, results in found.items():
+        for name, kind in TARGETS.items():
+            target = drawn(rng, n, classes, kind)
+            for estimator, one in estimators.items():
+                start = time.process_time()
+                estimate = one.estimate(target, seed=seed, resamples=resamples)
+                spent = time.process_time() - start
+                found.setdefault((name, estimator), []).append((estimate, 1 - target.mistakes / n, spent))
+    for (name, estimator), results in found.items():
         yield summary(name, classes, n, estimator, results)
 
 
@@ -141,7 +151,7 @@ def summary(name: str, classes: int, n: int, estimator: str, results: list[tuple
     numbers: tuple[float | None, ...] = (None,) * 4
     if answered:
         missed = np.array([estimate.accuracy - true for estimate, _, _ in answered])
-        low, high = np.array([estimate.interval for estimate, _, _ in answered]).T
+        low, high = np.array([estimate.interval or (np.nan, np.nan) for estimate, _, _ in answered]).T
         here = np.array([here for _, here, _ in answered])
         held = [float(np.mean((low <= right) & (right <= high))) for right in (true, here)]
         numbers = (float(missed.mean()), float(missed.std()), *held)
@@ -171,26 +181,32 @@ def cell(one: Outcome) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="C = 2, 10, 100, n = 50, 500, 5000 and 20 repeats")
-    parser.add_argument("--repeats", type=int, help="sources and targets per setting (100; quick 20)")
+    parser.add_argument("--quick", action="store_true", help="n = 50 and 500, C = 2, 10 and 100")
+    parser.add_argument("--repeats", type=int, default=60, help="sources and targets of a setting at most")
+    parser.add_argument("--work", type=float, default=4e6, help="repeats times images times classes of a setting")
+    parser.add_argument("--most", type=float, default=1e7, help="largest images times classes")
     parser.add_argument("--resamples", type=int, default=200, help="of the bootstrap")
-    parser.add_argument("--most", type=int, help="largest images times classes")
     parser.add_argument("--csv", help="write all numbers here too")
     chosen = parser.parse_args()
-    sizes, classes = ((50, 500, 5000), (2, 10, 100)) if chosen.quick else ((50, 500, 5000, 100_000), (2, 10, 100, 1000))
-    repeats = chosen.repeats or (20 if chosen.quick else 100)
-    settings = [(c, n) for c in classes for n in sizes if c * n <= (chosen.most or MOST)]
+    sizes, classes = QUICK if chosen.quick else FULL
     outcomes: list[Outcome] = []
-    print(f"estimated - true accuracy in points (% of intervals that hold it), {repeats} repeats")
+    for count, n in ((c, n) for c in classes for n in sizes if c * n <= chosen.most):
+        repeats = max(FEWEST, min(chosen.repeats, int(chosen.work / (n * count))))
+        started = time.process_time()
+        outcomes += measure(count, n, repeats, chosen.resamples)
+        spent = time.process_time() - started
+        print(f"C = {count:,}, n = {n:,}: {repeats} repeats, {spent:.0f} s", flush=True)
+        if chosen.csv:
+            write(outcomes, chosen.csv)
     for target in TARGETS:
-        for count, n in settings:
-            outcomes += measure(target, count, n, repeats, chosen.resamples)
-        print(table(outcomes, target), flush=True)
-    if chosen.csv:
-        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, asdict(outcomes[0]))
-            writer.writeheader()
-            writer.writerows(map(asdict, outcomes))
+        print(table(outcomes, target))
+
+
+def write(outcomes: list[Outcome], path: str) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, asdict(outcomes[0]))
+        writer.writeheader()
+        writer.writerows(map(asdict, outcomes))
 
 
 if __name__ == "__main__":

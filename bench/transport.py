@@ -1,12 +1,12 @@
 """Speed of COT's transport: quotas for classes, against the n x n problem of the public code and other exact forms.
 
-    python bench/transport.py [--quick] [--large]
+    python bench/transport.py [--quick] [--large] [--setting IMAGES CLASSES]
 
-n images with synthetic probabilities, n / C places per class. Prints processor seconds of one run, the ratio to ours,
-the difference of the values, the gap of our price certificate, and how large the process grew that did nothing else,
-the making of the data included. POT solves n x n only up to SQUARE images, where it takes about two minutes; --quick
-leaves it out above 2,000 images, --large takes 50,000 images of 1,000 classes. POT is asked in its own faster form: one
-column per class below 500 classes, one row per class above.
+n images with synthetic probabilities, n / C places per class. Prints processor seconds (of runs below a second the best
+of five), the ratio to ours, the difference of the values, the gap of our price certificate, and how large the process
+grew that did nothing else, the making of the data included. POT solves n x n only up to SQUARE images, where it takes
+about two minutes; --quick leaves it out above 2,000 images, --large takes 50,000 images of 1,000 classes, --setting
+what it is given. POT is asked in its own faster form: one column per class below 500 classes, one row per class above.
 """
 
 import argparse
@@ -23,6 +23,7 @@ os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 SETTINGS = ((2_000, 10), (2_000, 100), (10_000, 10), (10_000, 100), (10_000, 1_000))
 LARGE = (50_000, 1_000)
 SQUARE, QUICK_SQUARE = 10_000, 2_000
+REPEATS = 5
 SEPARATION = {10: 4.0, 100: 6.5, 1_000: 9.0}  # on the true logit: about 33, 27 and 14 % wrong
 
 
@@ -68,9 +69,15 @@ def warmed(solve: Callable, n: int, classes: int) -> tuple[float, float, float, 
     """Value, seconds, the process's largest size in GB, and the gap to the prices' bound; imports are done before."""
     solve(*simulated(20, 10))
     p, quotas = simulated(n, classes)
-    started = time.process_time()
-    value, prices = solve(p, quotas)
-    seconds, size = time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    seconds = np.inf
+    for _ in range(REPEATS):
+        started = time.process_time()
+        value, prices = solve(p, quotas)
+        spent = time.process_time() - started
+        seconds = min(seconds, spent)
+        if spent > 1:
+            break
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     gap = None if prices is None else (p - prices).max(axis=1).mean() + quotas @ prices / n - (1 - value)
     return value, seconds, size, gap
 
@@ -95,9 +102,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="no n x n problem above 2,000 images")
     parser.add_argument("--large", action="store_true", help="50,000 images of 1,000 classes, and nothing else")
+    parser.add_argument("--setting", type=int, nargs=2, help="images and classes (10, 100 or 1000), and nothing else")
     chosen = parser.parse_args()
     square = QUICK_SQUARE if chosen.quick else SQUARE
-    for n, classes in (LARGE,) if chosen.large else SETTINGS:
+    settings = (LARGE,) if chosen.large else SETTINGS
+    for n, classes in (chosen.setting,) if chosen.setting else settings:
         solvers = {"POT": pot} | ({"POT n x n": pot_square} if n <= square else {})
         compare(n, classes, solvers)
 

@@ -10,7 +10,7 @@ FLOORS = (
     {"_errors", "_arrays", "_plugins"},
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "report", "estimators"},
-    {"learners"},
+    {"learners", "classifiers"},
     {"protocols", "testing"},
     {"cli"},
 )

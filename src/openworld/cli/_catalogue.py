@@ -1,5 +1,7 @@
 """What `openworld list` shows: one table per kind, read from the visible dicts."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -78,11 +80,20 @@ def _datasets() -> RenderableType:
     table = _table("data sets", "name", "download", "domains", "what")
     above = None
     for name, card in DATASETS.items():
-        domains = ", ".join(card.domains)
+        domains = _in_short(card.domains)
         shown = "as above" if domains and card.domains == above else domains
         table.add_row(name, "yes" if card.download else "no", shown, card.summary)
         above = card.domains
     return Group(table, Text(_DATASETS_CAPTION))
+
+
+def _in_short(domains: Sequence[str]) -> str:
+    """All domains, or how many there are where that would fill the screen.
+
+    >>> _in_short(["a", "b"]), _in_short([f"fog {n}" for n in range(95)])
+    ('a, b', 'fog 0, ..., fog 94 (95 in all)')
+    """
+    return ", ".join(domains) if len(domains) <= 20 else f"{domains[0]}, ..., {domains[-1]} ({len(domains)} in all)"
 
 
 _DATASETS_CAPTION = """\

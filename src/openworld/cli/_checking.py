@@ -9,6 +9,8 @@ from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check
 from openworld.datasets.checking import Inspection
 from openworld.datasets.published import COOP_PAGE
 
+_SHOWN = 8
+
 
 def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspection]:
     """Look at each data set named; "all" and "shifted" stand for several."""
@@ -47,6 +49,8 @@ def _counts(one: Inspection) -> str:
     if one.classes is None:
         return ""
     parts = ", ".join(f"{count:,} {part}" for part, count in one.pictures.items())
+    if len(one.pictures) > _SHOWN:
+        parts = f"{sum(one.pictures.values()):,} in {len(one.pictures)} conditions"
     return f"{one.classes} classes; pictures: {parts}."
 
 

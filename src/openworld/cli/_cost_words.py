@@ -12,6 +12,7 @@ def say_plan(plan, cost, out) -> None:
     """What runs, for which tables, and what it costs."""
     from rich.text import Text
 
+    from openworld.cli._estimation_cost_words import of_estimation
     from openworld.report.published import PAPERS
 
     ground = plan.ground
@@ -25,8 +26,10 @@ def say_plan(plan, cost, out) -> None:
         f"seeds {' '.join(map(str, ground.seeds))}",
     ]
     out.print(" · ".join(parts), markup=False)
-    out.print(_table(plan, cost))
-    for line in _lines(plan, cost):
+    heads, rows, lines = of_estimation(cost) if plan.estimates else _of_learners(cost)
+    out.print(_table(heads, rows))
+    left_out = (f"Table {number} is left out: {reason}." for number, reason in plan.left_out.items())
+    for line in (*lines, *plan.remarks, *left_out):
         out.print(Text(line))
 
 
@@ -115,22 +118,34 @@ def size(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
 
 
-def _table(plan, cost):
+def about(run) -> str:
+    """How long a run will take; a dash where nothing was measured."""
+    return "–" if run.seconds is None else duration(run.seconds)
+
+
+def _table(heads, rows):
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (("run", "left"), ("units", "right"), ("to encode", "right"), ("about", "right")):
-        table.add_column(heading, justify=justify, no_wrap=True)
+    for place, heading in enumerate(heads):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
     table.add_column("for")
-    for run in cost.runs:
-        about = "–" if run.seconds is None else duration(run.seconds)
-        told = (run.name, str(run.units), f"{run.pictures:,}", about, tables_in_words(run.tables))
-        table.add_row(*map(Text, told))
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 
-def _lines(plan, cost) -> list[str]:
+def _of_learners(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str]]:
+    """Heads, rows and sentences."""
+    heads = ("run", "units", "to encode", "about")
+    rows = [
+        (run.name, str(run.units), f"{run.pictures:,}", about(run), tables_in_words(run.tables)) for run in cost.runs
+    ]
+    return heads, rows, _lines(cost)
+
+
+def _lines(cost) -> list[str]:
     features, records = size(cost.feature_bytes), size(cost.record_bytes)
     lines = [
         f"In all {cost.units:,} units (one learner with one seed), each counted once; {cost.pictures:,} pictures to "
@@ -147,5 +162,4 @@ def _lines(plan, cost) -> list[str]:
         )
     if cost.guessed:
         lines.append(f"Not measured for lack of time, and taken for as slow as another: {', '.join(cost.guessed)}.")
-    lines += [f"Table {number} is left out: {reason}." for number, reason in plan.left_out.items()]
     return lines

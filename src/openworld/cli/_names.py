@@ -16,10 +16,11 @@ def audit_names(spec, manner, out) -> None:
     from openworld.datasets.audit import audit
     from openworld.datasets.templates import PHOTO, TEMPLATES
     from openworld.datasets.wordnet import find_wordnet
-    from openworld.protocols._names import casts
+    from openworld.protocols._names import casts, readers
     from openworld.protocols._workbench import backbone
 
-    shared = {"wordnet": find_wordnet(), "tokenizer": backbone(spec.backbone, manner.device).tokenizer}
+    tokenizers = [backbone(name, manner.device).tokenizer for name in readers(spec)[:1]]
+    shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
     audits = [
         audit(
             cast.names,
@@ -31,13 +32,13 @@ def audit_names(spec, manner, out) -> None:
         )
         for cast in casts(spec)
     ]
-    _keep(audits, manner.folder)
+    keep(audits, manner.folder)
     for line in lines(audits, manner.folder):
         out.print(line, markup=False)
 
 
-def lines(audits: Sequence, folder: Path) -> list[str]:
-    """What is said of the audits on screen: nothing where there is no error and no warning."""
+def lines(audits: Sequence, folder: Path | None) -> list[str]:
+    """What is said of the audits on screen: nothing where there is no error and no warning; `folder` keeps the whole."""
     from openworld.report.names_audit import FILE, counted
 
     grave = [one for audit in audits for one in audit.findings if one.severity != "note"]
@@ -47,10 +48,11 @@ def lines(audits: Sequence, folder: Path) -> list[str]:
     worst = f", the first {TOLD} here" if len(grave) > TOLD else ""
     told = [f"  {one.severity}: {one.sentence}" for one in grave[:TOLD]]
     count = counted(audits, ("error", "warning"))
-    return [f"class names: {count}{worst} (the whole audit: {folder / FILE})", *told]
+    where = "" if folder is None else f" (the whole audit: {folder / FILE})"
+    return [f"class names: {count}{worst}{where}", *told]
 
 
-def _keep(audits: Sequence, folder: Path) -> None:
+def keep(audits: Sequence, folder: Path) -> None:
     from openworld.report.names_audit import FILE, audits_text
     from openworld.runs.atomic import write_file
 

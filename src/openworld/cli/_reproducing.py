@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -53,22 +54,24 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
 
 def _cost(plan, manner: Manner, wish: Wish, out):
     from openworld.protocols._cost import cost
+    from openworld.protocols._estimation_cost import estimation_cost
 
-    return cost(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
+    tell = estimation_cost if plan.estimates else cost
+    return tell(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
 
 
 def _speeds(plan, manner: Manner, out):
     """Of this machine, as measured for this folder before, or now."""
-    from openworld.protocols._speeds import Speeds, measure, speed_key
-    from openworld.protocols._work import work_of
     from openworld.runs.atomic import write_file
 
-    units = [unit for run in work_of(plan.runs).values() for unit in run]
+    read, wanted, measure = _of_estimation(plan) if plan.estimates else _of_learners(plan)
     measured_on = {"backbone": plan.ground.backbone, "device": manner.device, "embedded": plan.ground.embedded}
     path = manner.folder / SPEEDS
     known = json.loads(path.read_bytes()) if path.is_file() else {}
-    if known.get("on") == measured_on and {speed_key(one.learner) for one in units} <= set(known["learners"]):
-        return Speeds.from_dict(known)
+    if known.get("on") == measured_on and wanted <= {
+        name for told in known.values() if isinstance(told, dict) for name in told
+    }:
+        return read(known)
     out.print("Measuring this machine, for about a minute (--no-estimate skips that) ...")
     with console.bars(manner.quiet or manner.as_json) as progress:
         bar = progress.add_task("measuring", total=None, rate="")
@@ -76,17 +79,26 @@ def _speeds(plan, manner: Manner, out):
         def told(done: int, total: int, what: str) -> None:
             progress.update(bar, completed=done, total=total, description=f"measuring {what}")
 
-        speeds = measure(
-            plan.ground.backbone,
-            units,
-            device=manner.device,
-            threads=plan.runs[0].spec.threads,
-            embedded=plan.ground.embedded,
-            told=told,
-        )
+        speeds = measure(device=manner.device, threads=plan.runs[0].spec.threads, told=told)
     manner.folder.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps({"on": measured_on} | speeds.to_dict(), indent=1).encode())
     return speeds
+
+
+def _of_learners(plan):
+    """How speeds are read, which must be known, and how they are measured."""
+    from openworld.protocols._speeds import Speeds, measure, speed_key
+    from openworld.protocols._work import work_of
+
+    units = [unit for run in work_of(plan.runs).values() for unit in run]
+    wanted = {speed_key(one.learner) for one in units}
+    return Speeds.from_dict, wanted, partial(measure, plan.ground.backbone, units, embedded=plan.ground.embedded)
+
+
+def _of_estimation(plan):
+    from openworld.protocols._estimation_cost import EstimationSpeeds, keys_of, measure_estimation
+
+    return EstimationSpeeds.from_dict, keys_of(plan), partial(measure_estimation, plan)
 
 
 def _perform_all(plan, manner: Manner, out) -> None:
@@ -132,7 +144,12 @@ def _unit_seconds(plan, manner: Manner) -> float:
     from openworld.runs import RunStore
 
     records = [one for run in plan.runs for one in RunStore(manner.folder / run.name).records()]
-    return sum(sum(stages.values()) for one in records if isinstance(stages := one.timing.get("seconds"), dict))
+    return sum(map(_seconds, (one.timing.get("seconds") for one in records)))
+
+
+def _seconds(told) -> float:
+    """The sum of all numbers in seconds by stage, or by stage and estimator; 0 where nothing is told."""
+    return sum(map(_seconds, told.values())) if isinstance(told, dict) else told or 0.0
 
 
 def _show_tables(plan, manner: Manner, out) -> None:

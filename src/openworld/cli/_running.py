@@ -52,14 +52,14 @@ def carry_out(spec, given, manner: Manner) -> None:
 
 def say_run(spec, folder: Path, out, *, as_json: bool) -> None:
     """The page of a run of any protocol, and its tables."""
-    say = say_courses if spec.protocol == "dynamic" else say_recognition
+    say = {"dynamic": say_courses, "accuracy-estimation": say_estimates}.get(spec.protocol, say_recognition)
     say(folder, out, as_json=as_json)
 
 
 def perform(spec, given, manner: Manner, out) -> None:
     """Encode and run every unit; records are all that comes of it."""
     from openworld.cli._names import audit_names
-    from openworld.protocols import module_of
+    from openworld.protocols import module_of, stages_of
     from openworld.protocols._names import require_data
     from openworld.protocols._workbench import Machine
     from openworld.runs import RunStore
@@ -72,15 +72,39 @@ def perform(spec, given, manner: Manner, out) -> None:
     store = RunStore(manner.folder)
     require_data(spec)
     units = module_of(spec).units(spec, machine)
-    store.create(given, spec, _provenance(spec, units))
+    store.create(given, spec, _provenance(spec, machine))
     out.print(_headline(spec, manner))
     if manner.remark:
         out.print(manner.remark)
     with console.working():
         audit_names(spec, manner, out)
-        _encode(spec, machine, out, manner)
         _take_over(units, store, manner)
+        if not all(map(store.has, units)):
+            for stage in stages_of(spec, machine):
+                _prepare(stage, out, manner)
         _execute(units, store, manner)
+
+
+def say_estimates(folder: Path, out, *, as_json: bool) -> None:
+    """The page of accuracies estimated without labels, the table of errors, and who lies nearest to the truth."""
+    from openworld import report
+
+    run = report.load_estimates(folder)
+    page = report.build_estimates(folder, run=run)
+    if as_json:
+        print(report.export_estimates(run, "json"), end="")
+        return
+    say_error_table(run, out)
+    out.print(f"Report: {page}   Records: {folder}/   Lines by methods: openworld report {folder} --table markdown")
+
+
+def say_error_table(run, out) -> None:
+    """Mean absolute errors, methods by lines, and the verdict's first sentence."""
+    from openworld import report
+
+    out.print("\nMean absolute error of the estimated accuracy", style="bold", markup=False)
+    out.print(report.terminal_estimates(run))
+    out.print(f"\n{report.estimate_verdict(run)[0]}", markup=False)
 
 
 def say_courses(folder: Path, out, *, as_json: bool) -> None:
@@ -173,12 +197,14 @@ def _why_none(row) -> str:
     return f"{row.learner} has no OpenworldAUC: {'; '.join(filter(None, reasons))}."
 
 
-def _provenance(spec, units) -> dict:
+def _provenance(spec, machine) -> dict:
     from openworld.protocols import module_of
+    from openworld.protocols._names import readers
+    from openworld.protocols._workbench import backbone
     from openworld.runs import provenance
 
-    weights, data = {spec.backbone: units[0].inputs["weights"]}, module_of(spec).fingerprints(spec)
-    return provenance(weights=weights, data=data, command=console.command())
+    weights = {name: backbone(name, machine.device).fingerprint for name in readers(spec)}
+    return provenance(weights=weights, data=module_of(spec).fingerprints(spec), command=console.command())
 
 
 def _headline(spec, manner: Manner) -> str:
@@ -193,27 +219,24 @@ def _headline(spec, manner: Manner) -> str:
     return " · ".join(parts)
 
 
-def _encode(spec, machine, out, manner: Manner) -> None:
-    from openworld.protocols import module_of
-    from openworld.protocols._encoding import encode_on
+def _prepare(stage, out, manner: Manner) -> None:
+    """Do a stage of a run, and say what came of it where there was something to do."""
+    from openworld.protocols._stages import Crew
 
     started = time.perf_counter()
     with console.bars(manner.quiet or manner.as_json) as progress:
-        bar = progress.add_task(f"{_title(manner)}encoding", total=None, rate="")
+        bar = progress.add_task(f"{_title(manner)}{stage.doing}", total=None, rate="")
 
         def told(done: int, total: int) -> None:
             rate = done / (time.perf_counter() - started)
-            progress.update(bar, completed=done, total=total, rate=f"{rate:,.0f} images/s")
+            progress.update(bar, completed=done, total=total, rate=f"{rate:,.1f} {stage.counted}/s")
 
-        if manner.engine != "local" or (manner.workers > 1 and manner.device != "cpu"):
-            # On a CPU one process has all cores busy already.
-            tasks = module_of(spec).tasks(spec)
-            encode_on(manner.engine, count_workers(manner), manner.folder, tasks, machine, told)
-        count = module_of(spec).encode_all(spec, machine, told)
+        count = stage.work(Crew(manner.engine, count_workers(manner), manner.folder), told)
     seconds = time.perf_counter() - started
     if count:
         out.print(
-            f"encoded {count:,} images in {seconds:.0f} s, {count / seconds:,.0f}/s (kept: the next run skips this)"
+            f"{stage.done} {count:,} {stage.counted} in {seconds:.0f} s, {count / seconds:,.1f}/s "
+            "(kept: the next run skips this)"
         )
 
 

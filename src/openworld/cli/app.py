@@ -11,6 +11,7 @@ from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
 from openworld.cli.demo import demo
+from openworld.cli.estimate import estimate
 from openworld.cli.list import list_command
 from openworld.cli.predict import predict
 from openworld.cli.report import report
@@ -55,6 +56,7 @@ app.command("run")(console.reporting(run))
 app.command("reproduce")(console.reporting(reproduce))
 app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
+app.command("estimate")(console.reporting(estimate))
 app.command("report")(console.reporting(report))
 app.command("decide")(console.reporting(decide))
 app.command("compare")(console.reporting(compare))

@@ -15,7 +15,7 @@ def report(
         str,
         typer.Option(
             help="Print the tables instead, as: text, csv, markdown, latex or json; mixtures or mixtures-csv: with one "
-            "half of the classes shrunk."
+            "half of the classes shrunk; estimates: every accuracy that was estimated without labels, as CSV."
         ),
     ] = "",
 ) -> None:
@@ -26,6 +26,9 @@ def report(
 
     if reports.played_courses(folder):
         _report_courses(folder, output, table)
+        return
+    if reports.estimated_accuracy(folder):
+        _report_estimates(folder, output, table)
         return
     if not table:
         page = reports.build(folder, output=output)
@@ -59,6 +62,22 @@ def _report_mixtures(summary, form: str) -> None:
     for table, one in zip(summary.tables, drawn, strict=True):
         out.print(f"\n{table.title}", style="bold", markup=False)
         out.print(one)
+
+
+def _report_estimates(folder: Path, output: Path | None, table: str) -> None:
+    """The same for a run that estimated accuracies."""
+    from openworld import report as reports
+    from openworld.cli import console
+    from openworld.cli._running import say_error_table
+
+    if not table:
+        print(f"Report: {reports.build_estimates(folder, output=output)}")
+        return
+    run = reports.load_estimates(folder)
+    if table == "text":
+        say_error_table(run, console.output())
+        return
+    print(reports.export_estimates(run, table), end="")
 
 
 def _report_courses(folder: Path, output: Path | None, table: str) -> None:

@@ -7,7 +7,7 @@ import typer
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="openworldauc or openpl.")],
+    paper: Annotated[str, typer.Argument(help="openworldauc, openpl or frap.")],
     data: Annotated[
         str, typer.Option(help="Folder of all downloaded data sets; or embedded, for the world that comes along.")
     ],
@@ -19,7 +19,7 @@ def reproduce(
         Path | None, typer.Option(help="Folder of all runs; default runs/PAPER-BACKBONE. Continued if unfinished.")
     ] = None,
     learners: Annotated[str, typer.Option(help='Only these methods, such as "CLIP, CoOp, GMoP".')] = "",
-    seeds: Annotated[str, typer.Option(help="Seeds, all of them in every run.")] = "1 2 3",
+    seeds: Annotated[str, typer.Option(help="Seeds, all of them in every run; default: the paper's.")] = "",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[
@@ -65,9 +65,10 @@ def reproduce(
     from openworld.protocols.reproduction import Ground
     from openworld.protocols.reproduction import plan as planned
 
-    ground = Ground(data, backbone, _numbers(seeds), tuple(filter(None, map(str.strip, learners.split(",")))), quick)
+    kept = tuple(filter(None, map(str.strip, learners.split(","))))
+    ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick)
     found = planned(paper, table or (), ground)
-    folder = out or Path("runs") / f"{paper}-{ground.backbone.rpartition('/')[2]}"
+    folder = out or Path("runs") / f"{paper}-{found.ground.backbone.rpartition('/')[2]}"
     manner = Manner(folder, device, workers, cache, quiet=quiet, as_json=as_json, engine=engine)
     carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate))
 

@@ -19,7 +19,8 @@ class Known:
     """What every fitted estimator remembers of the source.
 
     n, classes: how many images and classes. mistakes: k, None without labels. temperature: T of the judged model's
-    logits, 1 where it was not fitted. warnings: sentences.
+    logits, 1 where it was not fitted. warnings: sentences. pulls: float64[n], how far each source image pulls ln T; 0
+    where T was not fitted.
     """
 
     n: int
@@ -27,6 +28,7 @@ class Known:
     mistakes: int | None = None
     temperature: float = 1.0
     warnings: tuple[str, ...] = ()
+    pulls: np.ndarray = field(default_factory=lambda: np.zeros(1), repr=False, compare=False)
 
     @property
     def error(self) -> float:
@@ -97,10 +99,10 @@ def look_at(source: Outputs, estimator, calibrate: bool = False) -> Known:
     if source.labels is None:
         return Known(source.n, source.classes)
     if not calibrate:
-        return Known(source.n, source.classes, source.mistakes)
-    found = source_temperature(source.logits, source.labels)
+        return Known(source.n, source.classes, source.mistakes, pulls=np.zeros(source.n))
+    found = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
     warnings = (found.warning,) if found.warning else ()
-    return Known(source.n, source.classes, source.mistakes, found.value, warnings)
+    return Known(source.n, source.classes, source.mistakes, found.value, warnings, found.pulls)
 
 
 def finite(number: float) -> float | None:

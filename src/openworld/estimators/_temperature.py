@@ -6,10 +6,11 @@ unique and a Newton step that leaves its bracket is replaced by halving. T stays
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
+from scipy.special import xlogy
 
 from openworld.estimators.outputs import Outputs
 
@@ -21,9 +22,14 @@ BLOCK = 2**16  # numbers of a block of rows: what is computed at a time stays in
 
 @dataclass(frozen=True)
 class Temperature:
-    """T, and a sentence where it could not be had as usual."""
+    """T, and a sentence where it could not be had as usual.
+
+    pulls: float64[n], how far each image pulls ln T: their mean over a resample is, to first order, how much its ln T
+    differs (the infinitesimal jackknife). 0 where T was not fitted.
+    """
 
     value: float
+    pulls: np.ndarray = field(repr=False)
     warning: str | None = None
 
 
@@ -41,13 +47,18 @@ def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
     1.8205
     """
     if not Outputs(logits, labels).mistakes:
-        return Temperature(1.0, "no source image is named wrong, so no temperature can be fitted; 1 is used")
+        return Temperature(1.0, np.zeros(len(logits)), _FAULTLESS)
     low, high = 1 / BOUNDS[1], 1 / BOUNDS[0]
     for end, least in ((low, True), (high, False)):
         slope = _slopes(logits, labels, end)[0]
         if slope >= 0 if least else slope <= 0:
-            return Temperature(1 / end, f"the source likelihood has no optimum inside {BOUNDS}; its end is used")
-    return Temperature(1 / _root(logits, labels, low, high))
+            return Temperature(1 / end, np.zeros(len(logits)), _OUTSIDE)
+    inverse = _root(logits, labels, low, high)
+    return Temperature(1 / inverse, _pulls(logits, labels, inverse))
+
+
+_FAULTLESS = "no source image is named wrong, so no temperature can be fitted; 1 is used"
+_OUTSIDE = f"the source likelihood has no optimum inside {BOUNDS}; its end is used"
 
 
 def _root(logits: np.ndarray, labels: np.ndarray, low: float, high: float) -> float:
@@ -71,10 +82,21 @@ def _slopes(logits: np.ndarray, labels: np.ndarray, inverse: float) -> tuple[flo
     for rows in blocks(*logits.shape):
         z = logits[rows]
         p = probabilities(z, 1 / inverse)
-        mean = np.einsum("ij,ij->i", p, z)
+        products = p * z
+        mean = products.sum(axis=1)
         slope += float((mean - z[np.arange(len(z)), labels[rows]]).sum())
-        curvature += float((np.einsum("ij,ij,ij->i", p, z, z) - mean**2).sum())
+        curvature += float((np.einsum("ij,ij->i", products, z) - mean**2).sum())
     return slope / len(logits), curvature / len(logits)
+
+
+def _pulls(logits: np.ndarray, labels: np.ndarray, inverse: float) -> np.ndarray:
+    """Slope of each image's own likelihood over the curvature of the mean, by ln T; they add up to 0."""
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        z = logits[rows]
+        mean = np.einsum("ij,ij->i", probabilities(z, 1 / inverse), z)
+        found[rows] = mean - z[np.arange(len(z)), labels[rows]]
+    return found / (_slopes(logits, labels, inverse)[1] * inverse)
 
 
 def probabilities(logits: np.ndarray, temperature: float) -> np.ndarray:
@@ -94,6 +116,31 @@ def confidences(logits: np.ndarray, temperature: float) -> np.ndarray:
         z = logits[rows]
         found[rows] = 1 / np.exp((z - z.max(axis=1, keepdims=True)) / temperature).sum(axis=1)
     return found
+
+
+def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """sum_c p_c ln p_c of each row, float64[n] in [-ln C, 0]; a probability of 0 adds 0.
+
+    >>> negative_entropies(np.array([[0.0, 0.0], [1000.0, 0.0]]), 1.0).round(4).tolist()
+    [-0.6931, 0.0]
+    """
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        p = probabilities(logits[rows], temperature)
+        found[rows] = xlogy(p, p).sum(axis=1)
+    return found
+
+
+def response(given: np.ndarray, logits: np.ndarray, temperature: float) -> float:
+    """How much the mean of probabilities p_i,a(i) rises with ln T: the mean of p (sum_c p_c ln p_c - ln p).
+
+    >>> z = np.array([[0.0, np.log(3.0)]])
+    >>> round(response(np.array([0.75]), z, 1.0), 4)
+    -0.206
+    >>> round(float(probabilities(z, 1.001)[0, 1] - 0.75) / 0.001, 3)  # ln T is about .001
+    -0.206
+    """
+    return float((given * negative_entropies(logits, temperature) - xlogy(given, given)).mean())
 
 
 def blocks(rows: int, columns: int) -> Iterator[slice]:

@@ -6,9 +6,11 @@ Under shift most models are over-confident, so that AC is mostly too high.
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import confidences
+from openworld.estimators._temperature import confidences, response
 from openworld.estimators.outputs import Outputs
 
 
@@ -40,9 +42,14 @@ class AC:
     def read(self, known: Known, state: None, target: Outputs) -> Reading:
         """Sample scores: confidences."""
         found = confidences(target.logits, known.temperature)
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            moved = response(found, target.logits, known.temperature) * known.pulls
+            return 1 - means(found, resamples, generator) - means(moved, resamples, generator)
+
         return Reading(
             1 - float(found.mean()),
-            lambda resamples, generator: 1 - means(found, resamples, generator),
-            "target images",
+            replicates,
+            "target images, and source images for T to first order",
             sample_scores=found,
         )

@@ -45,24 +45,51 @@ class CBPE:
         """Fit one curve per class that gains by it."""
         known = look_at(source, self, self.calibrate)
         p = probabilities(source.logits, known.temperature)
-        return Fitted(self, known, tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)))
+        curves = _Curves(tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)), known.temperature)
+        return Fitted(self, known, (curves, curves.binned(source, source.wrong), curves.binned(source, ~source.wrong)))
 
-    def read(self, known: Known, state: "tuple[_Curve | None, ...]", target: Outputs) -> Reading:
+    def read(self, known: Known, state: "tuple[_Curves, np.ndarray, np.ndarray]", target: Outputs) -> Reading:
         """Sample scores: calibrated probabilities of the predicted classes."""
-        found = np.empty(target.n)
-        for rows in blocks(*target.logits.shape):
-            p = _calibrated(probabilities(target.logits[rows], known.temperature), state)
-            found[rows] = p[np.arange(len(p)), target.predictions[rows]]
+        curves, wrong, right = state
+        found = curves.confidences(target)
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            held, spoken_of = wrong + right, curves.binned(target, np.ones(target.n, bool)) / target.n
+            drawn = generator.binomial(held, right / np.maximum(held, 1), (resamples, BINS)) - right
+            return 1 - means(found, resamples, generator) - (drawn / np.maximum(held, 1)) @ spoken_of
+
         return Reading(
             1 - float(found.mean()),
-            lambda resamples, generator: 1 - means(found, resamples, generator),
-            "target images, curves kept",
+            replicates,
+            "target images, and right source images at each calibrated confidence (bins of a tenth)",
             {
-                "calibrated_classes": sum(curve is not None for curve in state),
+                "calibrated_classes": sum(curve is not None for curve in curves.of),
                 "sampling_error": sqrt(known.error * (1 - known.error) / target.n),
             },
             found,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Curves:
+    """One calibration curve a class, or None; temperature: what logits are divided by before."""
+
+    of: "tuple[_Curve | None, ...]"
+    temperature: float
+
+    def confidences(self, outputs: Outputs) -> np.ndarray:
+        """Calibrated probabilities float64[n] of the predicted classes."""
+        found = np.empty(outputs.n)
+        for rows in blocks(*outputs.logits.shape):
+            p = _calibrated(probabilities(outputs.logits[rows], self.temperature), self.of)
+            found[rows] = p[np.arange(len(p)), outputs.predictions[rows]]
+        return found
+
+    def binned(self, outputs: Outputs, chosen: np.ndarray) -> np.ndarray:
+        """How many chosen images whose predicted class has a curve lie in each tenth of confidence, int64[BINS]."""
+        curved = np.array([curve is not None for curve in self.of])[outputs.predictions] & chosen
+        tenths = np.minimum((self.confidences(outputs) * BINS).astype(int), BINS - 1)
+        return np.bincount(tenths[curved], minlength=BINS)
 
 
 @dataclass(frozen=True, eq=False)

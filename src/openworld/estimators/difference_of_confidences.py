@@ -10,7 +10,7 @@ import numpy as np
 
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import confidences
+from openworld.estimators._temperature import confidences, response
 from openworld.estimators.outputs import Outputs
 
 
@@ -34,17 +34,31 @@ class DoC:
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
     def fit(self, source: Outputs) -> Fitted:
-        """Fit the temperature; keep, of each source image, its confidence + whether it is named wrong."""
+        """Fit the temperature; look at the confidences of the source."""
         known = look_at(source, self, self.calibrate)
-        return Fitted(self, known, confidences(source.logits, known.temperature) + source.wrong)
+        found = confidences(source.logits, known.temperature)
+        return Fitted(self, known, _Source(found + source.wrong, response(found, source.logits, known.temperature)))
 
-    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
         """Sample scores: confidences."""
         found = confidences(target.logits, known.temperature)
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            gain = state.response - response(found, target.logits, known.temperature)
+            return means(state.sums + gain * known.pulls, resamples, generator) - means(found, resamples, generator)
+
         return Reading(
-            float(state.mean() - found.mean()),
-            lambda resamples, generator: means(state, resamples, generator) - means(found, resamples, generator),
-            "source and target images, T kept",
-            {"source_confidence": float(state.mean()) - known.error, "target_confidence": float(found.mean())},
+            float(state.sums.mean() - found.mean()),
+            replicates,
+            "source and target images, T to first order",
+            {"source_confidence": float(state.sums.mean()) - known.error, "target_confidence": float(found.mean())},
             found,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """sums: float64[n], confidence + whether it is named wrong. response: of their mean to ln T."""
+
+    sums: np.ndarray
+    response: float

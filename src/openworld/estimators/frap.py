@@ -92,7 +92,7 @@ class FRAP:
 
     def _scored(self, known: Known, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
-        tau = tau or self._tau(base, outputs)
+        tau = tau or self._tau(base, outputs, known.temperature)
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)
         for rows in blocks(*base.shape):
             reference = probabilities(outputs.reference[rows], tau.value)
@@ -105,9 +105,9 @@ class FRAP:
             return reference
         return fuse(base, reference, weighting=self.weighting, fusion=self.fusion)
 
-    def _tau(self, base: np.ndarray, outputs: Outputs) -> ReferenceTemperature:
-        if self.tau == "dynamic":
-            return reference_temperature(base, outputs.reference)
+    def _tau(self, base: np.ndarray, outputs: Outputs, temperature: float) -> ReferenceTemperature:
+        if self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time
+            return outputs.once(("tau", temperature), lambda: reference_temperature(base, outputs.reference))
         return ReferenceTemperature(float(self.tau), divergence(base, outputs.reference, float(self.tau)))
 
 

@@ -1,20 +1,23 @@
 """IM: the source accuracy at each confidence, weighted as often as the target has it (Chen et al., 2021, Mandoline).
 
 With one-hot slices of confidence, Mandoline's log-linear weights are the ratio of the shares of target and source in
-each bin, so that no solver is needed. Bins are (l, u]; the public code of COT (luyuzhe111/COT @ 392c0ff) mixes that
-with [l, u), and divides by zero where a confidence lies on an edge.
+each bin, so that no solver is needed; groups of your own take one (`_slices`). Bins are (l, u]; the public code of COT
+(luyuzhe111/COT @ 392c0ff) mixes that with [l, u), and divides by zero where a confidence lies on an edge.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from openworld._arrays import require_at_least
+from openworld._errors import unknown_name
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._slices import SlicedSource
 from openworld.estimators._temperature import confidences
 from openworld.estimators.outputs import Outputs
 
+Slices = Literal["confidence", "given"]
 DROPPED = 0.05  # share of the target in bins without source images from which a warning is given
 
 
@@ -24,7 +27,10 @@ class IM:
 
     Args:
         bins: of equal width on [0, 1].
-        calibrate: fit T on the source; False: T = 1.
+        slices: "confidence", the bins; "given", the groups that `Outputs.slices` say each image belongs to (D of them,
+            Mandoline proper): source images are weighted until each group weighs what it does on the target.
+        pairs: of given slices, whether each two of them together count as a group too.
+        calibrate: fit T on the source; False: T = 1. Of no matter to given slices.
     The share of target images in bins without source images, of which nothing is known, is `dropped_mass`; if that is
     all of them, the accuracy is None.
 
@@ -34,6 +40,8 @@ class IM:
     """
 
     bins: int = 10
+    slices: Slices = "confidence"
+    pairs: bool = False
     calibrate: bool = True
 
     name: ClassVar[str] = "IM"
@@ -43,15 +51,23 @@ class IM:
 
     def __post_init__(self):
         require_at_least(1, bins=self.bins)
+        if self.slices not in get_args(Slices):
+            raise unknown_name("slices", str(self.slices), get_args(Slices))
 
     def fit(self, source: Outputs) -> Fitted:
-        """Fit the temperature; count wrong and right source images per bin, int64[2, bins]."""
+        """Fit the temperature; count wrong and right source images per bin, int64[2, bins], or per given pattern."""
+        if self.slices == "given":
+            source.require(("labels", "slices"), "IM with slices='given'")
+            return Fitted(self, look_at(source, self), SlicedSource.of(source, self.pairs))
         known = look_at(source, self, self.calibrate)
         binned, wrong = self._binned(confidences(source.logits, known.temperature)), source.wrong
         return Fitted(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
 
-    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+    def read(self, known: Known, state: np.ndarray | SlicedSource, target: Outputs) -> Reading:
         """Sample scores: source accuracy in the image's bin, and the mean over the target where the bin has none."""
+        if self.slices == "given":
+            target.require(("slices",), "IM with slices='given'")
+            return state.read(target)
         found = self._binned(confidences(target.logits, known.temperature))
         counts = self._counts(found)
         error = float(_errors(state, counts))

@@ -15,12 +15,12 @@ from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
 from openworld.estimators._bootstrap import counts, means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import probabilities
+from openworld.estimators._temperature import probabilities, response
 from openworld.estimators._transport import Plan, given_probabilities, quotas, transport, worths
 from openworld.estimators.outputs import Outputs
 
 MARGINALS = ("source_labels", "uniform")
-DRAWS = 4  # resamples, to see what chance alone adds
+DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many classes on one is enough
 NOISY = 0.01  # that much added error is worth a warning
 
 
@@ -60,13 +60,20 @@ class COT:
         """Sample scores: probabilities of the labels that the images are given."""
         p = probabilities(target.logits, known.temperature)
         shares = marginal_shares(self.marginal, state, known.classes)
-        plan = transport(p, quotas(shares, target.n))
+        plan = plan_of(target, known.temperature, p, shares)
         given = given_probabilities(p, plan)
         bias = sampling_bias(p)
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            # the dual, 1 - mean worth of the images - sum_c m_c v_c, with the prices v kept (envelope theorem)
+            prices = plan.prices[state] if self.marginal == "source_labels" else shares @ plan.prices
+            source = prices + response(given, target.logits, known.temperature) * known.pulls
+            return 1 - means(worths(p, plan), resamples, generator) - means(source, resamples, generator)
+
         return Reading(
             1 - float(given.mean()),
-            _Replicates(worths(p, plan), plan, shares, state if self.marginal == "source_labels" else None),
-            "target images and source labels, to first order (prices of the classes and T kept)",
+            replicates,
+            "target and source images, to first order (prices of the classes kept)",
             {"sampling_bias": bias} | plan_details(plan, known.classes),
             given,
             (_FEW.format(target.n, known.classes, bias),) if bias > NOISY else (),
@@ -77,22 +84,6 @@ _FEW = (
     "with {} target images of {} classes, chance alone moves the classes' shares so far that the error is estimated "
     "about {:.3f} too high"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Replicates:
-    """Resampled errors by the dual: 1 - mean worth of the images - sum_c m_c v_c, prices kept (envelope theorem)."""
-
-    worths: np.ndarray
-    plan: Plan
-    shares: np.ndarray
-    labels: np.ndarray | None
-
-    def __call__(self, resamples: int, generator: np.random.Generator) -> np.ndarray:
-        values = 1 - means(self.worths, resamples, generator)
-        if self.labels is None:
-            return values - self.shares @ self.plan.prices
-        return values - means(self.plan.prices[self.labels], resamples, generator)
 
 
 def require_marginal(marginal) -> None:
@@ -116,6 +107,12 @@ def marginal_shares(marginal, labels: np.ndarray, classes: int) -> np.ndarray:
     return np.asarray(marginal, np.float64)
 
 
+def plan_of(target: Outputs, temperature: float, p: np.ndarray, shares: np.ndarray) -> Plan:
+    """The transport of target probabilities p, of logits over `temperature`, to shares of the classes."""
+    given = quotas(shares, target.n)
+    return target.once(("plan", temperature, given.tobytes()), lambda: transport(p, given))
+
+
 def plan_details(plan: Plan, classes: int) -> dict[str, list]:
     """For an `Estimate`: how many images each class was given, and its price."""
     return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
@@ -128,6 +125,7 @@ def sampling_bias(p: np.ndarray) -> float:
     high by for a calibrated model and the right `marginal`; it falls with n / C, more slowly for a certain model.
     """
     generator, n = np.random.default_rng(0), len(p)
-    resampled = [quotas(drawn @ p / n, n) for drawn in counts(n, DRAWS, generator)]
+    draws = DRAWS if p.shape[1] < STEADY else 1
+    resampled = [quotas(drawn @ p / n, n) for drawn in counts(n, draws, generator)]
     least = np.mean([given_probabilities(p, transport(p, each)).mean() for each in resampled])
     return max(0.0, float(p.max(axis=1).mean() - least))

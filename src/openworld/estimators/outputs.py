@@ -3,13 +3,17 @@
 Estimators see models through this alone: no images, no weights. Labels are known of the source, never of the target.
 """
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from openworld._arrays import as_labels, as_table
 from openworld._errors import OpenworldError
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +26,8 @@ class Outputs:
         reference: float[n, C], how similar a reference model finds each image and each class name (cosines); or None.
         partners: float[n, C] each, the logits of other models of the same classes, in the same order for source and
             target.
+        slices: [n, D], which of D groups of your own each image belongs to (night, small, from camera 2, ...): true or
+            false, or 1, 0 and -1, of which 0 counts as -1; kept as 1.0 and -1.0. For IM(slices="given").
     Raises:
         OpenworldError: NaN or infinity, shapes that differ, a label outside 0..C-1, no image, a single class.
 
@@ -34,6 +40,7 @@ class Outputs:
     labels: np.ndarray | None = None
     reference: np.ndarray | None = None
     partners: tuple[np.ndarray, ...] = ()
+    slices: np.ndarray | None = None
 
     def __post_init__(self):
         logits = as_table(self.logits, "logits", (2,))
@@ -44,6 +51,7 @@ class Outputs:
             "labels": None if self.labels is None else _labels(self.labels, logits.shape),
             "reference": None if self.reference is None else _alike(self.reference, "reference", logits.shape),
             "partners": tuple(_alike(one, f"partners[{i}]", logits.shape) for i, one in enumerate(self.partners)),
+            "slices": None if self.slices is None else _slices(self.slices, logits.shape[0]),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -75,11 +83,26 @@ class Outputs:
         return int(self.wrong.sum())
 
     def require(self, needs: tuple[str, ...], what: str) -> None:
-        """Raise unless all of `needs` ("labels", "reference", "partners") are there; `what` says what for."""
+        """Raise unless all of `needs` ("labels", "reference", "partners", "slices") are there; `what` says what for."""
         for need in needs:
             value = getattr(self, need)
             if value is None or len(value) == 0:
                 raise OpenworldError(f"{what} needs {need}, and these outputs have none: pass {need}=... to Outputs.")
+
+    def once(self, what: Hashable, find: Callable[[], Found]) -> Found:
+        """`find()`, kept under the name `what` as long as these outputs live: several estimators need the same of them.
+
+        >>> outputs = Outputs([[2.0, 1.0]])
+        >>> outputs.once("answer", lambda: 1), outputs.once("answer", lambda: 2)
+        (1, 1)
+        """
+        if what not in self._found:
+            self._found[what] = find()
+        return self._found[what]
+
+    @cached_property
+    def _found(self) -> dict[Hashable, object]:
+        return {}
 
     def take(self, rows) -> "Outputs":
         """Of some images alone: indices int[m], or bool[n]."""
@@ -88,6 +111,7 @@ class Outputs:
             None if self.labels is None else self.labels[rows],
             None if self.reference is None else self.reference[rows],
             tuple(one[rows] for one in self.partners),
+            None if self.slices is None else self.slices[rows],
         )
 
 
@@ -106,3 +130,12 @@ def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
             "same order."
         )
     return table
+
+
+def _slices(values, n: int) -> np.ndarray:
+    table = as_table(values, "slices", (2,))
+    if len(table) != n or not table.shape[1]:
+        raise OpenworldError(f"slices has shape {table.shape}, expected ({n}, D): a column for each of D >= 1 groups.")
+    if not np.isin(table, (-1, 0, 1)).all():
+        raise OpenworldError("slices holds other values than 1, 0 and -1: say whether an image is in a group, or not.")
+    return np.where(table > 0, 1.0, -1.0)

@@ -2,22 +2,25 @@
 
 "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), section 4.2: tau minimises the mean
 Jensen-Shannon divergence between softmax(similarities / tau) and the judged model's probabilities, without labels.
-The paper names no optimiser. Here the lowest of 201 points on log tau in [1e-3, 1e2] is found, and Brent's method
-searches between its neighbours. Random references end at the upper bound, where all classes are equally likely.
+The paper names no optimiser. Here the lowest of 201 points on log tau in [1e-3, 1e2] is found on some of the images;
+from there, on all of them, the slope leads to the two points between which it turns, and Brent's method to its zero.
+Random references end at the upper bound, where all classes are equally likely.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, fsum
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from openworld.estimators._temperature import blocks
 
 BOUNDS = (1e-3, 1e2)
 POINTS = 201
-NUMBERS, LEAST = 200_000, 200  # the grid is looked at on so many numbers, of so many images; later steps look at all
+NUMBERS, LEAST = 20_000, 200  # the points are compared on so many numbers, of at least so many images
+PRECISION = 1e-12  # of log tau
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -42,22 +45,18 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
     >>> round(reference_temperature(base, np.array([[0.2, 0.1]])).value, 5)
     0.09102
     """
+    both = _Pair(base, similarities)
     if not np.ptp(similarities, axis=1).any():
-        return ReferenceTemperature(1.0, divergence(base, similarities, 1.0), _FLAT)
+        return ReferenceTemperature(1.0, both.divergence(1.0), _FLAT)
     grid = np.linspace(*np.log(BOUNDS), POINTS)
     few = slice(None, None, -(-len(base) // max(LEAST, NUMBERS // base.shape[1])))
-    coarse = [divergence(base[few], similarities[few], exp(point)) for point in grid]
-    index = _descend(lambda i: divergence(base, similarities, exp(grid[i])), int(np.argmin(coarse)))
-    near = minimize_scalar(
-        lambda point: divergence(base, similarities, exp(point)),
-        bounds=(grid[max(index - 1, 0)], grid[min(index + 1, POINTS - 1)]),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
-    if index in (0, POINTS - 1) and divergence(base, similarities, BOUNDS[index > 0]) <= near.fun:
-        end = BOUNDS[index > 0]
-        return ReferenceTemperature(end, divergence(base, similarities, end), _UPPER if index else _LOWER)
-    return ReferenceTemperature(exp(near.x), float(near.fun))
+    some = _Pair(base[few], similarities[few])
+    place = _downhill(lambda i: both.slope(exp(grid[i])), int(np.argmin([some.divergence(exp(u)) for u in grid])))
+    if place in (0, POINTS):
+        end = BOUNDS[place > 0]
+        return ReferenceTemperature(end, both.divergence(end), _UPPER if place else _LOWER)
+    tau = exp(brentq(lambda u: both.slope(exp(u)), grid[place - 1], grid[place], xtol=PRECISION))
+    return ReferenceTemperature(tau, both.divergence(tau))
 
 
 def divergence(base: np.ndarray, similarities: np.ndarray, temperature: float) -> float:
@@ -66,33 +65,58 @@ def divergence(base: np.ndarray, similarities: np.ndarray, temperature: float) -
     >>> round(divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 99.0]]), 0.1), 4)  # nothing in common: ln 2
     0.6931
     """
-    found: list[float] = []
-    for rows in blocks(*base.shape):
-        p, shifted = base[rows], similarities[rows] - similarities[rows].max(axis=1, keepdims=True)
-        shifted /= temperature
-        q = np.exp(shifted)
-        total = q.sum(axis=1)
-        q /= total[:, None]
-        own = np.log(total) - np.einsum("ij,ij->i", q, shifted)  # entropy of q, from its logarithm as it is
-        found += (_entropies((p + q) / 2) - (own + _entropies(p)) / 2).tolist()
-    return max(0.0, fsum(found) / len(found))  # fsum: no order of the images shows in the last bit
+    return _Pair(base, similarities).divergence(temperature)
+
+
+class _Pair:
+    """Probabilities of the judged model and similarities of the reference, with what no temperature changes."""
+
+    def __init__(self, base: np.ndarray, similarities: np.ndarray):
+        self.base, self.similarities = base, similarities
+        self.entropies = np.concatenate([_entropies(base[rows]) for rows in blocks(*base.shape)])
+
+    def divergence(self, temperature: float) -> float:
+        """Mean over images."""
+        found: list[float] = []
+        for rows, q, logs in self._softened(temperature):
+            own = -np.einsum("ij,ij->i", q, logs)
+            middle = _entropies((self.base[rows] + q) / 2)
+            found += (middle - (own + self.entropies[rows]) / 2).tolist()
+        return max(0.0, fsum(found) / len(found))  # fsum: no order of the images shows in the last bit
+
+    def slope(self, temperature: float) -> float:
+        """Its derivative by log tau: mean of -1/2 sum_c q_c (l_c - sum_k q_k l_k) ln(q_c / m_c), with l = ln q."""
+        found: list[float] = []
+        for rows, q, logs in self._softened(temperature):
+            centred = logs - np.einsum("ij,ij->i", q, logs)[:, None]
+            ratio = logs - np.log(np.maximum((self.base[rows] + q) / 2, TINY))
+            found += np.einsum("ij,ij,ij->i", q, centred, ratio).tolist()
+        return -fsum(found) / len(found) / 2
+
+    def _softened(self, temperature: float) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Rows, softmax(similarities / temperature) of them, and its logarithm, finite where the softmax is 0."""
+        for rows in blocks(*self.base.shape):
+            logs = self.similarities[rows] - self.similarities[rows].max(axis=1, keepdims=True)
+            logs /= temperature
+            q = np.exp(logs)
+            total = q.sum(axis=1, keepdims=True)
+            logs -= np.log(total)
+            q /= total
+            yield rows, q, logs
 
 
 def _entropies(p: np.ndarray) -> np.ndarray:
     """-sum_c p_c ln p_c of each row; a probability of 0 adds 0."""
-    return -np.einsum("ij,ij->i", p, np.log(np.maximum(p, np.finfo(np.float64).tiny)))
+    return -np.einsum("ij,ij->i", p, np.log(np.maximum(p, TINY)))
 
 
-def _descend(height: Callable[[int], float], start: int) -> int:
-    """The point of the grid from which neither neighbour lies lower, downhill from `start`."""
-    known: dict[int, float] = {}
-    while True:
-        around = [i for i in (start, start - 1, start + 1) if 0 <= i < POINTS]
-        known |= {i: height(i) for i in around if i not in known}
-        lowest = min(around, key=known.__getitem__)
-        if lowest == start:
-            return start
-        start = lowest
+def _downhill(slope: Callable[[int], float], start: int) -> int:
+    """The point i that rises (or is flat) and whose neighbour i - 1 falls; 0 or POINTS where there is none."""
+    while start < POINTS and slope(start) < 0:
+        start += 1
+    while start > 0 and slope(start - 1) >= 0:
+        start -= 1
+    return start
 
 
 _FLAT = "the reference is uninformative: it finds every class equally similar, so that its temperature is of no matter"

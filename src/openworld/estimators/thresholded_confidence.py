@@ -7,12 +7,9 @@ unless `calibrate` is False. Entropies are natural, which changes the threshold 
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from scipy.special import xlogy
-
 from openworld.estimators._cut import Cut
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import blocks, confidences, probabilities
+from openworld.estimators._temperature import confidences, negative_entropies
 from openworld.estimators._threshold import require_rule
 from openworld.estimators.outputs import Outputs
 
@@ -85,16 +82,3 @@ class ATCNegativeEntropy:
     def read(self, known: Known, state: Cut, target: Outputs) -> Reading:
         """Sample scores: negative entropies."""
         return state.read(negative_entropies(target.logits, known.temperature), "T")
-
-
-def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
-    """sum_c p_c ln p_c of each row, float64[n] in [-ln C, 0]; a probability of 0 adds 0.
-
-    >>> negative_entropies(np.array([[0.0, 0.0], [1000.0, 0.0]]), 1.0).round(4).tolist()
-    [-0.6931, 0.0]
-    """
-    found = np.empty(len(logits))
-    for rows in blocks(*logits.shape):
-        p = probabilities(logits[rows], temperature)
-        found[rows] = xlogy(p, p).sum(axis=1)
-    return found

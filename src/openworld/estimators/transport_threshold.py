@@ -14,8 +14,8 @@ from openworld.estimators._cut import Cut
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import probabilities
 from openworld.estimators._threshold import require_rule
-from openworld.estimators._transport import given_probabilities, quotas, transport
-from openworld.estimators.optimal_transport import marginal_shares, plan_details, require_marginal
+from openworld.estimators._transport import given_probabilities, transport
+from openworld.estimators.optimal_transport import marginal_shares, plan_details, plan_of, require_marginal
 from openworld.estimators.outputs import Outputs
 
 FEW = 20  # target images a class
@@ -64,7 +64,7 @@ class COTT:
         """Sample scores: probabilities of the labels that the images are given."""
         cut, shares = state
         p = probabilities(target.logits, known.temperature)
-        plan = transport(p, quotas(shares, target.n))
+        plan = plan_of(target, known.temperature, p, shares)
         warnings = (_FEW.format(target.n, known.classes, FEW),) if target.n < FEW * known.classes else ()
         details = plan_details(plan, known.classes)
         return cut.read(given_probabilities(p, plan), "T and the labels given", warnings, **details)

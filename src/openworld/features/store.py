@@ -140,13 +140,13 @@ class FeatureStore:
         from safetensors.numpy import save
 
         # safetensors writes what is not contiguous in memory in the order of memory, without a word.
-        _write_atomically(self.shard_path(index), save({key: np.ascontiguousarray(a) for key, a in arrays.items()}))
+        write_atomically(self.shard_path(index), save({key: np.ascontiguousarray(a) for key, a in arrays.items()}))
 
     def finish(self, shards: int, description: dict) -> None:
         """Write the manifest: the set is whole from here on."""
         digests = [_digest(self.shard_path(index)) for index in range(shards)]
         text = json.dumps(description | {"shards": digests}, indent=1, sort_keys=True)
-        _write_atomically(self.folder / "manifest.json", text.encode())
+        write_atomically(self.folder / "manifest.json", text.encode())
         self.__dict__.pop("manifest", None)
 
     def array(self, name: str) -> ShardedArray | None:
@@ -156,7 +156,7 @@ class FeatureStore:
 
     def shard(self, index: int, name: str) -> np.ndarray | None:
         """One array of one shard, memory-mapped."""
-        return _memory_map(self.shard_path(index), name)
+        return memory_map(self.shard_path(index), name)
 
     def verify(self) -> None:
         """Read every shard and compare its SHA-256 with the manifest; raises on the first that differs."""
@@ -174,7 +174,12 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _memory_map(path: Path, name: str) -> np.ndarray | None:
+def memory_map(path: Path, name: str) -> np.ndarray | None:
+    """One array of a safetensors file, not read yet; None where it holds none of that name.
+
+    Raises:
+        OpenworldError: no such file, or one that is cut short.
+    """
     if not path.exists():
         raise _damaged(path, "is missing")
     try:
@@ -192,7 +197,8 @@ def _memory_map(path: Path, name: str) -> np.ndarray | None:
     return np.memmap(path, _DTYPES[entry["dtype"]], "r", offset=8 + length + start, shape=tuple(entry["shape"]))
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put bytes at a path whole or not at all, however many write it at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
         try:

@@ -1,6 +1,7 @@
 """The papers' evaluations, one file each: what is run, and what is computed from saved scores.
 
-A protocol's module holds its spec, and `tasks`, `encode_all`, `fingerprints`, `units`, `run_unit` and `summary` of it.
+A protocol's module holds its spec, and `tasks`, `encode_all`, `fingerprints`, `units`, `run_unit` and `summary` of it;
+instead of `encode_all` perhaps `stages`, where more is to be done before the units than encoding.
 """
 
 from collections.abc import Mapping
@@ -10,12 +11,21 @@ from types import ModuleType
 from typing import Any
 
 from openworld._errors import unknown_name
+from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
+from openworld.protocols._encoding import encoding
+from openworld.protocols._stages import Stage
+from openworld.protocols._workbench import Machine
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.recognition import RecognitionSpec
 from openworld.runs import read_given, read_spec
 
-PROTOCOLS = {"recognition": RecognitionSpec, "generalisation": GeneralisationSpec, "dynamic": DynamicSpec}
+PROTOCOLS = {
+    "recognition": RecognitionSpec,
+    "generalisation": GeneralisationSpec,
+    "dynamic": DynamicSpec,
+    "accuracy-estimation": AccuracyEstimationSpec,
+}
 
 
 def read_protocol(source: Path | str | Mapping[str, Any]):
@@ -36,4 +46,19 @@ def module_of(spec) -> ModuleType:
     return import_module(type(spec).__module__)
 
 
-__all__ = ["PROTOCOLS", "DynamicSpec", "GeneralisationSpec", "RecognitionSpec", "module_of", "read_protocol"]
+def stages_of(spec, machine: Machine) -> tuple[Stage, ...]:
+    """What is done before the units of a spec: encoding what its tasks read, unless its protocol has `stages` of its own."""
+    module = module_of(spec)
+    return module.stages(spec, machine) if hasattr(module, "stages") else (encoding(module.tasks(spec), machine),)
+
+
+__all__ = [
+    "PROTOCOLS",
+    "AccuracyEstimationSpec",
+    "DynamicSpec",
+    "GeneralisationSpec",
+    "RecognitionSpec",
+    "module_of",
+    "read_protocol",
+    "stages_of",
+]

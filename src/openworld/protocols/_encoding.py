@@ -1,19 +1,17 @@
 """Encode what tasks read on an engine: a unit per missing shard, which writes the bytes that encoding here would write.
 
-The shards go into the cache of encoded image sets; a set becomes whole when `encode_all` of the protocol has looked at
-it afterwards. That a unit was done is noted in the run's folder until all are.
+The shards go into the cache of encoded image sets; a set becomes whole when `encode_tasks` has looked at it afterwards.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from openworld.features import Encoding, encode_shard, missing_shards
-from openworld.protocols._planning import Plannable
+from openworld.protocols._planning import Plannable, encode_tasks
+from openworld.protocols._stages import Crew, Progress, Stage, work_off
 from openworld.protocols._workbench import Machine, Source, backbone
-from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec
-from openworld.runs.atomic import remove
-from openworld.runs.lock import file_lock
+from openworld.runs import Unit, UnitResult, read_spec
 
 
 def encode_on(
@@ -22,7 +20,7 @@ def encode_on(
     folder: Path,
     tasks: Sequence[Plannable],
     machine: Machine,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Encode every shard that the tasks need and that is not on disk.
 
@@ -34,26 +32,19 @@ def encode_on(
     Raises:
         OpenworldError: what `encode_shard` and `execute` raise.
     """
-    with file_lock(folder / "units" / ".locks" / "encoding.lock"):  # a second process of this run waits, then has none
-        sizes = dict(_missing(tasks, machine))
-        if not sizes:
-            return
-        total, done = sum(sizes.values()), 0
-        counts = {unit.name: size for unit, size in sizes.items()}
+    work_off("encoding", lambda: dict(_missing(tasks, machine)), Crew(engine, workers, folder), progress)
 
-        def told(event) -> None:
-            nonlocal done
-            if event.state == "finished":
-                done += counts[event.unit]
-                if progress:
-                    progress(done, total)
 
-        notes = folder / ".encoding"
-        remove(notes)  # of a process that was killed: what it did shows in the cache
-        try:
-            execute(list(sizes), RunStore(notes), engine=engine, workers=workers, progress=told)
-        finally:
-            remove(notes)
+def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
+    """The stage that encodes what the tasks read."""
+
+    def work(crew: Crew, progress: Progress | None) -> int:
+        if crew.engine != "local" or (crew.workers > 1 and machine.device != "cpu"):
+            # On a CPU one process has all cores busy already.
+            encode_on(crew.engine, crew.workers, crew.folder, tasks, machine, progress)
+        return encode_tasks(tasks, machine, progress)
+
+    return Stage("encoding", "encoded", "images", work)
 
 
 def encode_one(source: Mapping, encoding: Mapping, backbone_name: str, shard: int, machine: Mapping) -> UnitResult:

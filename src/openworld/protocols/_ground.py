@@ -23,7 +23,6 @@ ALIASES = {
 }
 """What papers call a backbone -> its name here."""
 
-PUBLISHED_SEEDS = (1, 2, 3)
 PUBLISHED_VIEWS = 8
 NAMES = {card.title: name for name, card in PUBLISHED.items()}
 """What papers call a data set -> its name here."""
@@ -33,16 +32,25 @@ _FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What a paper uses where nothing else is asked for."""
+
+    backbone: str = "ViT-B/16"
+    seeds: tuple[int, ...] = (1, 2, 3)
+
+
+@dataclass(frozen=True)
 class Ground:
     """What the runs of a plan share.
 
     Args:
         data: "embedded" for the world that comes along, or the folder of all downloaded data sets.
         backbone: a name of `openworld list backbones`, "ViT-B/16", "ViT-B/32" or "ViT-L/14", or a folder; "" for the
-            embedded CLIP on embedded data and ViT-B/16 on downloaded ones.
-        seeds: of few-shot draws, class orders, starts and shuffles.
+            embedded CLIP on embedded data and the paper's on downloaded ones. Of FRAP it is the reference.
+        seeds: of few-shot draws, class orders, starts and shuffles; () for the paper's.
         learners: methods to keep, by the paper's name or ours; () for all of them.
         quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
+        usual: of the paper; `plan` sets it.
 
     Raises:
         OpenworldError: quick below 1.
@@ -50,14 +58,23 @@ class Ground:
 
     data: str = EMBEDDED
     backbone: str = ""
-    seeds: tuple[int, ...] = PUBLISHED_SEEDS
+    seeds: tuple[int, ...] = ()
     learners: tuple[str, ...] = ()
     quick: int = 1
+    usual: Usual = Usual()
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
-        named = self.backbone or (EMBEDDED if self.embedded else "ViT-B/16")
-        object.__setattr__(self, "backbone", ALIASES.get(named, named))
+        object.__setattr__(self, "backbone", ALIASES.get(self.backbone, self.backbone))
+
+    def settled(self, usual: Usual) -> "Ground":
+        """The same with what a paper uses in place of what is left open.
+
+        >>> Ground("data").settled(Usual("ViT-B/32", (0, 1, 10))).backbone
+        'openai/clip-vit-base-patch32'
+        """
+        named = self.backbone or (EMBEDDED if self.embedded else usual.backbone)
+        return replace(self, backbone=named, seeds=self.seeds or usual.seeds, usual=usual)
 
     @property
     def embedded(self) -> bool:
@@ -96,7 +113,7 @@ class Ground:
         >>> Ground(seeds=(1,)).suffix("GMoP, no gate")
         '-gmop-no-gate-seed-1'
         """
-        if self.seeds != PUBLISHED_SEEDS:
+        if self.seeds not in ((), self.usual.seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
         plain = "-".join(_plain(part) for part in parts)
         return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""

@@ -38,6 +38,13 @@ def require_data(spec) -> None:
     require_places(one.dataset for one in _ENTRIES[spec.protocol](spec))
 
 
+def readers(spec) -> tuple[str, ...]:
+    """The backbones that read the names; none where a run does without."""
+    if spec.protocol == "accuracy-estimation":
+        return tuple(dict.fromkeys(one.backbone for one in spec.references if one.backbone))
+    return (spec.backbone,)
+
+
 def casts(spec) -> tuple[Cast, ...]:
     """The names of every data set of a run, each list of names once.
 
@@ -107,13 +114,24 @@ def _entries_of_dynamic(spec) -> tuple:
     return (*played.datasets, *played.source, *played.variants, *played.others)
 
 
-_CASTS = {"recognition": _of_recognition, "dynamic": _of_dynamic, "generalisation": _of_generalisation}
+def _of_estimation(spec) -> Iterator[Cast]:
+    names = spec.ground.names_of.load().classnames
+    yield Cast(str(spec.sources[0]), spec.sources[0].dataset, names, len(names))
+
+
+_CASTS = {
+    "recognition": _of_recognition,
+    "dynamic": _of_dynamic,
+    "generalisation": _of_generalisation,
+    "accuracy-estimation": _of_estimation,
+}
 """Protocol -> its casts."""
 
 _ENTRIES = {
     "recognition": lambda spec: (spec,),
     "dynamic": _entries_of_dynamic,
     "generalisation": lambda spec: (spec.source, *spec.variants, *spec.others),
+    "accuracy-estimation": lambda spec: (*spec.sources, *spec.targets),
 }
 """Protocol -> everything in a spec that names a data set."""
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
 from openworld.protocols._entries import LearnerSpec
-from openworld.protocols._ground import Ground, PlannedRun, fewer_targets
+from openworld.protocols._ground import Ground, PlannedRun, Usual, fewer_targets
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
 
 PAPER = "openpl"
 PUBLISHED_TASK = "openpl"
+
+USUAL = Usual()
 
 METHODS: dict[str, LearnerSpec] = {
     "CLIP": LearnerSpec("zero-shot"),
@@ -81,6 +83,11 @@ def default_tables(ground: Ground) -> tuple[str, ...]:
     """The tables that are made where none is named: all; on embedded data those of the main text, as two data sets
     would fill the appendix with repetitions."""
     return MAIN_TABLES if ground.embedded else tuple(TABLES[PAPER])
+
+
+def remarks(ground: Ground) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
+    return ()
 
 
 def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:

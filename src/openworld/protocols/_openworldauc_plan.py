@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._entries import LearnerSpec
-from openworld.protocols._ground import Ground, PlannedRun, fewer_targets
+from openworld.protocols._ground import Ground, PlannedRun, Usual, fewer_targets
 from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.recognition import RecognitionSpec
 from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
@@ -17,6 +17,8 @@ from openworld.report.published.paper_tables import COOP_DATASETS, VARIANTS
 
 PAPER = "openworldauc"
 PUBLISHED_TASK = "base-to-new"
+
+USUAL = Usual()
 
 METHODS: dict[str, LearnerSpec] = {
     "CLIP": LearnerSpec("zero-shot"),
@@ -85,6 +87,11 @@ class Need:
 def default_tables(ground: Ground) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
+
+
+def remarks(ground: Ground) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
+    return ()
 
 
 def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:

@@ -38,6 +38,9 @@ SHAPES: dict[str, TwoTowerConfig] = {
 }
 """Backbones whose speed can be measured without their weights."""
 
+_ALIKE = {"google/siglip-base-patch16-224": "openai/clip-vit-base-patch16"}
+"""Backbones whose image tower is as large as that of one of these."""
+
 FEWEST, MOST = 3, 100  # class names that a step is measured with
 _SENTENCE_SECONDS = 0.06  # of reading all class names once, at the larger number
 _SLOW = 0.05  # seconds per picture, of which a few will do
@@ -155,6 +158,12 @@ def _counts_of_names(clip: TwoTower) -> tuple[int, int]:
     each = fastest(lambda: clip.encode_text(names), clip.device) / len(names)
     many = min(MOST, max(3 * FEWEST, round(_SENTENCE_SECONDS / each)))
     return max(FEWEST, many // 5), many
+
+
+def seconds_to_encode(name: str, device: str = "cpu", *, embedded: bool = False) -> float:
+    """Of one picture by a backbone, whose weights are drawn at random where they would have to be downloaded."""
+    alike = _ALIKE.get(name, name)
+    return _seconds_to_encode(_stand_in(alike, device) if alike in SHAPES else backbone(alike, device), embedded)
 
 
 def _seconds_to_encode(clip: TwoTower, embedded: bool) -> float:

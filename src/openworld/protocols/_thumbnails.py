@@ -17,10 +17,11 @@ def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str =
         folder: of the attachments.
     """
     ids = {int(table["id"][one.place]) for picked in pictures.choose(table).values() for one in picked}
-    return {f"{folder}/{number}.png": _png(picture(number)) for number in sorted(ids)}
+    return {f"{folder}/{number}.png": thumbnail(picture(number)) for number in sorted(ids)}
 
 
-def _png(image) -> bytes:
+def thumbnail(image) -> bytes:
+    """A PIL picture as PNG, at most 64 pixels wide and high."""
     image.thumbnail((64, 64))
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)

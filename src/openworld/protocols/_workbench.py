@@ -141,7 +141,11 @@ def require_pictures(source: Source) -> None:
 def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str], others: Mapping[str, str]) -> None:
     """Refuse to compute when weights, pictures or `others` are no longer those that the unit was planned for."""
     pictures = {part: source.load().fingerprint for part, source in sources.items()}
-    found = {"weights": clip.fingerprint, **pictures, **others}
+    require_same({"weights": clip.fingerprint, **pictures, **others}, expected)
+
+
+def require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    """Refuse to compute when fingerprints are not those that the unit was planned for."""
     changed = sorted(name for name in expected if expected[name] != found.get(name))
     if changed:
         raise OpenworldError(

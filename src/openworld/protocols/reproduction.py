@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import PUBLISHED
-from openworld.protocols import _openpl_plan, _openworldauc_plan
+from openworld.datasets import PUBLISHED, SHIFTED
+from openworld.protocols import _frap_plan, _openpl_plan, _openworldauc_plan
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._ground import ALIASES, EMBEDDED, Ground, PlannedRun
 from openworld.report.published import PaperTable, published_tables
 
-PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan)}
-"""Paper -> its plan: METHODS, STAND_INS, ABSENT, `default_tables` and `plan_runs`."""
+PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan)}
+"""Paper -> its plan: USUAL, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
 
 ON_EMBEDDED = Ground()
-"""The embedded world and its CLIP, all methods, three seeds."""
+"""The embedded world and its CLIP, all methods, the paper's seeds."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,11 @@ class Plan:
 
     Args:
         paper: a key of PAPERS.
-        ground: data, backbone, seeds.
+        ground: data, backbone, seeds; nothing left open.
         runs: in the order in which they are carried out.
         tables: numbers of the tables that will be made.
         left_out: tables that were asked for and will not be made -> why.
+        remarks: what sets the runs apart from the paper's, in sentences.
     """
 
     paper: str
@@ -41,16 +42,22 @@ class Plan:
     runs: tuple[PlannedRun, ...]
     tables: tuple[str, ...]
     left_out: dict[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def downloads(self) -> tuple[str, ...]:
         """The data sets that must have been downloaded."""
         named = dict.fromkeys(one.dataset for run in self.runs for one in data_of(run.spec))
-        return tuple(name for name in PUBLISHED if name in named)
+        return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
+
+    @property
+    def estimates(self) -> bool:
+        """Whether its runs estimate accuracies, so that their cost is of another kind."""
+        return self.runs[0].spec.protocol == "accuracy-estimation"
 
     @property
     def units(self) -> int:
-        """How many pairs of a learner and a seed are fitted, over all runs."""
+        """How many records are made, over all runs: pairs of a learner and a seed, or judged models."""
         return sum(units_of(run.spec) for run in self.runs)
 
 
@@ -58,7 +65,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     """What must be run for tables of a paper.
 
     Args:
-        paper: "openworldauc" or "openpl".
+        paper: "openworldauc", "openpl" or "frap".
         tables: their numbers; () for all (of OpenPL on embedded data, those of the main text).
         ground: data, backbone, seeds, methods.
 
@@ -71,6 +78,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     if paper not in PAPERS:
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
+    ground = ground.settled(module.USUAL)
     _require_methods(module, ground)
     wanted = [find_table(paper, one) for one in tables or module.default_tables(ground)]
     asked = list({table.number: table for table in wanted}.values())
@@ -80,7 +88,9 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     left_out = {table.number: reason for table in asked if table.number not in made}
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
-    return Plan(paper, ground, runs, tuple(one.number for one in asked if one.number in made), left_out)
+    return Plan(
+        paper, ground, runs, tuple(one.number for one in asked if one.number in made), left_out, module.remarks(ground)
+    )
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -103,6 +113,8 @@ def data_of(spec) -> tuple[DataSpec, ...]:
     """The data sets that a spec of any protocol reads."""
     if spec.protocol == "recognition":
         return tuple(dict.fromkeys(DataSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
+    if spec.protocol == "accuracy-estimation":
+        return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.targets))))
     if spec.protocol == "generalisation":
         return spec.source, *spec.variants, *spec.others
     tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()
@@ -117,6 +129,8 @@ def data_of(spec) -> tuple[DataSpec, ...]:
 
 def units_of(spec) -> int:
     """How many units a spec of any protocol has."""
+    if spec.protocol == "accuracy-estimation":
+        return len(spec.seeds) * sum(len(one.checkpoints) for one in spec.models)
     pairs = len(spec.learners) * len(spec.seeds)
     if spec.protocol != "dynamic":
         return pairs

@@ -1,6 +1,7 @@
 """Tables, figures and one self-contained page, from records alone.
 
-build(folder)                          the page of a run; returns its path (`build_courses`: of dynamic scenarios)
+build(folder)                          the page of a run; returns its path (`build_courses`: of dynamic scenarios,
+                                       `build_estimates`: of accuracies estimated without labels)
 summary = summarise(load(folder).outcomes)
 terminal_table(table), losses_line(row), export(summary, "csv" | "markdown" | "latex"), verdict(summary)
 """
@@ -10,6 +11,14 @@ from openworld.report.course_numbers import scenario_tables
 from openworld.report.course_page import build_courses
 from openworld.report.course_tables import MANY, terminal_course, terminal_legend, terminal_scenario
 from openworld.report.courses import load_courses, played_courses
+from openworld.report.estimates import (
+    build_estimates,
+    estimate_verdict,
+    estimated_accuracy,
+    export_estimates,
+    load_estimates,
+    terminal_estimates,
+)
 from openworld.report.exports import export
 from openworld.report.outcome import load
 from openworld.report.page import build, render, write_page
@@ -26,12 +35,17 @@ __all__ = [
     "Table",
     "build",
     "build_courses",
+    "build_estimates",
     "choose",
     "courses_json",
+    "estimate_verdict",
+    "estimated_accuracy",
     "export",
     "export_courses",
+    "export_estimates",
     "load",
     "load_courses",
+    "load_estimates",
     "losses_line",
     "played_courses",
     "reaches",
@@ -40,6 +54,7 @@ __all__ = [
     "scenario_tables",
     "summarise",
     "terminal_course",
+    "terminal_estimates",
     "terminal_legend",
     "terminal_reach",
     "terminal_scenario",

@@ -15,6 +15,7 @@ from openworld.report.measured import Measured
 from openworld.report.published import (
     AVERAGE,
     METRICS,
+    MODELS,
     PaperTable,
     PublishedNumber,
     misprints_of,
@@ -22,7 +23,6 @@ from openworld.report.published import (
     published_numbers,
 )
 
-PAPERS_BACKBONE = "CLIP ViT-B/16"
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
 
 
@@ -33,7 +33,7 @@ class Beside:
     Args:
         table: what it is.
         same_data: whether ours were measured on the table's own data sets.
-        rows: what the rows are called: methods, or settings.
+        rows: what the rows are called: methods, settings or data sets.
         columns: in order.
         pairs: the cells that are not empty, by (row, column).
         agreements: of the two orders of the methods, metric by metric.
@@ -55,7 +55,7 @@ class Beside:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods that have a row, or, where rows are settings, a number of ours."""
+        """The methods that have a row, or, where rows are none, a number of ours."""
         return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(one.method for one in self.measured))
 
     @property
@@ -78,7 +78,8 @@ class Beside:
 
     @property
     def _model(self) -> str:
-        return f"Ours with backbone {' and '.join(self.backbones) or 'unknown'}, the paper's with {PAPERS_BACKBONE}."
+        ours, theirs = " and ".join(self.backbones) or "unknown", MODELS[self.table.paper]
+        return f"Ours with backbone {ours}, the paper's with {theirs}."
 
     @property
     def _compared(self) -> str:
@@ -127,7 +128,7 @@ def beside(paper: str, table: str, measured: Sequence[Measured]) -> Beside:
     return Beside(
         table=wanted,
         same_data=same,
-        rows=tuple(row for row in names if row in shown),
+        rows=tuple(sorted((row for row in names if row in shown), key=lambda row: row == AVERAGE)),
         columns=_ordered(wanted, pairs, [sides.key(one)[1] for one in printed]),
         pairs=pairs,
         agreements=agreements(wanted, measured, alike),

@@ -79,6 +79,10 @@ class Sides:
         column = Column(number.metric, **{axis: getattr(number, axis) for axis in self.axes})
         return getattr(number, self.table.rows), column
 
+    def averaged_with(self, row: str, column: Column) -> tuple:
+        """The same for all numbers that one average is of: those of a method and metric."""
+        return (column,) if self.table.rows == "dataset" else (row, column.metric)
+
     @cached_property
     def by_key(self) -> dict[tuple[str, Column], PublishedNumber]:
         """The printed numbers by row and column."""
@@ -105,7 +109,7 @@ def _same_data(sides: Sides) -> Cells:
     found = {}
     for row, column in [*ours, *(key for key in sides.by_key if key[1] in columns and key not in ours)]:
         one = ours.get((row, column))
-        printed = _printed_like(sides, row, column, (one or columns[column]).datasets)
+        printed = _printed_like(sides, row, column, _measured_on(sides, one, columns[column]))
         found[row, column] = Pair(one, None) if printed is None else _paired(sides, one, printed)
     return found
 
@@ -145,15 +149,23 @@ class _Printed:
 def _printed_like(sides: Sides, row: str, column: Column, datasets: Sequence[str]) -> _Printed | None:
     """What the paper prints there; for an average over some of its data sets the mean of their rows."""
     exact = sides.by_key.get((row, column))
-    if column.dataset and column.dataset != AVERAGE:
+    dataset = row if sides.table.rows == "dataset" else column.dataset
+    if dataset and dataset != AVERAGE:
         return exact and _Printed(exact.value, exact.std, True)
-    listed = [one for one in sides.printed if one.dataset not in ("", AVERAGE)] if column.dataset else []
+    listed = [one for one in sides.printed if one.dataset not in ("", AVERAGE)] if dataset else []
     whole = {one.dataset for one in listed} or set(_averaged(sides.table, column))
     if listed and set(datasets) != whole:
-        of_row = [one for one in listed if sides.key(one)[0] == row and one.metric == column.metric]
-        own = [one.value for one in of_row if one.dataset in datasets]
+        alike = [one for one in listed if sides.averaged_with(*sides.key(one)) == sides.averaged_with(row, column)]
+        own = [one.value for one in alike if one.dataset in datasets]
         return _Printed(fmean(own), None, True) if own else None
     return exact and _Printed(exact.value, exact.std, set(datasets) == whole)
+
+
+def _measured_on(sides: Sides, ours: Measured | None, another: Measured) -> Sequence[str]:
+    """The data sets of our number; where we have none those of `another` of its column, or, in a table of rows, all."""
+    if ours is None and sides.table.rows == "dataset":
+        return sides.table.datasets
+    return (ours or another).datasets
 
 
 def _averaged(table: PaperTable, column: Column) -> tuple[str, ...]:

@@ -65,9 +65,9 @@ def agreements(
     """One per metric of the table (and per task where columns are tasks), over the methods of both sides.
 
     Of each side the average over its data sets is ordered. Final ranks are the order of the Friedman ranks, and are
-    left out; so are tables whose rows are no methods.
+    left out; so are tables whose rows are settings.
     """
-    if table.rows != "method":
+    if table.rows == "setting":
         return ()
     by_task = "task" in table.columns
     sides = [{(one.metric, one.task if by_task else ""): None for one in side} for side in (printed, ours)]

@@ -8,7 +8,16 @@ from openworld._errors import OpenworldError
 from openworld.report.beside import Beside
 from openworld.report.beside_cells import Column, Pair
 from openworld.report.beside_tables import HEADER, csv_rows
-from openworld.report.beside_words import bracketed, caption, difference, explained, number, row_title, title
+from openworld.report.beside_words import (
+    bracketed,
+    caption,
+    difference,
+    explained,
+    number,
+    row_title,
+    rows_title,
+    title,
+)
 from openworld.report.figures.against_printed import against_printed
 from openworld.report.figures.figure import csv_address, csv_text
 from openworld.report.figures.forest import swatch
@@ -104,7 +113,7 @@ def _overview_cells(one: Beside, *, counted: bool) -> list[Cell]:
 
 
 def _grid(shown: Beside, chosen: dict[str, Look], name: str, *, several: bool) -> Grid:
-    heads = (Head(_first(shown), words=True), *(Head(title(shown, column)) for column in shown.columns))
+    heads = (Head(rows_title(shown), words=True), *(Head(title(shown, column)) for column in shown.columns))
     rows = tuple(
         Line(row, (_head(row, chosen), *(_cell(shown.pairs.get((row, column)), column) for column in shown.columns)))
         for row in shown.rows
@@ -116,7 +125,7 @@ def _grid(shown: Beside, chosen: dict[str, Look], name: str, *, several: bool) -
 
 def _further(shown: Beside, chosen: dict[str, Look], name: str) -> Grid:
     """Every interval and every test in words."""
-    heads = (Head(_first(shown), words=True), *(Head(title(shown, column), words=True) for column in shown.columns))
+    heads = (Head(rows_title(shown), words=True), *(Head(title(shown, column), words=True) for column in shown.columns))
     rows = tuple(
         Line(row, (_head(row, chosen), *(_told(shown.pairs.get((row, column))) for column in shown.columns)))
         for row in shown.rows
@@ -146,10 +155,6 @@ def _told(pair: Pair | None) -> Cell:
 
 def _head(row: str, chosen: dict[str, Look]) -> Cell:
     return Cell(row_title(row), picture=swatch(chosen[row])) if row in chosen else Cell(row_title(row))
-
-
-def _first(shown: Beside) -> str:
-    return "method" if shown.table.rows == "method" else "setting"
 
 
 def _made(besides: Sequence[Beside]) -> list[Part]:

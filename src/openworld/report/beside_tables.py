@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from openworld.report.beside import Beside
 from openworld.report.beside_cells import Column, Pair
-from openworld.report.beside_words import bracketed, caption, difference, number, row_title, title
+from openworld.report.beside_words import bracketed, caption, difference, number, row_title, rows_title, title
 from openworld.report.exports import piped, plain, tex
 from openworld.report.figures.figure import csv_text
 
@@ -34,7 +34,7 @@ def _drawn(shown: Beside, block: Sequence[Column], texts: dict[Column, dict[str,
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-    drawn.add_column(_first(shown), no_wrap=True)
+    drawn.add_column(rows_title(shown), no_wrap=True)
     for column in block:
         width = _width(shown, column, texts)
         drawn.add_column(Text(title(shown, column)), min_width=width, max_width=width)
@@ -67,7 +67,7 @@ def _parts(pair: Pair | None, column: Column) -> tuple[str, str, str, str]:
 
 def _blocks(shown: Beside, texts: dict[Column, dict[str, str]]) -> Iterator[list[Column]]:
     """Columns in order, as many at a time as fit."""
-    first = max(len(name) for name in (_first(shown), *map(row_title, shown.rows)))
+    first = max(len(name) for name in (rows_title(shown), *map(row_title, shown.rows)))
     block, used = [], first
     for column in shown.columns:
         width = GAP + _width(shown, column, texts)
@@ -82,10 +82,6 @@ def _blocks(shown: Beside, texts: dict[Column, dict[str, str]]) -> Iterator[list
 def _width(shown: Beside, column: Column, texts: dict[Column, dict[str, str]]) -> int:
     """Of the widest cell or the longest word of the head."""
     return max(map(len, (*title(shown, column).split(), *texts[column].values())))
-
-
-def _first(shown: Beside) -> str:
-    return "method" if shown.table.rows == "method" else "setting"
 
 
 def beside_csv(shown: Beside) -> str:
@@ -118,7 +114,7 @@ def _line(shown: Beside, row: str, column: Column) -> list:
 
 def beside_markdown(shown: Beside) -> str:
     """One table: ours with its interval, then the printed number and the difference in parentheses."""
-    heads = [_first(shown), *(title(shown, column) for column in shown.columns)]
+    heads = [rows_title(shown), *(title(shown, column) for column in shown.columns)]
     lines = [f"**{plain(shown.table.heading)}**", "", piped(map(plain, heads))]
     lines.append(piped(["---", *["---:"] * len(shown.columns)]))
     for row in shown.rows:
@@ -151,7 +147,7 @@ def _latex_block(shown: Beside, block: Sequence[Column]) -> str:
     heads = " & ".join(rf"\multicolumn{{3}}{{c}}{{{tex(title(shown, column))}}}" for column in block)
     kinds = " & ".join("ours & printed & diff." for _ in block)
     lines = [rf"\begin{{tabular}}{{l{'rrr' * len(block)}}}", r"\toprule", rf" & {heads} \\"]
-    lines += [rf"{_first(shown)} & {kinds} \\", r"\midrule"]
+    lines += [rf"{rows_title(shown)} & {kinds} \\", r"\midrule"]
     for row in shown.rows:
         cells = [cell for column in block for cell in _latex_cells(shown.pairs.get((row, column)), column)]
         lines.append(" & ".join([tex(row_title(row)), *cells]) + r" \\")

@@ -66,6 +66,11 @@ def title(shown: Beside, column: Column) -> str:
     return " ".join(parts) + (", printed" if column.printed_only else "")
 
 
+def rows_title(shown: Beside) -> str:
+    """What the rows are, as the head of their column."""
+    return {"dataset": "data set"}.get(shown.table.rows, shown.table.rows)
+
+
 def row_title(row: str) -> str:
     """The head of a row: a method, or a setting in fewer words.
 

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 
 from openworld.metrics.estimate import student_quantile
 from openworld.report.courses import CourseTable, load_courses
+from openworld.report.estimates.run import EstimateRun, load_estimates
 from openworld.report.outcome import Outcome, load
 from openworld.report.published import AVERAGE, METRICS
 from openworld.runs import RunStore
@@ -107,6 +108,11 @@ class StandsFor:
     def courses(self) -> tuple[CourseTable, ...]:
         """The run's courses, read once."""
         return load_courses(self.folder)
+
+    @cached_property
+    def estimates(self) -> EstimateRun:
+        """The run's estimates of accuracy, read once."""
+        return load_estimates(self.folder)
 
     @cached_property
     def backbone(self) -> str:

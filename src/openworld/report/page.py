@@ -37,6 +37,11 @@ from openworld.report.svg import shapes
 from openworld.report.verdict import listed, verdict
 
 _BEST = "Best by what validation pictures say, and then on test pictures: "
+_ABSENT = {  # what a page says where it is not told otherwise
+    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters"), ()),
+    "class_names": None,
+    "legend_of": "Learners",
+}
 PICTURE_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
 
 
@@ -124,7 +129,7 @@ def fill(chosen: dict[str, Look], **parts) -> str:
         script_hash=Markup(_hash(script)),
         legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
         losses=[{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
-        **{"albums": [], "reached": [], "mixes": [], "operating": [], "class_names": None} | parts,
+        **_ABSENT | parts,
     )
 
 

@@ -27,7 +27,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page; `header` and `rows` are the numbers behind it."""
+    """A figure of the page; `header` and `rows` are the numbers behind it.
+
+    `key` explains marks that are no learner's, as (mark, words); `small` panels stand five side by side.
+    """
 
     name: str
     heading: str
@@ -35,6 +38,8 @@ class Figure:
     panels: tuple[Panel, ...]
     header: tuple[str, ...]
     rows: tuple[tuple, ...]
+    key: tuple[tuple[Markup, str], ...] = ()
+    small: bool = False
 
     @property
     def csv(self) -> str:

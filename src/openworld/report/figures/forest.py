@@ -11,17 +11,22 @@ WIDTH, HEIGHT, ROOM = 100.0, 16.0, 6.0
 
 def forest(row: Row, look: Look, span: tuple[float, float]) -> Markup:
     """A dot for OpenworldAUC and a line for its interval over images, on the common range `span`."""
-    if row.openworld_auc is None:
+    return whisker(row.openworld_auc, row.over_images, look, span)
+
+
+def whisker(value: float | None, interval: tuple[float, float] | None, look: Look, span: tuple[float, float]) -> Markup:
+    """A dot for a number and a line for its interval, on the common range `span`; nothing where there is no number."""
+    if value is None:
         return Markup("")
 
-    def across(value: float) -> float:
-        return ROOM + (value - span[0]) / (span[1] - span[0]) * (WIDTH - 2 * ROOM)
+    def across(at: float) -> float:
+        return ROOM + (at - span[0]) / (span[1] - span[0]) * (WIDTH - 2 * ROOM)
 
-    low, high = row.over_images or (row.openworld_auc, row.openworld_auc)
+    low, high = interval or (value, value)
     parts = [
         element("line", x1=0.0, x2=WIDTH, y1=HEIGHT / 2, y2=HEIGHT / 2, class_="grid"),
         element("line", x1=across(low), x2=across(high), y1=HEIGHT / 2, y2=HEIGHT / 2, class_="line"),
-        marker(look.marker, across(row.openworld_auc), HEIGHT / 2),
+        marker(look.marker, across(value), HEIGHT / 2),
     ]
     return _small(parts, WIDTH, HEIGHT, f"forest {look.css_class}")
 

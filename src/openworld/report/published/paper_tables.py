@@ -2,8 +2,8 @@
 
 `TABLES` is the one place that says it. Hua et al. (2025), "OpenworldAUC": recognition, imbalance, domain and
 cross-data-set generalisation, cost. "OpenPL": curves (Tables 2 to 5 and 10 to 33) and ranks (6 to 9 and 36 to 57).
-"Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP): errors of accuracy estimates (Tables 1,
-3, 4, 6, 7) and calibration (2).
+"Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP): errors of accuracy estimates (Tables
+1, 3, 4, 6 and 7) and calibration (2).
 """
 
 from collections.abc import Iterator
