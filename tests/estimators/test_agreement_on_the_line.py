@@ -84,7 +84,11 @@ def test_agreements_off_the_line_are_said(estimator):
         for noise in ([(0, 1), (0, 1), (0, 1)], [(0, 1), (np.eye(3)[[0] * 300] * 9, 0.1), (0, 1)])
     )
     found = estimator.fit(source).estimate(target)
-    assert any("do not lie on a line" in warning for warning in found.warnings)
+    assert found.accuracy is not None and any("do not lie on a line" in warning for warning in found.warnings)
+    strict = replace(estimator, reject=True).fit(source)
+    rejected = strict.estimate(target)
+    assert rejected.accuracy is None and rejected.interval is None and rejected.warnings == found.warnings
+    assert strict.estimate(source).accuracy == estimator.fit(source).estimate(source).accuracy
 
 
 @both

@@ -160,6 +160,15 @@ def test_calibrated_probabilities_correct_an_overconfident_model():
     assert found.details["sampling_error"] == pytest.approx((true * (1 - true) / 2000) ** 0.5, rel=0.1)
 
 
+@pytest.mark.parametrize("estimator", [AC(), DoC(), CBPE()], ids=named)
+def test_the_interval_is_as_wide_as_other_sources_and_targets_spread(estimator):
+    """The source comes in through T and the curves, which are moved to first order."""
+    pairs = [(outputs(seed, 300, strength=1.2), outputs(seed + 1000, 500, strength=1.5)) for seed in range(40)]
+    found = [estimator.fit(source).estimate(target, resamples=100) for source, target in pairs]
+    width = np.mean([high - low for low, high in (one.interval for one in found)]) / (2 * 1.96)
+    assert width == pytest.approx(np.std([one.accuracy for one in found]), rel=0.35)
+
+
 def test_a_calibrated_model_is_left_about_as_it_is():
     source, target = outputs(0, 3000, strength=1.5), outputs(1, 3000, strength=1.5)
     calibrated = [replace(one, logits=one.logits / 2 * 1.5) for one in (source, target)]  # the posterior's logits

@@ -147,6 +147,12 @@ def test_a_better_reference_gives_a_better_estimate():
     assert missed[4.0] < 0.03 < 0.05 < missed[0.0]
 
 
+def test_every_source_image_named_wrong():
+    source = Outputs(np.eye(4), (np.arange(4) + 1) % 4, np.eye(4))
+    found = FRAP(calibrate=False).fit(source).estimate(outputs(4))
+    assert found.error == 1 and any("every source image is named wrong" in warning for warning in found.warnings)
+
+
 def test_no_mistake_on_the_source_gives_no_error_and_says_so():
     source = outputs(3, strength=40.0)
     found = FRAP().fit(source).estimate(outputs(4))

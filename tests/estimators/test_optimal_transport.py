@@ -73,6 +73,20 @@ def test_on_the_source_itself_the_thresholded_error_is_the_sources(seed):
     assert below == pytest.approx(max(source.mistakes - 1, 0) / source.n, abs=1e-9)
 
 
+@given(seeds, st.floats(0.2, 5))
+@settings(max_examples=20)
+def test_the_scale_of_the_logits_does_not_matter_where_they_are_calibrated(seed, scale):
+    source, target = outputs(seed, 150, strength=1.0), outputs(seed + 1)
+    scaled = [replace(one, logits=scale * one.logits) for one in (source, target)]
+    assert estimate(COT(), *scaled).error == pytest.approx(estimate(COT(), source, target).error, abs=1e-6)
+    assert estimate(COTT(), *scaled).error == pytest.approx(estimate(COTT(), source, target).error, abs=1 / 60 + 1e-9)
+
+
+def test_every_source_image_named_wrong():
+    source = Outputs(5 * np.eye(4), (np.arange(4) + 1) % 4)
+    assert estimate(COTT(calibrate=False), source, outputs(0)).error == 1
+
+
 def test_no_mistake_on_the_source():
     """The public code takes the last score of the list for the threshold, and an error of 1."""
     found = estimate(COTT(), Outputs(5 * np.eye(4), np.arange(4)), outputs(0))

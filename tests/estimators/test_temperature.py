@@ -39,6 +39,18 @@ def test_it_is_the_lowest_point_and_scales_with_the_logits(seed, scale):
         assert source_temperature(scale * data.logits, data.labels).value == pytest.approx(scale * found, rel=1e-9)
 
 
+def test_pulls_tell_the_temperature_of_a_resample():
+    data, rng = outputs(0, 400, strength=1.0), np.random.default_rng(0)
+    whole = source_temperature(data.logits, data.labels)
+    assert whole.pulls.sum() == pytest.approx(0, abs=1e-9)
+    told, refitted = [], []
+    for rows in rng.integers(0, 400, (40, 400)):
+        told.append(whole.pulls[rows].mean())
+        refitted.append(np.log(source_temperature(data.logits[rows], data.labels[rows]).value / whole.value))
+    assert np.corrcoef(told, refitted)[0, 1] > 0.98
+    assert np.std(told) == pytest.approx(np.std(refitted), rel=0.15)
+
+
 def test_without_a_mistake_it_is_one_and_says_so():
     found = source_temperature(np.eye(3), np.arange(3))
     assert found.value == 1 and "no source image is named wrong" in found.warning

@@ -70,7 +70,9 @@ def test_neighbouring_numbers_have_a_threshold_between_them():
 def test_warnings():
     scores = np.r_[np.zeros(30), np.ones(30)]
     assert "no source image" in threshold_warnings(scores, 0, -inf)[0]
-    assert "only 5" in threshold_warnings(scores, 5, 0.0)[0]
+    assert "only 5 source images are named wrong" in threshold_warnings(scores, 5, 0.0)[0]
+    assert "only 5 source images are named right" in threshold_warnings(scores, 55, 1.0)[0]
+    assert "every source image is named wrong" in threshold_warnings(scores, 60, inf)[0]
     assert "30 source scores tie" in threshold_warnings(scores, 25, threshold(scores, 25))[0]
     assert threshold_warnings(scores, 30, threshold(scores, 30)) == ()
 

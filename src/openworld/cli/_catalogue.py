@@ -12,6 +12,7 @@ def catalogue(kind: str) -> RenderableType:
     return {
         "learners": _learners,
         "estimators": _estimators,
+        "classifiers": _classifiers,
         "datasets": _datasets,
         "backbones": _backbones,
         "metrics": _metrics,
@@ -72,6 +73,25 @@ _ESTIMATORS_CAPTION = """\
 All read the logits of the judged model. Labels: of source images only. Reference: similarities
 of another model, such as CLIP, to the class names. Partners: logits of models trained like it.
 A score becomes an estimate by regression over labelled sets (ScoreRegression)."""
+
+
+def _classifiers() -> RenderableType:
+    import torch
+
+    from openworld.classifiers import ARCHITECTURES, build
+
+    table = _table("networks for small pictures, to be trained as classifiers", "name", "weights", "paper", "what")
+    table.columns[1].justify = "right"
+    for name, architecture in ARCHITECTURES.items():
+        with torch.device("meta"):  # counted without being filled
+            weights = sum(tensor.numel() for tensor in build(name, 100, 32).parameters())
+        table.add_row(name, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary)
+    return Group(table, Text(_CLASSIFIERS_CAPTION))
+
+
+_CLASSIFIERS_CAPTION = """\
+Weights: for 100 classes and pictures of 32 pixels. Or your own: timm:NAME (pip install "openworld[timm]"),
+or package.module:function, which returns any torch module."""
 
 
 def _datasets() -> RenderableType:

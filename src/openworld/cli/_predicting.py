@@ -81,43 +81,6 @@ def read_names(file: Path | None) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def find_pictures(paths: Sequence[Path]) -> list[Path]:
-    """The files among `paths`, and every picture in and below the folders among them, each once."""
-    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
-    for file in found:
-        if not file.exists():
-            raise OpenworldError(f"there is no file or folder {file}.")
-    return list(dict.fromkeys(found))
-
-
-def _below(folder: Path) -> list[Path]:
-    from openworld.datasets.folder import FORMATS
-
-    found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
-    if not found:
-        raise OpenworldError(f"{folder} holds no picture ending in {', '.join(FORMATS)}.")
-    return found
-
-
-def image_set(paths: Sequence[Path]):
-    """Loose pictures as an image set; they have no labels, so all have the same."""
-    import numpy as np
-
-    from openworld.datasets import ImageSet
-    from openworld.datasets.folder import read_picture
-
-    count = len(paths)
-    return ImageSet(
-        name="these pictures",
-        domain="",
-        classnames=("picture",),
-        labels=np.zeros(count, np.int64),
-        groups=np.arange(count),
-        content="\n".join(map(str, paths)),
-        read=lambda number: read_picture(paths[number]),
-    )
-
-
 @dataclass(frozen=True)
 class Question:
     """What is asked about some pictures.
@@ -141,12 +104,13 @@ class Question:
 
 def answer(question: Question, *, allow_corrupt: int, quiet: bool):
     """Encode the pictures as the learner needs them, leaving nothing on disk, and name them."""
+    from openworld.datasets import loose
     from openworld.features import encode
     from openworld.learners import encoding_for
     from openworld.learners._predictions import predict
     from openworld.learners.parts import require_templates
 
-    fitted, images = question.fitted, image_set(question.paths)
+    fitted, images = question.fitted, loose.load(question.paths)
     # Before any picture is read: a sentence or names that will not do.
     require_templates(question.sentence)
     fitted.text_bank(fitted.classnames, question.new_names)

@@ -68,9 +68,8 @@ def _speeds(plan, manner: Manner, out):
     measured_on = {"backbone": plan.ground.backbone, "device": manner.device, "embedded": plan.ground.embedded}
     path = manner.folder / SPEEDS
     known = json.loads(path.read_bytes()) if path.is_file() else {}
-    if known.get("on") == measured_on and wanted <= {
-        name for told in known.values() if isinstance(told, dict) for name in told
-    }:
+    names = {name for told in known.values() if isinstance(told, dict) for name in told}
+    if known.get("on") == measured_on and wanted <= names:
         return read(known)
     out.print("Measuring this machine, for about a minute (--no-estimate skips that) ...")
     with console.bars(manner.quiet or manner.as_json) as progress:

@@ -16,7 +16,7 @@ import numpy as np
 from openworld._errors import unknown_name
 
 RULES = ("midpoint", "reference")
-FEW = 20  # source mistakes: with fewer, the threshold is mostly noise
+FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mostly noise
 
 
 def threshold(scores: np.ndarray, mistakes: int, rule: str = "midpoint") -> float:
@@ -53,12 +53,15 @@ def share_below(scores: np.ndarray, threshold: float) -> float:
 
 
 def threshold_warnings(scores: np.ndarray, mistakes: int, threshold: float) -> tuple[str, ...]:
-    """What is to be said about a source threshold: no mistake, few mistakes, ties."""
+    """What is to be said about a source threshold: no mistake or nothing else, few of one kind, ties."""
     if mistakes == 0:
         return ("no source image is named wrong: nothing lies below the threshold and the estimated error is 0",)
+    if mistakes == len(scores):
+        return ("every source image is named wrong: nothing is known of how right predictions score",)
     found = []
-    if mistakes < FEW:
-        found.append(f"only {mistakes} source images are named wrong: the threshold rests on few and is noisy")
+    for count, kind in ((mistakes, "wrong"), (len(scores) - mistakes, "right")):
+        if count < FEW:
+            found.append(f"only {count} source images are named {kind}: the threshold rests on few and is noisy")
     tied = int((scores == threshold).sum())
     if tied > 1:
         below = share_below(scores, threshold)

@@ -3,7 +3,8 @@
 Baek et al. (2022), "Agreement-on-the-Line: Predicting the Performance of Neural Networks under Distribution Shift".
 On the probit scale, the agreement of pairs on the target is a line in their agreement on the source, and where it is,
 accuracy lies on the same line. The judged model and at least two partners are needed; the more, and the more different
-in accuracy, the better. Where the line fits badly (R^2 < 0.95) the authors reject it; here a warning says so.
+in accuracy, the better. Where the line fits badly (R^2 < 0.95) the authors give no estimate; here a warning says so,
+and `reject` does as they do.
 """
 
 from collections.abc import Callable
@@ -42,10 +43,15 @@ class Line(NamedTuple):
 class ALineS:
     """Accuracy on the target = Phi(slope Phi^-1(accuracy on the source) + bias), with the line of the agreements.
 
+    Args:
+        reject: whether to give no estimate where the agreements do not lie on a line.
+
     >>> source = Outputs([[1, 0]] * 4, [0, 0, 0, 1], partners=([[1, 0]] * 2 + [[0, 1]] * 2, [[1, 0]] * 3 + [[0, 1]]))
     >>> round(ALineS().fit(source).estimate(source).accuracy, 6)  # the line is the diagonal
     0.75
     """
+
+    reject: bool = False
 
     name: ClassVar[str] = "ALine-S"
     paper: ClassVar[str] = "Baek et al., 2022"
@@ -58,7 +64,7 @@ class ALineS:
 
     def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
         """No sample scores: the estimate is of the whole set."""
-        return _read(known, state, target, _along_the_line)
+        return _read(known, state, target, _along_the_line, self.reject)
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,15 @@ class ALineD:
 
     Each pair's mean probit accuracy exceeds its probit agreement by slope times what it did on the source.
 
+    Args:
+        reject: whether to give no estimate where the agreements do not lie on a line.
+
     >>> source = Outputs([[1, 0]] * 4, [0, 0, 0, 1], partners=([[1, 0]] * 2 + [[0, 1]] * 2, [[1, 0]] * 3 + [[0, 1]]))
     >>> round(ALineD().fit(source).estimate(source).accuracy, 6)  # the line is the diagonal
     0.75
     """
+
+    reject: bool = False
 
     name: ClassVar[str] = "ALine-D"
     paper: ClassVar[str] = "Baek et al., 2022"
@@ -83,7 +94,7 @@ class ALineD:
 
     def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
         """No sample scores: the estimate is of the whole set."""
-        return _read(known, state, target, _by_pairs)
+        return _read(known, state, target, _by_pairs, self.reject)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +136,7 @@ def _fit(estimator, source: Outputs) -> Fitted:
     return Fitted(estimator, known, _Source(answers == source.labels, _agree(answers)))
 
 
-def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable) -> Reading:
+def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable, reject: bool) -> Reading:
     answers = _answers(target)
     if len(answers) != len(state.right):
         raise OpenworldError(
@@ -143,13 +154,10 @@ def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable
     line = fit_line(rates, *sizes)
     accuracies = accuracies_of(rates, line, *sizes)
     details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
-    return Reading(
-        1 - float(accuracies[0]),
-        replicates,
-        "source and target images",
-        details,
-        warnings=_warnings(rates, line, *sizes),
-    )
+    warnings = _warnings(rates, line, *sizes)
+    if reject and line.r_squared < STRAIGHT:
+        return Reading(None, None, "", details, warnings=warnings)
+    return Reading(1 - float(accuracies[0]), replicates, "source and target images", details, warnings=warnings)
 
 
 def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:

@@ -1,7 +1,8 @@
 """What lies in a cache of encoded image sets: how large, of which pictures and backbone; and taking it away again.
 
-A set is a folder named by 32 hexadecimal digits that holds shards, a manifest, and nothing else. Whatever else lies in
-the folder of a cache is not ours: it is told, and nothing is removed beside it.
+A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what accuracy estimation keeps (the
+checkpoints of a training, or classifiers' answers to pictures), and nothing else. Whatever else lies in the folder of a
+cache is not ours: it is told, and nothing is removed beside it.
 """
 
 import json
@@ -15,7 +16,11 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 
 _FOLDER = re.compile(r"[0-9a-f]{32}")
-_FILE = re.compile(r"manifest\.json|shard-\d{5}\.safetensors|\.(manifest\.json|shard-\d{5}\.safetensors)-\w+")
+_NAMES = (
+    r"manifest\.json|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
+    r"\d{5}-(weights\.safetensors|classifier\.json)"
+)
+_FILE = re.compile(rf"{_NAMES}|\.({_NAMES})-\w+")
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def _kept(folder: Path) -> KeptSet:
         backbone=backbone,
         images=told.get("count"),
         size=sum(stat.st_size for stat in stats),
-        holds=_holds(told.get("encoding", {})),
+        holds=_holds(told.get("encoding", {}), [file.name for file in folder.iterdir()]),
         written=datetime.fromtimestamp(max((stat.st_mtime for stat in stats), default=0.0), UTC),
     )
 
@@ -118,6 +123,10 @@ def _manifest(folder: Path) -> Mapping:
     return told if isinstance(told, dict) else {}
 
 
-def _holds(encoding: Mapping) -> str:
+def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     views = f"{encoding['views']} views" if encoding.get("views") else ""
-    return ", ".join(filter(None, (views, *(name for name in ("patches", "pixels") if encoding.get(name)))))
+    others = [name for name in ("patches", "pixels") if encoding.get(name)]
+    answers = sum(name.startswith("answers-") for name in files)
+    checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
+    counts = [(answers, "answers of {} classifiers"), (checkpoints, "{} checkpoints")]
+    return ", ".join(filter(None, (views, *others, *(words.format(count) for count, words in counts if count))))

@@ -53,7 +53,9 @@ def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
         )
     if labels.max() >= classes:
         raise OpenworldError(f"labels holds class {labels.max()}, expected less than {classes}, as in probabilities.")
-    value = np.einsum("nc,cn->", probabilities, similarity[:, labels]) / len(labels)
+    predicted = np.zeros((classes, classes))  # of each true class, the sum of its rows: no second matrix of N rows
+    np.add.at(predicted, labels, probabilities)
+    value = np.einsum("tc,ct->", predicted, similarity) / len(labels)
     return SemanticAlignment(float(np.clip(value, 0, 1)), len(labels))
 
 

@@ -88,9 +88,8 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     left_out = {table.number: reason for table in asked if table.number not in made}
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
-    return Plan(
-        paper, ground, runs, tuple(one.number for one in asked if one.number in made), left_out, module.remarks(ground)
-    )
+    kept = tuple(one.number for one in asked if one.number in made)
+    return Plan(paper, ground, runs, kept, left_out, module.remarks(ground))
 
 
 def find_table(paper: str, number: str) -> PaperTable:

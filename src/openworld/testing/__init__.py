@@ -5,10 +5,19 @@
     def test_my_learner():
         check_learner(MyLearner(schedule=Schedule(epochs=3)))
 
-No test framework is needed and nothing is downloaded.
+An estimator of yours: `check_estimator(MyEstimator())`. No test framework is needed and nothing is downloaded.
 """
 
+from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
 from openworld.testing._learners import LEARNER_CHECKS, check_learner
 from openworld.testing._world import World, small_world
 
-__all__ = ["LEARNER_CHECKS", "World", "check_learner", "small_world"]
+__all__ = [
+    "ESTIMATOR_CHECKS",
+    "LEARNER_CHECKS",
+    "World",
+    "check_estimator",
+    "check_learner",
+    "small_outputs",
+    "small_world",
+]

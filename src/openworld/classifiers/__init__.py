@@ -1,0 +1,46 @@
+"""Classifiers of a closed set of classes: the models whose accuracy is judged, trained here or brought along.
+
+    trained = classifiers.train("resnet-8", images, classifiers.Recipe(checkpoints=(5, 20)), seed=0)
+    logits = trained[20].logits(test)
+    classifiers.save(trained[20], "runs/resnet-8")
+    preprocess = classifiers.Preprocess(256, 224, "shortest", mean, std)
+    mine = classifiers.Classifier(my_module, classnames, preprocess, "any name")
+
+Networks: `ARCHITECTURES` for small pictures, "timm:NAME", or "package.module:function" for any other.
+"""
+
+from openworld.backbones.preprocess import Preprocess
+from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
+from openworld.classifiers.classifier import Classifier
+from openworld.classifiers.keeping import files, from_weights, load, save
+from openworld.classifiers.published import (
+    EMBEDDED,
+    PUBLISHED,
+    SEEDS,
+    PublishedTraining,
+    published,
+    published_architectures,
+)
+from openworld.classifiers.recipe import Recipe
+from openworld.classifiers.training import VERSION, train
+
+__all__ = [
+    "ARCHITECTURES",
+    "EMBEDDED",
+    "PUBLISHED",
+    "SEEDS",
+    "VERSION",
+    "Architecture",
+    "Classifier",
+    "Preprocess",
+    "PublishedTraining",
+    "Recipe",
+    "build",
+    "files",
+    "from_weights",
+    "load",
+    "published",
+    "published_architectures",
+    "save",
+    "train",
+]

@@ -1,0 +1,167 @@
+"""The work of `openworld estimate`: from what a person names to tables of scores, and from a judgement to text."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from openworld import __version__
+from openworld._errors import OpenworldError
+from openworld.cli import console
+
+JSON, PAGE, SCORES = "estimate.json", "report.html", "scores"
+
+
+@dataclass(frozen=True)
+class Models:
+    """Who looks at pictures, by name. classnames: a text file, or None."""
+
+    model: str = ""
+    classnames: Path | None = None
+    template: str = ""
+    reference: str = ""
+    partners: tuple[str, ...] = ()
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Files:
+    """What else belongs to files of scores: other models' files, and the column of time stamps."""
+
+    source_partners: tuple[Path, ...] = ()
+    target_partners: tuple[Path, ...] = ()
+    times: str = ""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is compared, as it was named; and where all of it is kept, or None."""
+
+    source: Sequence[str]
+    target: Sequence[str]
+    models: Models
+    files: Files
+    out: Path | None = None
+
+
+def carry_out(sides: Sides, asked, out):
+    """The judgement; page, plot and JSON of it where they are to be kept."""
+    from openworld.protocols.estimating import judge
+
+    with ExitStack() as scratch:
+        made = {"command": " ".join(console.command()), "openworld": __version__, "seed": str(asked.seed)}
+        tables = _tables(sides, scratch, made, out)
+        with _told(out.quiet) as progress:
+            judged = judge(*tables, asked, progress)
+    judged = replace(judged, made=made)
+    if sides.out is not None:
+        keep(judged, sides.out)
+    return judged
+
+
+def keep(judged, folder: Path) -> None:
+    """Write page, plots and JSON."""
+    from openworld.report.judgement_page import build_judgement, plots
+    from openworld.runs.atomic import write_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / JSON, as_json(judged).encode())
+    for name, text in plots(judged).items():
+        write_file(folder / name, text.encode())
+    build_judgement(folder, judged)
+
+
+def as_json(judged) -> str:
+    """Every number."""
+    from openworld.runs import to_json
+
+    told = to_json(judged) | {"alerts": list(judged.alerts)}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
+def say(judged, folder: Path | None, out) -> None:
+    """Number, table, sentences, warnings, and where things lie."""
+    from openworld.report.judgement_tables import (
+        method_warnings,
+        terminal_classes,
+        terminal_methods,
+        terminal_stretches,
+    )
+    from openworld.report.judgement_words import sentences
+
+    first, *rest = sentences(judged)
+    out.print(first, style="bold", markup=False)
+    out.print(terminal_methods(judged))
+    for sentence in rest:
+        out.print(sentence, markup=False)
+    for told in (terminal_stretches(judged), terminal_classes(judged)):
+        if told is not None:
+            out.print()
+            out.print(told)
+    out.print()
+    for line in (*method_warnings(judged), *(f"Note: {warning}." for warning in judged.warnings)):
+        out.print(line, style="dim", markup=False)
+    if folder is not None:
+        out.print(f"Report: {folder / PAGE}   Numbers: {folder / JSON}   Plots: {folder}/*.svg", markup=False)
+
+
+def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out):
+    """Tables of source and target; where they are pictures, models look at them first."""
+    from openworld.cli._looking import look_at, refuse_models
+    from openworld.protocols._picture_scores import is_pictures
+    from openworld.protocols._score_tables import open_table
+
+    files, names = sides.files, _names(sides.models.classnames)
+    if files.source_partners and len(files.source_partners) != len(files.target_partners):
+        raise OpenworldError("--source-partner and --target-partner go in pairs: one of each, in the same order.")
+    sources, targets = list(sides.source), list(sides.target)
+    if any(is_pictures(one) for one in (*sources, *targets)):
+        sources, targets = look_at(sides, names, _scores_folder(sides.out, scratch), made, out)
+    else:
+        refuse_models(sides.models)
+    for path in map(Path, (*sources, *targets)):
+        if path.is_file():
+            made[path.name] = f"SHA-256 {_digest(path)}"
+    source = open_table(sources, classnames=names, partners=files.source_partners)
+    others = {"partners": files.target_partners, "times": files.times}
+    target = open_table(targets, classnames=names or source.layout.classnames, **others)
+    return replace(source, title=_title(sides.source)), replace(target, title=_title(sides.target))
+
+
+def _title(given: Sequence[str]) -> str:
+    """What a side is called: as it was named, without the folders above it."""
+    first = Path(given[0]).name if Path(given[0]).exists() else given[0]
+    return first if len(given) == 1 else f"{first} and {len(given) - 1} more"
+
+
+def _scores_folder(out: Path | None, scratch: ExitStack) -> Path:
+    """Where scores of pictures are written: they are kept where the rest is kept."""
+    folder = Path(scratch.enter_context(tempfile.TemporaryDirectory())) if out is None else out / SCORES
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _names(file: Path | None) -> tuple[str, ...] | None:
+    from openworld.datasets.class_names import class_names
+
+    return None if file is None else class_names(str(file)).names
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _told(quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """A line on a terminal that says what is being done and how far it is."""
+    with console.bars(quiet) as progress:
+        bar = progress.add_task("", total=None, rate="")
+
+        def told(doing: str, done: int) -> None:
+            progress.update(bar, description=doing, completed=done)
+
+        yield told

@@ -1,0 +1,101 @@
+"""Models look at the pictures of a source and a target, before accuracy is estimated from what they say."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.cli import console
+
+
+def refuse_models(models) -> None:
+    """Files of scores hold what models said; no model can look at their pictures."""
+    for option, value in (("--model", models.model), ("--reference", models.reference), ("--partner", models.partners)):
+        if value:
+            raise OpenworldError(
+                f"{option} needs pictures, and source and target are files of scores. A reference in files is a table "
+                "`reference`, a partner a table `partner_1`, or --source-partner and --target-partner."
+            )
+
+
+def look_at(sides, names, folder: Path, made: dict[str, str], out) -> tuple[list[str], list[str]]:
+    """The files of scores of both sides; those of pictures are written into a folder.
+
+    Args:
+        sides: as the command has them. names: class names given, or None. made: takes what is worth keeping.
+    """
+    from openworld.datasets.templates import PHOTO
+    from openworld.protocols._picture_scores import is_pictures, labelled_pictures, target_pictures
+
+    shown = {f"source-{place}": labelled_pictures(one) for place, one in _pictures(sides.source)}
+    first = next(iter(shown.values()), None)
+    models = replace(sides.models, template=sides.models.template or (first.sentence if first else PHOTO))
+    panel = _panel(models, names, first.images.classnames if first else _names_of_files(sides.source))
+    audit_names(panel, models.template, sides.out, out)
+    made |= {f"model ({name})": f"{one.name}, {one.fingerprint[:16]}" for name, one in panel.models.items()}
+    for place, one in _pictures(sides.target):
+        shown[f"target-{place}"] = target_pictures(one, panel.judged.classnames)
+    for name, one in shown.items():
+        _write(one, panel, folder / f"{name}.parquet", out)
+        made[f"pictures {name}"] = f"{one.images.name} {one.images.domain}".strip()
+
+    def paths(side: str, given) -> list[str]:
+        written = (str(folder / f"{side}-{place}.parquet") for place in range(len(given)))
+        return [path if is_pictures(one) else one for path, one in zip(written, given, strict=True)]
+
+    return paths("source", sides.source), paths("target", sides.target)
+
+
+def audit_names(panel, template: str, folder: Path | None, out) -> None:
+    """Say what is wrong with the class names, where a model knows classes by their names alone."""
+    from openworld.cli._names import keep, lines
+    from openworld.datasets.audit import audit
+    from openworld.datasets.wordnet import find_wordnet
+    from openworld.protocols._judges import BackboneJudge
+
+    named = [one for one in panel.models.values() if isinstance(one, BackboneJudge)]
+    if not named:
+        return
+    shared = {"wordnet": find_wordnet(), "tokenizer": named[0].clip.tokenizer}
+    audits = [audit(panel.judged.classnames, "class names", base_count=0, template=template, **shared)]
+    if folder is not None:
+        keep(audits, folder)
+    for line in lines(audits, folder):
+        out.print(line, markup=False)
+
+
+def _pictures(given):
+    from openworld.protocols._picture_scores import is_pictures
+
+    return [(place, one) for place, one in enumerate(given) if is_pictures(one)]
+
+
+def _names_of_files(files) -> tuple[str, ...] | None:
+    from openworld.protocols._score_tables import open_table
+
+    return open_table([Path(files[0])]).layout.classnames
+
+
+def _panel(models, names, own):
+    """Who looks: a classifier brings its class names along, a backbone is told those given or those of the source."""
+    from openworld.protocols._judges import find_judge, is_classifier
+    from openworld.protocols._picture_scores import Panel
+    from openworld.protocols._workbench import require_device
+
+    if not models.model:
+        raise OpenworldError(
+            "pictures need a model that is judged on them: --model FOLDER (a saved classifier) or NAME."
+        )
+    require_device(models.device)
+    wanted = names if is_classifier(models.model) else names or own
+    judged = find_judge(models.model, wanted, models.template, models.device, scaled=True)
+    rest = judged.classnames, models.template, models.device
+    reference = find_judge(models.reference, *rest, scaled=False) if models.reference else None
+    return Panel(judged, reference, tuple(find_judge(one, *rest, scaled=True) for one in models.partners))
+
+
+def _write(shown, panel, path: Path, out) -> None:
+    from openworld.protocols._picture_scores import write_scores
+
+    with console.working(), console.bars(out.quiet) as progress:
+        bar = progress.add_task(f"looking at {shown.images.name}", total=len(shown.images), rate="")
+        write_scores(shown, panel, path, lambda done, total: progress.update(bar, completed=done))

@@ -1,0 +1,85 @@
+"""`openworld estimate`: how accurate is a model here, where there are no labels."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ALERTED = 3
+"""Exit code where an accuracy lies below --alert."""
+
+
+def estimate(
+    source: Annotated[list[str], typer.Option(help="Labelled scores (files), or labelled pictures (a folder).")],
+    target: Annotated[list[str], typer.Option(help="The same without labels; repeat it for files that go on.")],
+    model: Annotated[str, typer.Option(help="For pictures: folder of a classifier, or name of a backbone.")] = "",
+    classnames: Annotated[Path | None, typer.Option(help="Text file, a class name per line, in order.")] = None,
+    template: Annotated[str, typer.Option(help='Sentence for class names; "a photo of a {}." if left out.')] = "",
+    reference: Annotated[str, typer.Option(help="For pictures: backbone that looks at them too, for FRAP.")] = "",
+    partner: Annotated[
+        list[str] | None, typer.Option(help="For pictures: further model, as --model; repeat it.")
+    ] = None,
+    source_partner: Annotated[list[Path] | None, typer.Option(help="Another model's scores on the source.")] = None,
+    target_partner: Annotated[list[Path] | None, typer.Option(help="The same model's on the target.")] = None,
+    estimator: Annotated[
+        list[str] | None, typer.Option(help="Only these (openworld list); the first is quoted.")
+    ] = None,
+    chunks: Annotated[int, typer.Option(min=0, help="Over time: cut the target into so many equal parts.")] = 0,
+    chunk_rows: Annotated[int, typer.Option(min=0, help="Over time: cut it after every so many rows.")] = 0,
+    timestamps: Annotated[str, typer.Option(help="Over time: the target's column of time stamps.")] = "",
+    period: Annotated[str, typer.Option(help="Beside --timestamps: 6h, 1d, 2w, 1month.")] = "",
+    alert: Annotated[float | None, typer.Option(help="Fraction: exit code 3 where the accuracy is below it.")] = None,
+    by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of pictures) here.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Tell how accurate a model is on a target without labels, from a labelled source and what the model says of both.
+
+    ```
+    openworld estimate --source val.npz --target live.parquet --out runs/live
+    openworld estimate --source val/ --target new/ --model my-classifier \\
+        --reference embedded
+    openworld estimate --source val.npz --target live.parquet \\
+        --timestamps time --period 1d --alert 0.8
+    ```
+
+    One number with an interval, what every other method says, how far they lie apart, and what speaks against them.
+    Quoted is FRAP where there is a reference, else COTT, or ATC-MC on small targets. No method is right under every
+    shift: where they disagree, label some hundred images.
+
+    **Score files** hold an entry per image, in .npz, .safetensors, .parquet or .csv:
+
+    - `logits` [n, C], or `probabilities`; in tables also a column per class, `logits:cat`, `logits:dog`, ...
+    - `labels` [n], numbers from 0 or class names: of the source. Labels of a target are only compared with.
+    - `reference` [n, C] (optional): similarities of another model to the class names, for FRAP.
+    - `partner_1` [n, C], ... (optional): logits of models trained alike, for GDE; of two and more, for ALine.
+    - `classnames` [C] (optional): array of an npz; JSON list in the metadata of safetensors and Parquet.
+
+    **Pictures**: a folder with a sub-folder per class is a source; any folder of pictures is a target. Or a data set of
+    `openworld list` as NAME/DOMAIN/PART. With `--reference` the class names are audited first.
+
+    **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
+    row; the others a uniform sample of at most 50,000, and say so.
+
+    **Over time** the target must be in order. Exit codes: 0; 3 where `--alert` is met; 2 wrong use; 1 failure.
+    """
+    from openworld.cli import _estimating as estimating
+    from openworld.cli import console
+    from openworld.protocols._time_spans import Cut
+    from openworld.protocols.estimating import Asked
+
+    cut = Cut(chunks, chunk_rows, period, bool(timestamps))
+    asked = Asked(tuple(estimator or ()), cut, by_class, alert, seed)
+    models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device)
+    files = estimating.Files(tuple(source_partner or ()), tuple(target_partner or ()), timestamps)
+    shown = console.output(quiet=quiet or as_json)
+    judged = estimating.carry_out(estimating.Sides(source, target, models, files, out), asked, shown)
+    estimating.say(judged, out, shown)
+    if as_json:
+        print(estimating.as_json(judged), end="")
+    if judged.alerts:
+        sys.exit(ALERTED)

@@ -1,0 +1,253 @@
+"""Estimates on a target of any size, read block by block: memory holds one block and one sample, never the target.
+
+Estimators whose error is a mean over images are exact: the means of the blocks add up, weighted by how many images each
+speaks of (`of_images`). FRAP is one of them as soon as the temperature of its reference is known, which the sample
+tells. The others look at the whole set at once (transport, shares of classes, agreement of models) and are given a
+uniform sample. A target that fits into the sample is the sample, and nothing differs from `Fitted.estimate`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators._fitted import Fitted
+from openworld.estimators.average_confidence import AC
+from openworld.estimators.calibrated_confidence import CBPE
+from openworld.estimators.difference_of_confidences import DoC
+from openworld.estimators.disagreement import GDE
+from openworld.estimators.estimate import Estimate
+from openworld.estimators.frap import FRAP
+from openworld.estimators.importance import IM
+from openworld.estimators.outputs import Outputs
+from openworld.estimators.rap import RAP
+from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
+
+Blocks = Callable[[], Iterable[Outputs]]
+"""Gives the blocks of a target anew each time it is called, always the same images in the same order."""
+
+OF_IMAGES = (AC, DoC, IM, GDE, ATCMaxConfidence, ATCNegativeEntropy, CBPE, FRAP, RAP)
+MEANS = ("dropped_mass", "target_confidence", "base_weight", "divergence")  # details that are means over images
+ROWS, FEWEST, NUMBERS = 50_000, 5_000, 20_000_000  # of a sample: at most, at least, and numbers between the two
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Images drawn from a target without replacement, in its order.
+
+    outputs: of the images drawn. rows: int64[m], which of the target they are. n: images of the target.
+    """
+
+    outputs: Outputs
+    rows: np.ndarray
+    n: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out."""
+        return len(self.rows) == self.n
+
+
+def of_images(fitted: Fitted) -> bool:
+    """Whether the error is a mean over images, so that blocks add up to the whole.
+
+    >>> from openworld.estimators import COT
+    >>> source = Outputs([[3.0, 0.0], [0.0, 3.0], [1.0, 0.0]], labels=[0, 1, 1])
+    >>> of_images(AC().fit(source)), of_images(COT().fit(source))
+    (True, False)
+    """
+    given = getattr(fitted.estimator, "slices", None) == "given"  # whose weights rest on the shares of the whole target
+    return type(fitted.estimator) in OF_IMAGES and not given
+
+
+def sample_rows(outputs: Outputs) -> int:
+    """How many images of such outputs a sample may hold, so that it stays small however many classes there are.
+
+    >>> sample_rows(Outputs(np.zeros((1, 10)))), sample_rows(Outputs(np.zeros((1, 1000))))
+    (50000, 20000)
+    """
+    tables = 1 + (outputs.reference is not None) + len(outputs.partners)
+    return min(ROWS, max(FEWEST, NUMBERS // (tables * outputs.classes)))
+
+
+class Sampler:
+    """Draws images from a target while it passes by, each as likely as any other, and holds no more than it may.
+
+    Args:
+        rows: how many to hold; default `sample_rows` of the first block. seed: of the draw, which does not depend on
+            how the target is cut into blocks.
+    """
+
+    def __init__(self, rows: int | None = None, *, seed: int = 0):
+        self.rows, self.n, self._generator = rows, 0, np.random.default_rng(seed)
+        self._kept: _Drawn | None = None
+
+    def add(self, block: Outputs) -> None:
+        """Let a block pass by.
+
+        Raises:
+            OpenworldError: other classes than before, or only some blocks with labels, a reference, partners.
+        """
+        self.rows = self.rows or sample_rows(block)
+        drawn = _Drawn(block, np.arange(self.n, self.n + block.n), self._generator.random(block.n)).least(self.rows)
+        self._kept = drawn if self._kept is None else self._kept.joined(drawn, self.rows)
+        self.n += block.n
+
+    @property
+    def sample(self) -> Sample:
+        """What was drawn of all blocks so far."""
+        if self._kept is None:
+            raise OpenworldError("the target holds no image; there is nothing to estimate.")
+        return Sample(self._kept.outputs, self._kept.rows, self.n)
+
+
+def uniform_sample(blocks: Iterable[Outputs], rows: int | None = None, *, seed: int = 0) -> Sample:
+    """So many images of a target at most, each as likely as any other; all of them if there are no more.
+
+    Args:
+        blocks: of one target. rows, seed: as for `Sampler`.
+    Raises:
+        OpenworldError: no block, blocks of different classes, or of which only some have labels, a reference, partners.
+
+    >>> ten = [Outputs(np.eye(5)), Outputs(np.eye(5))]
+    >>> uniform_sample(ten, 3).rows.tolist(), uniform_sample(ten, 10).whole
+    ([1, 2, 3], True)
+    """
+    sampler = Sampler(rows, seed=seed)
+    for block in blocks:
+        sampler.add(block)
+    return sampler.sample
+
+
+def estimate_stream(
+    fitted: Mapping[str, Fitted],
+    blocks: Blocks,
+    *,
+    sample: Sample | None = None,
+    interval: bool = True,
+    seed: int = 0,
+    resamples: int = 200,
+) -> dict[str, Estimate]:
+    """What fitted estimators say about a target that is read block by block.
+
+    Args:
+        fitted: estimators by any name. blocks: of the target, read once for the sample and once for the sums.
+        sample: of `uniform_sample`; None to draw it here. interval, seed, resamples: as for `Fitted.estimate`.
+    Returns:
+        Estimates by the same names. Where the sample is not the whole target, `details["sampled"]` says how many images
+        it holds, the interval is that of the sample, moved to the estimate, and there are no sample scores.
+    Raises:
+        OpenworldError: no image, outputs that an estimator cannot use.
+
+    >>> source = Outputs([[2.0, 0.0]] * 4, labels=[0, 0, 0, 1])
+    >>> target = [Outputs([[2.0, 0.0]]), Outputs([[0.0, 0.0]])]
+    >>> round(estimate_stream({"AC": AC().fit(source)}, lambda: target)["AC"].accuracy, 3)
+    0.625
+    """
+    sample = sample or uniform_sample(blocks(), seed=seed)
+    drawn = {"interval": interval, "seed": seed, "resamples": resamples}
+    found = {name: one.estimate(sample.outputs, **drawn) for name, one in fitted.items()}
+    if sample.whole:
+        return found
+    sums = {name: _Sums(_pinned(one, found[name])) for name, one in fitted.items() if of_images(one)}
+    for block in blocks():
+        for one in sums.values():
+            one.add(block)
+    told = {name: sums[name].estimate(found[name]) if name in sums else _sampled(found[name], sample) for name in found}
+    size = {"n_target": sample.n, "sampled": len(sample.rows)}
+    return {name: replace(one, details=one.details | size, sample_scores=None) for name, one in told.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Images with their numbers and their lots; the images of the lowest lots are the sample."""
+
+    outputs: Outputs
+    rows: np.ndarray
+    lots: np.ndarray
+
+    def least(self, count: int) -> "_Drawn":
+        if len(self.lots) <= count:
+            return self
+        chosen = np.sort(np.argpartition(self.lots, count - 1)[:count])
+        return _Drawn(self.outputs.take(chosen), self.rows[chosen], self.lots[chosen])
+
+    def joined(self, other: "_Drawn", count: int) -> "_Drawn":
+        if len(self.lots) == count:  # late blocks of a large target have few images to offer
+            better = other.lots < self.lots.max()
+            if not better.any():
+                _require_alike(self.outputs, other.outputs)
+                return self
+            other = _Drawn(other.outputs.take(better), other.rows[better], other.lots[better])
+        rows, lots = (np.concatenate(pair) for pair in ((self.rows, other.rows), (self.lots, other.lots)))
+        return _Drawn(_joined(self.outputs, other.outputs), rows, lots).least(count)
+
+
+def _joined(first: Outputs, second: Outputs) -> Outputs:
+    """The images of both."""
+    _require_alike(first, second)
+    held = {one.name: (getattr(first, one.name), getattr(second, one.name)) for one in fields(Outputs)}
+    return Outputs(**{name: _one_after_another(*pair) for name, pair in held.items()})
+
+
+def _one_after_another(one, other):
+    if isinstance(one, tuple):
+        return tuple(np.concatenate(pair) for pair in zip(one, other, strict=True))
+    return None if one is None else np.concatenate([one, other])
+
+
+def _require_alike(first: Outputs, second: Outputs) -> None:
+    """Refuse blocks of other classes, or of which only some have labels, a reference, partners."""
+    for name in (one.name for one in fields(Outputs)):
+        one, other = (getattr(block, name) for block in (first, second))
+        if (one is None) != (other is None):
+            raise OpenworldError(f"some blocks of the target have {name}, others none; give it for all or none.")
+        if isinstance(one, tuple) and len(one) != len(other):
+            raise OpenworldError(f"blocks of the target have {len(one)} and {len(other)} {name}; give all the same.")
+    if first.classes != second.classes:
+        raise OpenworldError(f"blocks of the target have {first.classes} and {second.classes} classes.")
+
+
+def _pinned(fitted: Fitted, sampled: Estimate) -> Fitted:
+    """FRAP with the temperature that the sample gives its reference; anything else as it is."""
+    estimator = fitted.estimator
+    if not isinstance(estimator, FRAP) or estimator.tau != "dynamic" or "tau" not in sampled.details:
+        return fitted
+    at_rest = replace(estimator, tau=sampled.details["tau"])
+    if estimator.tau_source == "target" and fitted.state is not None:  # its source waits for the target's tau
+        return at_rest.fit(fitted.state.outputs)
+    return replace(fitted, estimator=at_rest)
+
+
+class _Sums:
+    """Sums over the blocks seen so far: of errors and of details, each image counted that the estimator speaks of."""
+
+    def __init__(self, fitted: Fitted):
+        self.fitted, self.n, self.spoken_of, self.error = fitted, 0, 0.0, 0.0
+        self.details: dict[str, float] = {}
+
+    def add(self, block: Outputs) -> None:
+        found = self.fitted.estimate(block, interval=False)
+        spoken_of = block.n * (1 - found.details.get("dropped_mass", 0.0))
+        self.n, self.spoken_of = self.n + block.n, self.spoken_of + spoken_of
+        self.error += 0.0 if found.raw_error is None else spoken_of * found.raw_error
+        for name in set(MEANS) & found.details.keys():
+            self.details[name] = self.details.get(name, 0.0) + block.n * found.details[name]
+
+    def estimate(self, sampled: Estimate) -> Estimate:
+        """With warnings, interval and further details of the sample."""
+        details: dict[str, Any] = sampled.details | {name: total / self.n for name, total in self.details.items()}
+        if not self.spoken_of:
+            return replace(sampled, details=details)
+        found = Estimate.of(self.error / self.spoken_of, details=details, warnings=sampled.warnings)
+        if sampled.interval is None:
+            return found
+        moved = np.clip(np.array(sampled.interval) + found.accuracy - sampled.accuracy, 0, 1)
+        return replace(found, interval=(float(moved[0]), float(moved[1])))
+
+
+def _sampled(found: Estimate, sample: Sample) -> Estimate:
+    warning = f"estimated on a uniform sample of {len(sample.rows):,} of {sample.n:,} target images"
+    return replace(found, warnings=(*found.warnings, warning))

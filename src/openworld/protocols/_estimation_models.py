@@ -1,0 +1,155 @@
+"""Judged models of a run: training them, keeping their checkpoints in the cache, and finding them there again.
+
+The folder of a training is named by a hash of its recipe and pictures, beside those of encoded image sets, and is whole
+as soon as it has a manifest.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from openworld import classifiers
+from openworld._errors import OpenworldError
+from openworld.classifiers import Classifier, Recipe
+from openworld.classifiers.keeping import DESCRIPTION, WEIGHTS
+from openworld.features import default_cache
+from openworld.features.store import write_atomically
+from openworld.protocols._estimation_ground import Pictures
+from openworld.protocols._workbench import Machine
+from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training: an architecture, a recipe, a seed and pictures; `label` is what tables call the model."""
+
+    label: str
+    architecture: str
+    recipe: Recipe
+    seed: int
+    pictures: Pictures
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"{self.label}, seed {self.seed}"
+
+    @property
+    def key(self) -> str:
+        """Says what comes of it."""
+        told = {"architecture": self.architecture, "recipe": self.recipe, "seed": self.seed, "threads": self.threads}
+        return digest(told | {"pictures": self.pictures.load().fingerprint, "version": classifiers.VERSION})[:32]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A classifier: a checkpoint of a training, or what lies in a folder.
+
+    Args:
+        label: of its model; empty for a reference.
+        seed, epoch: of its training.
+        training: None where nothing is trained.
+        folder, architecture: where it lies then, and what to build; "" for what its description says.
+    """
+
+    label: str
+    seed: int
+    epoch: int
+    training: Training | None = None
+    folder: str = ""
+    architecture: str = ""
+
+    @property
+    def key(self) -> str:
+        """Says what it answers."""
+        return digest([self.training.key, self.epoch])[:32] if self.training else _of_files(self.folder)
+
+    def load(self, machine: Machine) -> Classifier:
+        """The classifier, read once per process."""
+        if self.training:
+            return _of_training(folder_of(self.training, machine), self.epoch, self.training.architecture)
+        return _of_folder(self.folder, self.key, self.architecture or None)
+
+
+def in_folder(folder: str, **of) -> Judged:
+    """A saved classifier; `of`: label, seed, epoch and architecture where it has them."""
+    return Judged(**{"label": "", "seed": 0, "epoch": 0} | of, folder=folder)
+
+
+def folder_of(training: Training, machine: Machine) -> Path:
+    """Where the checkpoints of a training lie."""
+    return cache_of(machine) / training.key
+
+
+def cache_of(machine: Machine) -> Path:
+    """Where everything is kept."""
+    return machine.folder or default_cache()
+
+
+def untrained(trainings: Iterable[Training], machine: Machine) -> dict[Unit, int]:
+    """A unit per training that is not in the cache, and how many epochs it has."""
+    missing = [one for one in dict.fromkeys(trainings) if not (folder_of(one, machine) / MANIFEST).exists()]
+    return {_unit(one, machine): one.recipe.epochs for one in missing}
+
+
+def train_one(training: Mapping, machine: Mapping) -> UnitResult:
+    """The unit: one training, into the cache."""
+    training, machine = read_spec(training, Training), read_spec(machine, Machine)
+    torch.set_num_threads(training.threads)
+    images, folder = training.pictures.load(), folder_of(training, machine)
+    kept = classifiers.train(
+        training.architecture, images, training.recipe, seed=training.seed, device=machine.device
+    )
+    for epoch, one in kept.items():
+        for name, data in classifiers.files(one).items():
+            write_atomically(folder / _file(epoch, name), data)
+    told = {"name": images.name, "domain": images.domain, "model": training.name, "count": len(images)}
+    told |= {"checkpoints": list(kept), "images": images.fingerprint}
+    write_atomically(folder / MANIFEST, readable_json(told))
+    return UnitResult()
+
+
+def _file(epoch: int, name: str) -> str:
+    """A file of a saved classifier, by the epoch after which it was saved."""
+    return f"{epoch:05d}-{name}"
+
+
+def _unit(training: Training, machine: Machine) -> Unit:
+    return Unit(
+        function=f"{__name__}:{train_one.__name__}",
+        arguments={"training": asdict(training)},
+        name=training.name,
+        resources={"machine": asdict(machine)},
+    )
+
+
+@lru_cache(maxsize=64)
+def _of_training(folder: Path, epoch: int, architecture: str) -> Classifier:
+    names = (WEIGHTS, DESCRIPTION)
+    try:
+        files = {name: (folder / _file(epoch, name)).read_bytes() for name in names}
+    except OSError as error:
+        raise OpenworldError(
+            f"{error.filename} is gone from the cache ({error.strerror}); start the run again, which makes it anew."
+        ) from error
+    return classifiers.load(files, architecture=architecture)
+
+
+@lru_cache(maxsize=64)
+def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
+    return classifiers.load(folder, architecture=architecture)
+
+
+@lru_cache(maxsize=64)
+def _of_files(folder: str) -> str:
+    files = sorted(path for path in Path(folder).glob("*") if path.is_file())
+    if not files:
+        raise OpenworldError(f"there is no saved classifier in {folder}; give a folder that `classifiers.save` wrote.")
+    return digest({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files})[:32]

@@ -1,0 +1,73 @@
+"""How similar reference models find pictures and class names: what FRAP and its kin are told beside the logits."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch.nn.functional import normalize
+
+from openworld.datasets import ImageSet, templates
+from openworld.estimators import dirichlet_reference, uniform_reference
+from openworld.learners._text import encode_names
+from openworld.protocols._estimation_entries import ReferenceSpec
+from openworld.protocols._estimation_ground import Pictures
+from openworld.protocols._estimation_looks import answers_of, embeddings_of
+from openworld.protocols._estimation_models import in_folder
+from openworld.protocols._workbench import Machine, backbone
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a backbone is asked: sentences around class names, whose features are averaged."""
+
+    backbone: str
+    templates: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def similarities(
+    reference: ReferenceSpec, pictures: Pictures, rows: np.ndarray, dataset: str, machine: Machine
+) -> np.ndarray:
+    """What a reference says of pictures.
+
+    Args:
+        reference: which; a random one is drawn anew for each set of pictures.
+        pictures: N of them, as all models have seen them.
+        rows: int64[n], the ones that could be read.
+        dataset: whose sentences are the usual ones.
+
+    Returns:
+        float[n, C], cosines of a backbone, logits of a classifier.
+    """
+    if reference.backbone:
+        return _cosines(reference, pictures, dataset, machine)
+    if reference.classifier:
+        return answers_of(pictures, in_folder(reference.classifier), machine)[rows]
+    images = pictures.load()
+    if reference.name == "uniform":
+        return uniform_reference(len(rows), len(images.classnames))
+    return dirichlet_reference(len(rows), len(images.classnames), seed=_seed(images))
+
+
+def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
+    """The temperature that it speaks with by itself: 1 / its logit scale; 1 for a classifier."""
+    return 1 / float(backbone(reference.backbone, machine.device).logit_scale) if reference.backbone else 1.0
+
+
+def _cosines(reference: ReferenceSpec, pictures: Pictures, dataset: str, machine: Machine) -> np.ndarray:
+    known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
+    chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
+    text = _text(Asked(reference.backbone, chosen, pictures.load().classnames), machine.device)
+    embeddings = torch.from_numpy(embeddings_of(pictures, reference.backbone, machine).embeddings)
+    return (normalize(embeddings, dim=-1) @ text.mT).numpy()
+
+
+@lru_cache(maxsize=8)
+def _text(asked: Asked, device: str) -> torch.Tensor:
+    with torch.no_grad():
+        return encode_names(backbone(asked.backbone, device), asked.names, asked.templates).cpu()
+
+
+def _seed(images: ImageSet) -> int:
+    return int(images.fingerprint[:8], 16)

@@ -1,0 +1,53 @@
+"""How near classes are in meaning, for the Semantic Alignment Score: by WordNet, or by Unicode's tree of emoji."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from openworld.datasets import PUBLISHED, emoji
+from openworld.datasets.class_names import class_names
+from openworld.datasets.taxonomy import taxonomy_similarity, wordnet_similarity
+from openworld.datasets.wordnet import find_wordnet
+
+EMOJI = "emoji-"
+ROOT = "emoji"
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """Similarity float64[C, C] of classes, and whose tree it is; None with the reason where there is none."""
+
+    similarity: np.ndarray | None
+    name: str | None = None
+    reason: str | None = None
+
+
+@lru_cache(maxsize=4)
+def taxonomy_of(dataset: str) -> Taxonomy:
+    """The taxonomy of a data set's classes."""
+    if dataset.startswith(EMOJI):
+        return Taxonomy(_of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji")
+    ids = class_names(dataset).wordnet_ids if dataset in PUBLISHED else ()
+    if not ids:
+        return Taxonomy(None, reason=f"the classes of {dataset} stand in no taxonomy that is known here")
+    nouns = find_wordnet()
+    if nouns is None:
+        return Taxonomy(None, reason="WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR")
+    return Taxonomy(wordnet_similarity(ids, nouns), "WordNet 3.0")
+
+
+def _of_emoji(task: str) -> np.ndarray:
+    classes = list(emoji.TASKS[task].classes().values())
+    ways = [_way_up(number, own) for number, own in enumerate(classes)]
+    above = {node: (parent,) for way in ways for node, parent in zip(way, way[1:], strict=False)}
+    return taxonomy_similarity([way[0] for way in ways], lambda node: above.get(node, ()))
+
+
+def _way_up(number: int, concepts: Sequence) -> tuple:
+    """A class and what lies above it: a concept under its subgroup, a subgroup under its group, all under one root."""
+    groups, subgroups = ({getattr(one, level) for one in concepts} for level in ("group", "subgroup"))
+    within = [*subgroups] if len(concepts) == 1 else []
+    within += [*groups] if len(subgroups) == 1 else []
+    return (("class", number), *((*groups, level) for level in within), ROOT)

@@ -1,0 +1,106 @@
+"""Models that look at pictures and give a number per class: classifiers from a folder, two-tower backbones by name."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from openworld import classifiers
+from openworld._errors import OpenworldError
+from openworld.features import encode
+from openworld.learners._bank import cosine_logits, require_distinct
+from openworld.learners._text import encode_names
+from openworld.protocols._ground import ALIASES
+from openworld.protocols._score_tables import require_same_names
+from openworld.protocols._workbench import backbone
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierJudge:
+    """A saved classifier; its logits."""
+
+    name: str
+    classifier: classifiers.Classifier
+    device: str
+
+    @property
+    def classnames(self) -> tuple[str, ...]:
+        """With spaces for underscores, as image sets have them."""
+        return tuple(spaced(name) for name in self.classifier.classnames)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of weights and preprocessing."""
+        return self.classifier.fingerprint
+
+    def scores(self, images) -> np.ndarray:
+        """float32[N, C]."""
+        return self.classifier.logits(images, device=self.device)
+
+
+@dataclass(frozen=True, eq=False)
+class BackboneJudge:
+    """A two-tower backbone that knows classes by their names; cosines, times its own scale where it is judged.
+
+    scaled: whether the cosines are multiplied by the backbone's logit scale.
+    """
+
+    name: str
+    clip: object
+    text: torch.Tensor
+    classnames: tuple[str, ...]
+    scaled: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """Of weights and text features."""
+        return self.clip.fingerprint
+
+    def scores(self, images) -> np.ndarray:
+        """float32[N, C]; pictures are encoded anew and nothing is kept."""
+        with tempfile.TemporaryDirectory() as scratch:
+            embeddings = torch.from_numpy(np.array(encode(self.clip, images, cache=Path(scratch)).embeddings))
+        scale = self.clip.logit_scale.detach().cpu() if self.scaled else 1.0
+        return cosine_logits(embeddings, self.text, scale).float().numpy()
+
+
+Judge = ClassifierJudge | BackboneJudge
+
+
+def spaced(name: str) -> str:
+    """A class name as image sets have it."""
+    return name.replace("_", " ").strip()
+
+
+SHORT = ALIASES | {"clip": ALIASES["ViT-B/16"], "siglip": "google/siglip-base-patch16-224"}
+"""Short names of backbones, beside those of `openworld list backbones`."""
+
+
+def is_classifier(name: str) -> bool:
+    """Whether a model's name is the folder of a saved classifier."""
+    return (Path(name) / classifiers.keeping.DESCRIPTION).is_file()
+
+
+def find_judge(name: str, classnames: Sequence[str] | None, template: str, device: str, *, scaled: bool) -> Judge:
+    """A model by the folder of a saved classifier, or by the name, folder or hub id of a backbone.
+
+    Args:
+        classnames: what a backbone is asked to tell apart; for a classifier, what it must tell apart, or None.
+        template: sentence of the names, with {}. scaled: as for `BackboneJudge`.
+    Raises:
+        OpenworldError: no such model, a classifier of other classes, a backbone without names.
+    """
+    if is_classifier(name):
+        judge = ClassifierJudge(Path(name).name, classifiers.load(name), device)
+        if classnames is not None:
+            require_same_names(judge.classnames, classnames, name, "those expected")
+        return judge
+    if classnames is None:
+        raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
+    require_distinct(classnames)
+    clip = backbone(SHORT.get(name, name), device)
+    text = encode_names(clip, classnames, (template,)).cpu()
+    return BackboneJudge(clip.name, clip, text, tuple(classnames), scaled)

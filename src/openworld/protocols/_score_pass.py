@@ -1,0 +1,95 @@
+"""A table of scores read once: a sample of it, and counts over all of it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators import Outputs
+from openworld.estimators.streaming import Sampler
+from openworld.protocols._score_tables import ScoreTable
+from openworld.report.judgement import Shift, Side
+
+Progress = Callable[[str, int], None]
+"""Called with what is being done and how many images are done."""
+
+
+class Pass:
+    """What is kept of one reading.
+
+    sample: a uniform sample, or everything. predicted: int64[C], how often each class is predicted. mistakes, labelled:
+    of the images whose labels are known. agreed: images to which judged model and reference give one name.
+
+    Args:
+        table: what to read. doing: in words, for `progress`. like: outputs of the source, whose classes must be these.
+    Raises:
+        OpenworldError: no image, another number of classes.
+    """
+
+    def __init__(self, table: ScoreTable, doing: str, progress: Progress | None = None, like: Outputs | None = None):
+        sampler = Sampler()
+        self.table, self.mistakes, self.labelled, self.agreed = table, 0, 0, 0
+        self.predicted = np.zeros(0, np.int64)
+        for outputs in outputs_of(table, doing, progress):
+            if like is not None:
+                _require_classes(table, outputs, like)
+            sampler.add(outputs)
+            self._count(outputs)
+        if not sampler.n:
+            raise OpenworldError(f"{table.name} holds no image; there is nothing to estimate.")
+        self.sample = sampler.sample
+
+    def _count(self, outputs: Outputs) -> None:
+        predicted = np.bincount(outputs.predictions, minlength=outputs.classes)
+        self.predicted = predicted + (self.predicted if self.predicted.size else 0)
+        if outputs.labels is not None:
+            self.mistakes, self.labelled = self.mistakes + outputs.mistakes, self.labelled + outputs.n
+        if outputs.reference is not None:
+            self.agreed += int((outputs.reference.argmax(axis=1) == outputs.predictions).sum())
+
+    @property
+    def side(self) -> Side:
+        """For the judgement."""
+        accuracy = 1 - self.mistakes / self.labelled if self.labelled else None
+        return Side(self.table.name, self.sample.n, self.sample.outputs.classes, accuracy)
+
+    def require_labels(self) -> None:
+        """Refuse a source without labels."""
+        if not self.labelled:
+            raise OpenworldError(
+                f"{self.table.name} has no labels; the source must say what its images are: add `labels`, or give as "
+                "--source the set whose labels are known."
+            )
+
+
+def outputs_of(table: ScoreTable, doing: str, progress: Progress | None = None):
+    """The blocks of a table, while somebody is told how far it is."""
+    done = 0
+    for block in table.blocks():
+        yield block.outputs
+        done += block.outputs.n
+        if progress:
+            progress(doing, done)
+
+
+def agreement(source: Pass, target: Pass) -> tuple[float, float] | None:
+    """Share of images that judged model and reference name alike, on source and target; None without a reference."""
+    if source.sample.outputs.reference is None or target.sample.outputs.reference is None:
+        return None
+    return source.agreed / source.sample.n, target.agreed / target.sample.n
+
+
+def shift(source: Pass, target: Pass) -> Shift:
+    """How far the shares of the predicted classes have moved, and what chance alone makes of it."""
+    pooled = (source.predicted + target.predicted) / (source.sample.n + target.sample.n)
+    deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sample.n + 1 / target.sample.n))
+    first, second = (one.predicted / one.sample.n for one in (source, target))
+    return Shift(float(np.abs(first - second).sum() / 2), float(deviations.sum() * np.sqrt(2 / np.pi) / 2))
+
+
+def _require_classes(table: ScoreTable, outputs: Outputs, like: Outputs) -> None:
+    if outputs.classes != like.classes:
+        raise OpenworldError(
+            f"{table.name} has {outputs.classes} classes and the source {like.classes}; score both with the same model "
+            "for the same class names."
+        )

@@ -1,0 +1,84 @@
+"""Which estimators can be asked, given what the scores hold; and what is to be said of that."""
+
+from openworld._errors import OpenworldError
+from openworld.estimators import Fitted, Outputs
+from openworld.estimators._plugins import find_estimator
+
+USUAL = (
+    *("FRAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
+    *("GDE", "ALine-S", "ALine-D"),
+)
+"""What is asked unless somebody names estimators, as far as the scores allow."""
+
+WEAKER = 0.2  # by how much less of the source the reference may name right before that is said
+UNEQUAL = 0.1  # by how much the partner of GDE may differ in accuracy before that is said
+_MISSING = {
+    "reference": "another model's scores on both sides: --reference NAME for pictures, a table `reference` in files",
+    "partners": "other models' scores on both sides: --partner MODEL for pictures, tables `partner_1` ... in files",
+}
+
+
+def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, Fitted]:
+    """The estimators of these names, or all usual ones that can be had, fitted on the source.
+
+    Raises:
+        OpenworldError: one that was named needs what the scores do not hold.
+    """
+    for name in names:
+        for need in find_estimator(name).needs:
+            if need not in _held(source, target):
+                raise OpenworldError(f"{name} needs {_MISSING[need]}.")
+    return {name: find_estimator(name)().fit(source) for name in names or _possible(source, target)}
+
+
+def reference_warnings(source: Outputs, target: Outputs) -> tuple[str, ...]:
+    """What is to be said of the reference: missing on one side, or knowing much less than the judged model."""
+    there = {"source": source.reference is not None, "target": target.reference is not None}
+    if len(set(there.values())) > 1:
+        lacking = next(side for side, has in there.items() if not has)
+        return (f"the {lacking} has no reference, which FRAP needs of both: FRAP is left out",)
+    if source.reference is None:
+        return ()
+    own, other = (float((table.argmax(axis=1) == source.labels).mean()) for table in (source.logits, source.reference))
+    if other >= own - WEAKER:
+        return ()
+    return (
+        f"the reference names {other:.1%} of the source right and the judged model {own:.1%}: a reference that knows "
+        "so much less may mislead FRAP",
+    )
+
+
+def partner_warnings(source: Outputs, target: Outputs) -> tuple[str, ...]:
+    """Whether the first partner is so much weaker or stronger that its disagreement says little of the judged model."""
+    if not source.partners or not target.partners:
+        return ()
+    own, other = (
+        float((table.argmax(axis=1) == source.labels).mean()) for table in (source.logits, source.partners[0])
+    )
+    if abs(own - other) <= UNEQUAL:
+        return ()
+    return (
+        f"the first partner names {other:.1%} of the source right and the judged model {own:.1%}: GDE compares models "
+        "of one recipe, and finds too low an accuracy with a weaker one",
+    )
+
+
+def score_only(name: str) -> bool:
+    """Whether an estimator orders sets by accuracy and needs labelled shifted sets to tell one.
+
+    >>> score_only("MaNo"), score_only("AC")
+    (True, False)
+    """
+    return hasattr(find_estimator(name), "score")
+
+
+def _possible(source: Outputs, target: Outputs) -> list[str]:
+    held = _held(source, target)
+    lines = len(source.partners) > 1  # a line has two ends
+    return [name for name in USUAL if held.issuperset(find_estimator(name).needs) and (lines or "ALine" not in name)]
+
+
+def _held(source: Outputs, target: Outputs) -> set[str]:
+    reference = source.reference is not None and target.reference is not None
+    partners = bool(source.partners) and bool(target.partners)
+    return {name for name, there in {"labels": True, "reference": reference, "partners": partners}.items() if there}

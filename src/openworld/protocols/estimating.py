@@ -1,0 +1,163 @@
+"""How accurate is a model here, where there are no labels: from saved scores of a source and a target to a judgement.
+
+Every estimator that the scores allow is asked, one is quoted by the rules of `estimators.choice`, and how far the
+others lie from it is told. The target may be of any size: it is read block by block, twice.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from openworld._errors import OpenworldError
+from openworld.estimators import Estimate, Fitted
+from openworld.estimators.choice import Choice, choose
+from openworld.estimators.spans import spans
+from openworld.estimators.streaming import estimate_stream
+from openworld.protocols._class_lines import class_lines
+from openworld.protocols._score_pass import Pass, Progress, agreement, outputs_of, shift
+from openworld.protocols._score_tables import Block, ScoreTable, require_same_names
+from openworld.protocols._time_spans import Cut, Keyed
+from openworld.protocols._usable import fit_all, partner_warnings, reference_warnings, score_only
+from openworld.report.judgement import Judgement, Method, Stretch
+
+LONGEST = 20  # entries of a list among details that are kept
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody wants to know.
+
+    Args:
+        estimators: names, the first of which is quoted; none for all usual ones that can be had.
+        cut: of the target into spans. by_class: whether to take the estimate apart by class.
+        alert: accuracy below which somebody wants to know, in [0, 1]; or None.
+        seed, resamples: of samples and intervals.
+    Raises:
+        OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1].
+    """
+
+    estimators: tuple[str, ...] = ()
+    cut: Cut = field(default_factory=Cut)
+    by_class: bool = False
+    alert: float | None = None
+    seed: int = 0
+    resamples: int = 200
+
+    def __post_init__(self):
+        for name in filter(score_only, self.estimators):
+            raise OpenworldError(
+                f"{name} orders sets by accuracy and tells none: it needs labelled shifted sets beside the source. In "
+                "Python: openworld.estimators.ScoreRegression."
+            )
+        if self.alert is not None and not 0 <= self.alert <= 1:
+            raise OpenworldError(f"the alert is {self.alert:g}, expected a fraction in [0, 1] such as 0.8.")
+
+
+def judge(
+    source: ScoreTable, target: ScoreTable, asked: Asked = Asked(), progress: Progress | None = None
+) -> Judgement:
+    """The accuracy of a model on a target without labels.
+
+    Args:
+        source, target: scores of the same model for the same classes; the source with labels.
+        asked: what is wanted. progress: called with what is being done and how many images are done.
+    Raises:
+        OpenworldError: a source without labels, other classes, a target without images, scores that an estimator which
+            was named needs and that are not there.
+    """
+    if source.layout.classnames and target.layout.classnames:
+        require_same_names(target.layout.classnames, source.layout.classnames, target.name, f"those of {source.name}")
+    known = Pass(source, "reading the source", progress)
+    known.require_labels()
+    passed = Pass(target, "reading the target", progress, known.sample.outputs)
+    first, second = known.sample.outputs, passed.sample.outputs
+    fitted = fit_all(asked.estimators, first, second)
+    estimates = estimate_stream(
+        fitted,
+        lambda: outputs_of(target, "estimating", progress),
+        sample=passed.sample,
+        seed=asked.seed,
+        resamples=asked.resamples,
+    )
+    together = agreement(known, passed)
+    choice = _chosen(asked, estimates, first.classes, together)
+    judged = Judgement(
+        source=known.side,
+        target=passed.side,
+        headline=choice.name if choice else None,
+        why=choice.why if choice else "no method could tell an accuracy",
+        methods=tuple(_method(fitted[name], one) for name, one in estimates.items()),
+        alert=asked.alert,
+        shift=shift(known, passed),
+        agreement=together,
+        warnings=(
+            *reference_warnings(first, second),
+            *partner_warnings(first, second),
+            *_of_tables(known, source, target),
+        ),
+    )
+    if asked.cut:
+        judged = replace(judged, stretches=tuple(_stretches(judged, asked, fitted, passed, progress)))
+    return _by_class(judged, fitted, known, passed) if asked.by_class else judged
+
+
+def _chosen(asked: Asked, estimates: Mapping[str, Estimate], classes: int, together) -> Choice | None:
+    if asked.estimators and estimates[asked.estimators[0]].accuracy is not None:
+        return Choice(asked.estimators[0], "it was named first")
+    source, target = together or (1.0, 1.0)
+    return choose(estimates, classes, target / source if source else 1.0)
+
+
+def _method(fitted: Fitted, found: Estimate) -> Method:
+    details = {name: one for name, one in found.details.items() if not isinstance(one, list) or len(one) <= LONGEST}
+    estimator = fitted.estimator
+    return Method(
+        estimator.name,
+        estimator.summary,
+        found.accuracy,
+        found.interval,
+        found.warnings,
+        found.details.get("sampled"),
+        details,
+    )
+
+
+def _of_tables(known: Pass, *tables: ScoreTable) -> Iterator[str]:
+    """A source too large to be used whole; columns that were not read, of which a name may be misspelt."""
+    if not known.sample.whole:
+        yield f"of {known.sample.n:,} source images a uniform sample of {len(known.sample.rows):,} is used"
+    for table in tables:
+        unused = [name for name in table.layout.unused if name not in ("id", "ids")]
+        if unused:
+            yield f"columns of {table.name} that were not used: {', '.join(unused[:8])}"
+
+
+def _stretches(judged: Judgement, asked: Asked, fitted: Mapping[str, Fitted], passed: Pass, progress: Progress | None):
+    """An estimate of every span, one after the other; of the method that is quoted with an interval."""
+    keyed = Keyed(_told(passed.table, progress), asked.cut, passed.sample.n)
+    for span in spans(keyed, seed=asked.seed):
+        outputs, methods = span.sample.outputs, {}
+        for name, one in fitted.items():
+            drawn = {"seed": asked.seed, "resamples": asked.resamples}
+            found = one.estimate(outputs, interval=name == judged.headline, **drawn)
+            methods[name] = (found.accuracy, *(found.interval or (None, None)))
+        accuracy = None if outputs.labels is None else 1 - outputs.mistakes / outputs.n
+        sampled = None if span.sample.whole else outputs.n
+        yield Stretch(keyed.name(span), span.first, span.sample.n, sampled, methods, accuracy)
+
+
+def _told(table: ScoreTable, progress: Progress | None) -> Iterator[Block]:
+    done = 0
+    for block in table.blocks():
+        yield block
+        done += block.outputs.n
+        if progress:
+            progress("over time", done)
+
+
+def _by_class(judged: Judgement, fitted: Mapping[str, Fitted], known: Pass, passed: Pass) -> Judgement:
+    outputs = passed.sample.outputs
+    layouts = (known.table.layout, passed.table.layout)
+    names = next((one.classnames for one in layouts if one.classnames), None)
+    names = names or [f"class {label}" for label in range(outputs.classes)]
+    method, lines = class_lines(judged.headline, fitted, known.sample.outputs, outputs, names)
+    return replace(judged, classes=lines, class_method=method, class_images=outputs.n)

@@ -1,0 +1,117 @@
+"""A judgement in the tables of its page: methods, chunks over time, classes, and what each method rests on."""
+
+from openworld.report.figures.figure import percent, signed
+from openworld.report.figures.forest import swatch
+from openworld.report.grids import Cell, Column, Grid, Line
+from openworld.report.judgement import ClassLine, Judgement, Method, Stretch
+from openworld.report.judgement_tables import by_loss, class_caption, may_be
+from openworld.report.palette import Look
+from openworld.report.tables import bracketed
+
+
+def methods_grid(judged: Judgement, chosen: dict[str, Look]) -> Grid:
+    """The table of the terminal, with every warning in full."""
+    true = judged.target.accuracy
+    titles = ["accuracy", "95 %", *(["off by"] if true is not None else []), "source to here"]
+    heads = (
+        Column("method", words=True),
+        *map(Column, titles),
+        Column("what it is", words=True),
+        Column("but", words=True),
+    )
+    rows = tuple(Line(one.name, tuple(_method_cells(judged, one, chosen))) for one in judged.methods)
+    told = (
+        "Percent. Intervals are percentiles of resampled images (of which: under every other number); they tell how an "
+        "estimate moves with other images of this kind, not how wrong the method may be. Bold: what is quoted."
+    )
+    return Grid("methods-table", "Every method", told, heads, rows)
+
+
+def _method_cells(judged: Judgement, one: Method, chosen: dict[str, Look]):
+    css = "leads" if one.name == judged.headline else ""
+    yield Cell(one.name, picture=swatch(chosen[one.name]), css=css)
+    yield Cell(percent(one.accuracy), css=f"{css} headline".strip())
+    yield Cell(bracketed(one.interval) or "–", _width(one))
+    if judged.target.accuracy is not None:
+        yield _difference(one.accuracy, judged.target.accuracy)
+    yield _difference(one.accuracy, judged.source.accuracy)
+    yield Cell(one.summary, css="words")
+    yield Cell("", faint="; ".join(one.warnings), css="words wrapped")
+
+
+def _difference(accuracy: float | None, other: float | None) -> Cell:
+    if accuracy is None or other is None:
+        return Cell("–")
+    return Cell(signed(accuracy - other), f"{accuracy - other:.6f}")
+
+
+def _width(one: Method) -> str:
+    return "" if one.interval is None else f"{one.interval[1] - one.interval[0]:.6f}"
+
+
+def stretches_grid(judged: Judgement) -> Grid:
+    """Every chunk by every method."""
+    names = [one.name for one in judged.methods]
+    true = [Column("true")] if judged.target.accuracy is not None else []
+    heads = (Column("chunk", words=True), Column("images"), Column("95 %"), *true, *map(Column, names))
+    rows = tuple(Line("", tuple(_stretch_cells(judged, one, names))) for one in judged.stretches)
+    sampled = {one.sampled for one in judged.stretches if one.sampled}
+    told = f"Percent, chunk by chunk; the interval is that of {judged.headline}."
+    if sampled:
+        told += f" A chunk of more than {max(sampled):,} images is represented by a uniform sample of so many."
+    return Grid("over-time-table", "Over time", told, heads, rows)
+
+
+def _stretch_cells(judged: Judgement, one: Stretch, names: list[str]):
+    _, low, high = one.methods.get(judged.headline, (None, None, None))
+    yield Cell(one.label, value=str(one.first), faint="below the alert" if judged.below(one) else "")
+    yield Cell(f"{one.n:,}", str(one.n))
+    yield Cell("–" if low is None else bracketed((low, high)), "" if low is None else f"{high - low:.6f}")
+    if judged.target.accuracy is not None:
+        yield Cell(percent(one.accuracy))
+    for name in names:
+        yield Cell(percent(one.methods.get(name, (None,))[0]), css="leads" if name == judged.headline else "")
+
+
+def classes_grid(judged: Judgement) -> Grid:
+    """Every class, those that lost most first."""
+    titles = ("named so", "right", "95 %", "source", "lost", "expected", "found")
+    heads = (Column("class", words=True), *map(Column, titles), Column("may rather be", words=True))
+    rows = tuple(Line("", tuple(_class_cells(one))) for one in by_loss(judged.classes))
+    return Grid("classes-table", "Class by class", class_caption(judged, shown=None), heads, rows)
+
+
+def _class_cells(one: ClassLine):
+    yield Cell(one.name)
+    yield Cell(f"{one.predicted:,}", str(one.predicted))
+    yield Cell(percent(one.accuracy))
+    yield Cell(
+        bracketed(one.interval) or "–", "" if one.interval is None else f"{one.interval[1] - one.interval[0]:.6f}"
+    )
+    yield Cell(percent(one.source_accuracy))
+    yield _difference(one.accuracy, one.source_accuracy)
+    yield Cell(f"{one.expected:,.0f}", f"{one.expected:.6f}")
+    yield Cell(percent(one.recall))
+    yield Cell(may_be(one), css="words")
+
+
+def details_grid(judged: Judgement, chosen: dict[str, Look]) -> Grid:
+    """Everything else that the methods tell, such as thresholds and temperatures."""
+    names = list(dict.fromkeys(name for one in judged.methods for name in one.details))
+    heads = (Column("method", words=True), *map(Column, (name.replace("_", " ") for name in names)))
+    rows = tuple(
+        Line(
+            one.name,
+            (Cell(one.name, picture=swatch(chosen[one.name])), *(_detail(one.details.get(name)) for name in names)),
+        )
+        for one in judged.methods
+    )
+    return Grid("details", "Every other number", "What each method rests on; fractions.", heads, rows)
+
+
+def _detail(value) -> Cell:
+    if value is None:
+        return Cell("")
+    if isinstance(value, float):
+        return Cell(f"{value:.4g}")
+    return Cell(", ".join(f"{one:.3g}" for one in value) if isinstance(value, list) else str(value))

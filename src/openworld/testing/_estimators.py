@@ -1,0 +1,168 @@
+"""What every estimator promises, as checks that need no test framework: for ours and for those of other packages."""
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+
+import numpy as np
+
+from openworld.estimators import Estimate, Outputs
+from openworld.runs import to_json
+
+CLASSES, PARTNERS = 4, 4
+FRACTIONS, ORDER = 1e-12, 1e-9
+
+
+def small_outputs(seed: int, n: int = 60, strength: float = 2.0) -> Outputs:
+    """All that an estimator may need: a judged model of 4 classes, labels, a reference, 4 partners and two slices.
+
+    >>> small_outputs(0).logits.shape, len(small_outputs(0).partners)
+    ((60, 4), 4)
+    """
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, CLASSES, n)
+
+    def noisy(strength: float) -> np.ndarray:
+        return rng.normal(size=(n, CLASSES)) + strength * np.eye(CLASSES)[labels]
+
+    partners = tuple(noisy(strength * (i + 1) / PARTNERS) for i in range(PARTNERS))
+    return Outputs(2 * noisy(strength), labels, 0.2 + 0.02 * noisy(strength / 2), partners, rng.random((n, 2)) < 0.5)
+
+
+def check_estimator(estimator) -> None:
+    """Run every check; raises AssertionError for the first promise that is not kept.
+
+    Args:
+        estimator: an instance with its settings; of a score, `ScoreRegression(MyScore())` instead.
+
+    >>> from openworld.estimators import AC
+    >>> check_estimator(AC())
+    """
+    for name, check in ESTIMATOR_CHECKS.items():
+        try:
+            check(estimator)
+        except AssertionError as broken:
+            raise AssertionError(f"{estimator.name} breaks a promise, {name}: {broken}") from broken
+
+
+def _source(seed: int = 0) -> Outputs:
+    return small_outputs(seed)
+
+
+def _estimate(estimator, source: Outputs, target: Outputs, **chosen) -> Estimate:
+    return estimator.fit(source).estimate(target, **chosen)
+
+
+def says_what_it_is(estimator) -> None:
+    """Name, paper, a short summary, and needs out of labels, reference, partners and slices."""
+    for said in (estimator.name, estimator.paper, estimator.summary):
+        assert isinstance(said, str) and said, "name, paper and summary are sentences or words"
+    assert len(estimator.summary) < 60, "the summary fits into a line of a table"
+    assert set(estimator.needs) <= {"labels", "reference", "partners", "slices"}, f"needs {estimator.needs}"
+
+
+def settings_are_frozen_and_survive_json(estimator) -> None:
+    """Settings cannot be changed, and come back from JSON as they were."""
+    assert is_dataclass(estimator), "an estimator is a dataclass of its settings"
+    try:
+        estimator.anything = 1
+    except (FrozenInstanceError, AttributeError, TypeError):
+        pass
+    else:
+        raise AssertionError("settings are frozen")
+    again = type(estimator)(**to_json({one.name: getattr(estimator, one.name) for one in fields(estimator)}))
+    assert again == estimator, "settings survive JSON"
+
+
+def fractions_add_up(estimator) -> None:
+    """Accuracy and error are fractions that add up to 1, with an interval in order; or None, and a warning says why."""
+    for seed in range(4):
+        found = _estimate(estimator, _source(), small_outputs(seed + 50, strength=seed / 2), resamples=40)
+        if found.accuracy is None:
+            assert found.warnings, "no estimate without a reason"
+            continue
+        assert 0 <= found.error <= 1 and abs(found.accuracy + found.error - 1) < FRACTIONS, "error and accuracy"
+        if found.interval is not None:
+            low, high = found.interval
+            assert 0 <= low <= high <= 1, f"an interval from {low} to {high}"
+
+
+def order_does_not_matter(estimator) -> None:
+    """Images in another order give the same estimate."""
+    source, target, rng = _source(), small_outputs(1), np.random.default_rng(5)
+    expected = _estimate(estimator, source, target, interval=False).raw_error
+    shuffled = (one.take(rng.permutation(one.n)) for one in (source, target))
+    found = _estimate(estimator, *shuffled, interval=False).raw_error
+    assert _near(found, expected), f"{found} in another order, {expected} before"
+
+
+def calls_repeat(estimator) -> None:
+    """The same call gives the same answer; a seed moves the interval alone; inputs are not changed."""
+    source, target = _source(), small_outputs(1)
+    before = [one.logits.copy() for one in (source, target)]
+    first, second = (_estimate(estimator, source, target, seed=3, resamples=40) for _ in range(2))
+    assert to_json(first) == to_json(second), "the same call gives the same answer"
+    assert _near(_estimate(estimator, source, target, seed=4, resamples=40).raw_error, first.raw_error), "seed"
+    for kept, one in zip(before, (source, target), strict=True):
+        assert np.array_equal(kept, one.logits), "inputs are not changed"
+
+
+def target_labels_are_not_looked_at(estimator) -> None:
+    """Right labels, wrong ones and none give the same answer."""
+    target = small_outputs(1)
+    lying = replace(target, labels=(target.labels + 1) % CLASSES)
+    blind = replace(target, labels=None)
+    found = [to_json(_estimate(estimator, _source(), one, resamples=40)) for one in (target, lying, blind)]
+    assert found[0] == found[1] == found[2], "labels of the target are looked at"
+
+
+def an_estimate_survives_json(estimator) -> None:
+    """An estimate comes back from JSON as it was."""
+    found = _estimate(estimator, _source(), small_outputs(1), resamples=40)
+    assert to_json(Estimate(**to_json(found))) == to_json(found)
+
+
+def scores_are_of_images(estimator) -> None:
+    """Sample scores are one number an image, or None; no interval without resampling; one image is enough."""
+    found = _estimate(estimator, _source(), small_outputs(1), interval=False)
+    assert found.interval is None, "interval=False gives none"
+    assert found.sample_scores is None or found.sample_scores.shape == (60,), "a score an image"
+    single = _estimate(estimator, _source(), small_outputs(1).take([0]), interval=False)
+    assert single.error is None or 0 <= single.error <= 1, "one image"
+
+
+def refusals_tell_what_is_missing(estimator) -> None:
+    """Other classes, and what it needs and is not given, raise ValueError (OpenworldError)."""
+    fitted = estimator.fit(_source())
+    _refused(lambda: fitted.estimate(Outputs(np.eye(5))), "a target of other classes")
+    for need in estimator.needs:
+        nothing = () if need == "partners" else None
+        lacking = replace(_source(), **{need: nothing})
+        _refused(lambda: estimator.fit(lacking).estimate(lacking), f"outputs without {need}")  # noqa: B023
+
+
+def _refused(call: Callable, what: str) -> None:
+    try:
+        call()
+    except ValueError:
+        return
+    raise AssertionError(f"{what} must be refused")
+
+
+def _near(one: float | None, other: float | None) -> bool:
+    return one is other if one is None or other is None else abs(one - other) <= ORDER
+
+
+ESTIMATOR_CHECKS: dict[str, Callable] = {
+    check.__name__: check
+    for check in (
+        says_what_it_is,
+        settings_are_frozen_and_survive_json,
+        fractions_add_up,
+        order_does_not_matter,
+        calls_repeat,
+        target_labels_are_not_looked_at,
+        an_estimate_survives_json,
+        scores_are_of_images,
+        refusals_tell_what_is_missing,
+    )
+}

@@ -1,0 +1,87 @@
+"""A classifier on disk: back without loss, no code run unasked, and damage named."""
+
+import json
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from made_up import NAMES, image_set
+from torch import nn
+
+from openworld import OpenworldError
+from openworld.classifiers import Classifier, Preprocess, files, from_weights, load, save
+
+PLAIN = Preprocess(16, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
+
+
+def test_it_comes_back_as_it_was(trained, tmp_path):
+    save(trained[4], tmp_path / "new" / "folder")
+    back = load(tmp_path / "new" / "folder")
+    assert back.fingerprint == trained[4].fingerprint
+    assert (back.classnames, back.preprocess, back.history) == (NAMES, trained[4].preprocess, trained[4].history)
+    np.testing.assert_array_equal(back.logits(image_set()), trained[4].logits(image_set()))
+
+
+def test_the_same_classifier_gives_the_same_files(trained):
+    assert files(trained[4]) == files(load(files(trained[4])))
+
+
+@pytest.fixture
+def of_a_function(monkeypatch):
+    module = ModuleType("somebodys_code")
+    module.linear = lambda classes: nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, classes))
+    monkeypatch.setitem(sys.modules, "somebodys_code", module)
+    return Classifier(module.linear(3), NAMES, PLAIN, "somebodys_code:linear")
+
+
+def test_a_function_runs_only_when_it_is_named_again(of_a_function):
+    kept = files(of_a_function)
+    with pytest.raises(OpenworldError, match="if you trust it, say so: architecture='somebodys_code:linear'"):
+        load(kept)
+    assert load(kept, architecture="somebodys_code:linear").fingerprint == of_a_function.fingerprint
+
+
+def test_a_state_dict_of_other_code(of_a_function, tmp_path):
+    weights = tmp_path / "mine.safetensors"
+    weights.write_bytes(files(of_a_function)["weights.safetensors"])
+    classifier = from_weights("somebodys_code:linear", weights, NAMES, PLAIN)
+    assert classifier.fingerprint == of_a_function.fingerprint
+    with pytest.raises(OpenworldError, match="say how pictures are prepared"):
+        from_weights("somebodys_code:linear", weights, NAMES)
+    with pytest.raises(OpenworldError, match="cannot be read"):
+        from_weights("somebodys_code:linear", tmp_path / "none.safetensors", NAMES, PLAIN)
+
+
+def test_weights_of_another_network_are_refused(trained):
+    with pytest.raises(OpenworldError, match="not of this network"):
+        load(files(trained[4]), architecture="resnet-14")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("weights.safetensors", lambda data: data[:-10], "no whole safetensors file"),
+        ("classifier.json", lambda data: data[:-10], "holds no whole classifier"),
+        ("classifier.json", lambda data: b"{}", "holds no whole classifier"),
+        ("classifier.json", lambda data: b"[]", "holds no whole classifier"),
+    ],
+)
+def test_damage_is_named(trained, tmp_path, name, damage, message):
+    save(trained[1], tmp_path)
+    (tmp_path / name).write_bytes(damage((tmp_path / name).read_bytes()))
+    with pytest.raises(OpenworldError, match=message) as caught:
+        load(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_a_folder_without_one_is_refused(tmp_path):
+    with pytest.raises(OpenworldError, match="holds no classifier"):
+        load(tmp_path)
+
+
+def test_a_module_that_nobody_can_build_is_kept_but_not_made_again():
+    classifier = Classifier(nn.Sequential(nn.Flatten(), nn.Linear(768, 3)), NAMES, PLAIN, "my own")
+    assert json.loads(files(classifier)["classifier.json"])["architecture"] == "my own"
+    with pytest.raises(OpenworldError, match="unknown architecture 'my own'"):
+        load(files(classifier))

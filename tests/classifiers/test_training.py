@@ -1,0 +1,125 @@
+"""Training: the same bytes for a seed, one step by hand, checkpoints on the way, pictures moved as said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL
+from made_up import NAMES, image_set, picture
+from torch.nn.functional import cross_entropy
+
+from openworld import OpenworldError
+from openworld.classifiers import Recipe, build, train
+from openworld.classifiers._pictures import TrainingPictures, moved
+from openworld.classifiers.training import _batches
+
+
+def test_it_learns_what_can_be_learned(trained):
+    images = image_set(60)
+    right = trained[4].logits(images).argmax(1) == images.labels
+    assert right.mean() > 0.9
+
+
+def test_checkpoints_are_those_of_a_training_that_is_seen_on_the_way(trained):
+    assert list(trained) == [1, 4] and trained[1].classnames == NAMES
+    assert len(trained[1].history) == 1 and len(trained[4].history) == 4
+    assert trained[4].history[:1] == trained[1].history
+    assert trained[4].history[-1]["loss"] < trained[4].history[0]["loss"]
+    assert trained[1].fingerprint != trained[4].fingerprint
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_other_ones(trained):
+    assert train("resnet-8", image_set(), SMALL, seed=0)[4].fingerprint == trained[4].fingerprint
+    assert train("resnet-8", image_set(), replace(SMALL, epochs=1, checkpoints=()), seed=1)[1].fingerprint != (
+        trained[1].fingerprint
+    )
+
+
+def test_dropout_too_is_drawn_by_the_seed():
+    recipe = replace(SMALL, epochs=1, checkpoints=())
+    one, two = (train("convnet", image_set(), recipe, seed=3)[1] for _ in range(2))
+    assert one.fingerprint == two.fingerprint
+
+
+def test_the_numbers_that_others_draw_are_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    train("resnet-8", image_set(6), replace(SMALL, epochs=1, checkpoints=()), seed=0)
+    assert torch.rand(1) == expected
+
+
+def test_one_step_of_plain_descent_by_hand():
+    recipe = Recipe(epochs=1, batch_size=24, learning_rate=0.1, momentum=0, weight_decay=0.5, shift=0, side=16)
+    images = image_set()
+    trained = train("resnet-8", images, recipe, seed=2)[1]
+    with torch.random.fork_rng():
+        torch.manual_seed(2)
+        network = build("resnet-8", 3, 16)
+        order = torch.randperm(24).tolist()
+    pixels = torch.stack([trained.preprocess(picture(index)) for index in order])
+    cross_entropy(network(pixels), torch.from_numpy(images.labels)[order]).backward()
+    for name, weights in network.named_parameters():
+        expected = weights - 0.1 * (weights.grad + 0.5 * weights)
+        torch.testing.assert_close(trained.module.get_parameter(name), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_adam_trains_too():
+    recipe = replace(SMALL, optimiser="adam", learning_rate=0.01, weight_decay=0.0, epochs=3, checkpoints=())
+    history = train("resnet-8", image_set(), recipe, seed=0)[3].history
+    assert history[-1]["loss"] < history[0]["loss"]
+
+
+def test_progress_counts_epochs():
+    told = []
+    train(
+        "resnet-8", image_set(6), replace(SMALL, epochs=2, checkpoints=()), seed=0, progress=lambda *n: told.append(n)
+    )
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_last_batch_of_one_picture_is_left_out():
+    assert [len(batch) for batch in _batches(9, 4)] == [4, 4]
+    assert [len(batch) for batch in _batches(10, 4)] == [4, 4, 2]
+    assert [len(batch) for batch in _batches(1, 4)] == [1]
+
+
+def test_mean_and_deviation_are_those_of_the_pictures():
+    pictures = TrainingPictures(image_set(), Recipe(side=16), None)
+    stacked = np.stack([np.asarray(picture(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
+    np.testing.assert_allclose(pictures.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=0.01)
+    np.testing.assert_allclose(pictures.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=0.01)
+
+
+def test_many_pictures_are_read_again_every_time(monkeypatch):
+    kept = TrainingPictures(image_set(), Recipe(side=16), None)
+    monkeypatch.setattr("openworld.classifiers._pictures._LARGEST", 0)
+    anew = TrainingPictures(image_set(), Recipe(side=16), None)
+    rows = torch.tensor([3, 0, 3])
+    assert anew._kept is None and anew.preprocess == kept.preprocess
+    assert torch.equal(anew.pixels(rows), kept.pixels(rows))
+
+
+def test_pictures_move_by_whole_pixels_and_repeat_their_edges():
+    row = torch.tensor([1, 2, 3, 4], dtype=torch.uint8).expand(200, 3, 4, 4)
+    seen = {tuple(one[0, 0].tolist()) for one in moved(row, flip=False, shift=1)}
+    assert seen == {(1, 2, 3, 4), (1, 1, 2, 3), (2, 3, 4, 4)}
+    assert {tuple(one[0, 0].tolist()) for one in moved(row, True, 0)} == {(1, 2, 3, 4), (4, 3, 2, 1)}
+    assert torch.equal(moved(row, False, 0), row)
+
+
+def test_every_channel_moves_alike():
+    noise = torch.randint(0, 256, (8, 1, 6, 6), dtype=torch.uint8).expand(8, 3, 6, 6)
+    changed = moved(noise, True, 2)
+    assert torch.equal(changed[:, 0], changed[:, 2])
+
+
+def test_a_training_that_diverges_says_so():
+    with pytest.raises(OpenworldError, match=r"diverged in epoch \d: .*lower the learning rate \(1e\+30\)"):
+        train("convnet", image_set(), replace(SMALL, learning_rate=1e30), seed=0)
+
+
+def test_there_is_nothing_to_learn_from_no_picture():
+    with pytest.raises(OpenworldError, match="is empty"):
+        train("resnet-8", image_set().subset([]), SMALL, seed=0)

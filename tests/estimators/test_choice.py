@@ -1,0 +1,42 @@
+"""Which estimate is quoted: the rules, one by one."""
+
+from openworld.estimators import ESTIMATORS, Estimate
+from openworld.estimators.choice import RULES, choose
+
+
+def found(accuracy=0.7, n=1000, mistakes=100, warnings=()):
+    error = None if accuracy is None else 1 - accuracy
+    return Estimate.of(error, details={"n_target": n, "mistakes": mistakes}, warnings=warnings)
+
+
+def all_of(**changes):
+    return {name: found(**changes) for name in ESTIMATORS}
+
+
+def test_rules_name_estimators():
+    assert all(name in ESTIMATORS and why for name, _, why in RULES)
+
+
+def test_a_reference_comes_first():
+    assert choose(all_of(), 10).name == "FRAP"
+
+
+def test_an_uninformative_reference_does_not():
+    estimates = all_of() | {"FRAP": found(warnings=("the reference is uninformative: it ...",))}
+    assert choose(estimates, 10).name == "COTT"
+
+
+def test_without_a_reference():
+    alone = {name: one for name, one in all_of().items() if name not in ("FRAP", "RAP")}
+    assert choose(alone, 10).name == "COTT"
+
+
+def test_few_mistakes_rule_out_thresholds():
+    assert choose(all_of(mistakes=5), 10).name == "COT"
+    assert choose(all_of(mistakes=5, n=20), 100).name == "AC"
+    assert choose(all_of(mistakes=None), 10).name == "COT"
+
+
+def test_what_has_no_accuracy_is_never_quoted():
+    assert choose(all_of(accuracy=None), 10) is None
+    assert choose({"IM": found(accuracy=None), "GDE": found()}, 10).name == "GDE"

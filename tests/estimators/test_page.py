@@ -1,0 +1,43 @@
+"""The page on accuracy without labels: its example runs, and its table of published errors is the paper's."""
+
+import doctest
+import re
+from statistics import mean
+
+import pytest
+
+from openworld.estimators import ESTIMATORS
+from openworld.report.published import published_numbers
+
+GROUPS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "FMoW": "FMoW", "MNIST": "MNIST"}
+COLUMNS = {"FRAP (CLIP)", "FRAP (SigLIP)", "COTT", "COT", "ATC-MC", "ATC-NE", "ProjNorm", "AC", "DoC", "IM", "GDE"}
+
+
+@pytest.fixture(scope="module")
+def page(repository):
+    return repository / "docs" / "accuracy-without-labels.md"
+
+
+def test_the_example_runs(page):
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried and not failed
+
+
+def test_every_estimator_is_told(page):
+    text = page.read_text(encoding="utf-8")
+    assert not [name for name in ESTIMATORS if not re.search(rf"\b{name}\b", text)]
+
+
+def test_published_errors_are_the_papers(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    (start,) = (i for i, line in enumerate(lines) if line.startswith("| rows |"))
+    header, _, *rows = (
+        [cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines[start : start + 7]
+    )
+    assert set(header[1:]) == COLUMNS
+    printed = {(one.method, one.dataset): one.value for one in published_numbers("frap", "1")}
+    for name, *cells in rows:
+        for method, cell in zip(header[1:], cells, strict=True):
+            of = [value for (by, row), value in printed.items() if by == method and row.endswith(GROUPS.get(name, ""))]
+            of = of if name in GROUPS else [v for (by, row), v in printed.items() if by == method and row != "Average"]
+            assert float(cell) == pytest.approx(mean(of), abs=0.051), f"{method} on {name}"

@@ -1,0 +1,201 @@
+"""A judgement from saved scores: what is asked, what is quoted, over time, class by class, and what is refused."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.estimators import ESTIMATORS, streaming
+from openworld.protocols import _score_files
+from openworld.protocols._score_tables import open_table
+from openworld.protocols._time_spans import Cut
+from openworld.protocols.estimating import Asked, judge
+from openworld.runs import to_json
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
+
+from simulated import outputs  # noqa: E402
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+ALONE = ["COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"]
+
+
+def save(path, data, **further):
+    partners = {f"partner_{place}": one for place, one in enumerate(data.partners, 1)}
+    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference} | partners | further
+    np.savez(path, **{name: value for name, value in held.items() if value is not None})
+    return open_table([path])
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Tables of a source and of a target that is named worse; further arrays as asked."""
+
+    def make(partners=0, reference=True, target=600, labels=False, **further):
+        one, other = (outputs(seed, n, 4, grip, partners) for seed, n, grip in ((0, 400, 2.0), (1, target, 1.2)))
+        if not reference:
+            one, other = replace(one, reference=None), replace(other, reference=None)
+        source = save(tmp_path / "source.npz", one, classnames=NAMES)
+        return source, save(tmp_path / "target.npz", other if labels else replace(other, labels=None), **further)
+
+    return make
+
+
+def test_all_that_the_scores_allow(pair):
+    found = judge(*pair(reference=False))
+    assert [one.name for one in found.methods] == ALONE
+    assert found.headline == "COTT" and "judged model alone" in found.why
+    found = judge(*pair(partners=2))
+    assert [one.name for one in found.methods] == ["FRAP", *ALONE, "GDE", "ALine-S", "ALine-D"]
+    assert found.headline == "FRAP"
+    assert [one.name for one in judge(*pair(partners=1)).methods][-1] == "GDE"
+
+
+def test_numbers_are_those_of_the_estimators(pair):
+    found = judge(*pair())
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    for one in found.methods:
+        expected = ESTIMATORS[one.name]().fit(source).estimate(target)
+        assert (one.accuracy, one.interval) == (expected.accuracy, expected.interval)
+    assert found.source.accuracy == 1 - source.mistakes / 400 and found.target.accuracy is None
+    agree = (target.reference.argmax(axis=1) == target.predictions).mean()
+    assert found.agreement[1] == pytest.approx(agree)
+
+
+def test_labels_of_the_target_are_only_compared_with(pair):
+    blind, told = judge(*pair()), judge(*pair(labels=True))
+    assert told.methods == blind.methods and told.target.accuracy == 1 - outputs(1, 600, 4, 1.2).mistakes / 600
+
+
+def test_named_estimators_alone_and_the_first_is_quoted(pair):
+    found = judge(*pair(), Asked(estimators=("DoC", "RAP")))
+    assert [one.name for one in found.methods] == ["DoC", "RAP"] and found.headline == "DoC"
+    with pytest.raises(OpenworldError, match="GDE needs other models' scores on both sides"):
+        judge(*pair(), Asked(estimators=("GDE",)))
+    with pytest.raises(OpenworldError, match="RAP needs another model's scores on both sides"):
+        judge(*pair(reference=False), Asked(estimators=("RAP",)))
+    with pytest.raises(OpenworldError, match="MaNo orders sets by accuracy and tells none"):
+        Asked(estimators=("MaNo",))
+    with pytest.raises(OpenworldError, match="unknown estimator 'COTTT'; did you mean 'COTT'"):
+        Asked(estimators=("COTTT",))
+
+
+def test_a_reference_that_parts_from_the_model_is_passed_over(tmp_path):
+    one, other = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    astray = replace(other, labels=None, reference=-other.reference)
+    found = judge(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", astray))
+    assert found.agreement[1] < found.agreement[0] / 2 and found.headline == "COTT"
+    assert "FRAP is passed over" in found.why
+
+
+def test_what_the_reference_and_the_partner_know_is_said(pair, tmp_path):
+    found = judge(*pair(partners=2))
+    assert any(warning.startswith("the reference names") for warning in found.warnings)
+    assert any(warning.startswith("the first partner names") for warning in found.warnings)
+    one, other = outputs(0, 400, 4, 2.0), replace(outputs(1, 600, 4, 1.2), labels=None, reference=None)
+    found = judge(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", other))
+    assert "the target has no reference" in found.warnings[0] and found.headline == "COTT"
+
+
+def test_columns_that_are_not_used_are_named(pair):
+    found = judge(*pair(refrence=np.zeros(600), id=np.arange(600)))
+    assert "columns of target.npz that were not used: refrence" in found.warnings
+
+
+def test_predicted_shares_that_move(pair, tmp_path):
+    assert not judge(*pair()).shift.clear
+    one = outputs(0, 400, 4, 2.0)
+    other = outputs(1, 4000, 4, 1.2)
+    rare = replace(other.take(np.flatnonzero(other.predictions < 2)), labels=None)
+    moved = judge(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare)).shift
+    assert moved.clear and moved.distance == pytest.approx(0.53, abs=0.05)
+
+
+def test_over_time(pair):
+    asked = Asked(cut=Cut(rows=250), alert=0.9)
+    found = judge(*pair(labels=True), asked)
+    assert [(one.label, one.n) for one in found.stretches] == [
+        ("1 to 250", 250),
+        ("251 to 500", 250),
+        ("501 to 600", 100),
+    ]
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    part = target.take(slice(250, 500))
+    expected = ESTIMATORS["FRAP"]().fit(source).estimate(part)
+    assert found.stretches[1].methods["FRAP"] == (expected.accuracy, *expected.interval)
+    assert found.stretches[1].accuracy == 1 - part.mistakes / 250
+    assert len(found.alerts) == 3
+
+
+def test_over_time_by_the_calendar(pair):
+    when = np.datetime64("2024-01-01T00", "h") + np.arange(600)
+    source, _ = pair(when=when)
+    target = open_table([source.files[0].path.with_name("target.npz")], times="when")
+    found = judge(source, target, Asked(cut=Cut(period="1w", times=True)))
+    assert [one.label for one in found.stretches] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
+
+
+def test_an_alert_without_chunks_is_of_the_whole(pair):
+    assert judge(*pair(), Asked(alert=0.99)).alerts == ("target.npz",)
+    assert judge(*pair(), Asked(alert=0.01)).alerts == ()
+    with pytest.raises(OpenworldError, match="the alert is 80, expected a fraction"):
+        Asked(alert=80)
+
+
+def test_class_by_class(pair):
+    found = judge(*pair(), Asked(by_class=True))
+    assert [one.name for one in found.classes] == NAMES.tolist() and found.class_method == "FRAP"
+    assert sum(one.predicted for one in found.classes) == 600
+    right = sum(one.predicted * one.accuracy for one in found.classes)
+    assert right / 600 == pytest.approx(found.quoted.accuracy)
+    assert sum(one.expected for one in found.classes) == pytest.approx(600)
+    found = judge(*pair(), Asked(estimators=("ProjNorm",), by_class=True))
+    assert found.classes == () and found.headline == "ProjNorm"  # it says nothing of single images
+
+
+def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
+    whole = judge(*pair())
+    monkeypatch.setattr(streaming, "ROWS", 300)
+    monkeypatch.setattr(_score_files, "NUMBERS", 400)
+    told = []
+    found = judge(*pair(), progress=lambda doing, done: told.append((doing, done)))
+    for one, other in zip(whole.methods, found.methods, strict=True):
+        if one.name in ("AC", "ATC-NE", "ATC-MC", "DoC"):
+            assert other.sampled == 300 and other.details["n_target"] == 600
+    assert ("estimating", 600) in told and ("reading the target", 600) in told
+    assert found.warnings[-1] == "of 400 source images a uniform sample of 300 is used"
+
+
+def test_it_survives_json(pair):
+    found = judge(*pair(labels=True, partners=2), Asked(cut=Cut(parts=2), by_class=True, alert=0.5))
+    told = to_json(found)
+    assert json.loads(json.dumps(told)) == told and told["headline"] == "FRAP"
+
+
+def test_what_is_refused(pair, tmp_path):
+    source, target = pair()
+    one = outputs(0, 40, 4, 2.0)
+    with pytest.raises(OpenworldError, match="target.npz has no labels; the source must say"):
+        judge(target, source)
+    five = save(tmp_path / "five.npz", replace(outputs(0, 40, 5), labels=None))
+    with pytest.raises(OpenworldError, match="five.npz has 5 classes and the source 4"):
+        judge(source, five)
+    swapped = save(tmp_path / "swapped.npz", one, classnames=NAMES[[1, 0, 2, 3]])
+    with pytest.raises(OpenworldError, match="class 0 is 'bee', expected 'ant'; write both in one order"):
+        judge(source, swapped)
+    other = save(tmp_path / "other.npz", one, classnames=np.array(["ant", "bee", "cat", "eel"]))
+    with pytest.raises(OpenworldError, match="2 are in one of the two alone, first 'dog'"):
+        judge(source, other)
+    np.savez(tmp_path / "empty.npz", logits=np.empty((0, 4)))
+    with pytest.raises(OpenworldError, match="empty.npz holds no image"):
+        judge(source, open_table([tmp_path / "empty.npz"]))
+    bad = one.logits.copy()
+    bad[7, 1] = np.nan
+    np.savez(tmp_path / "nan.npz", logits=bad)
+    nan = open_table([tmp_path / "nan.npz"])
+    with pytest.raises(OpenworldError, match=r"nan.npz, row 0 .* NaN or infinite, first at index \(7, 1\)"):
+        judge(source, nan)

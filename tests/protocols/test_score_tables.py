@@ -1,0 +1,205 @@
+"""Saved scores in every format and every layout are the same scores; what is wrong with a file is said of that file."""
+
+import json
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from safetensors.numpy import save_file
+
+from openworld import OpenworldError
+from openworld.protocols import _score_files
+from openworld.protocols._score_tables import logarithms, open_table
+
+NAMES = ("cat", "wild dog", "owl", "x:y")
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.standard_normal((50, 4)) for name in ("logits", "reference", "partner_1")}
+    return tables | {"labels": rng.integers(0, 4, 50)}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(_score_files, "NUMBERS", 100)
+
+
+def wide(scores):
+    """A column per class, labels as names, time stamps."""
+    table = {
+        f"{one}:{name}": scores[one][:, i]
+        for one in ("logits", "reference", "partner_1")
+        for i, name in enumerate(NAMES)
+    }
+    when = np.datetime64("2024-01-01T00:00:00", "s") + 3600 * np.arange(50)
+    return pyarrow.table(table | {"label": [NAMES[i] for i in scores["labels"]], "when": when, "note": ["x"] * 50})
+
+
+def write(path, scores, kind):
+    told = {"classnames": json.dumps(NAMES)}
+    tables = ("logits", "reference", "partner_1")
+    if kind in ("npz", "packed"):
+        save = np.savez if kind == "npz" else np.savez_compressed
+        save(path := path / f"{kind}.npz", classnames=np.array(NAMES), **scores)
+    elif kind == "safetensors":
+        save_file(scores, path := path / "one.safetensors", told)
+    elif kind in ("lists", "large lists"):
+        list_type = pyarrow.list_ if kind == "lists" else pyarrow.large_list
+        columns = {name: pyarrow.array(scores[name].tolist(), list_type(pyarrow.float64())) for name in tables}
+        table = pyarrow.table(columns | {"labels": scores["labels"]}).replace_schema_metadata(told)
+        pyarrow.parquet.write_table(table, path := path / f"{kind}.parquet")
+    elif kind == "wide parquet":
+        pyarrow.parquet.write_table(wide(scores), path := path / "wide.parquet")
+    else:
+        pyarrow.csv.write_csv(wide(scores), path := path / "wide.csv")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["npz", "packed", "safetensors", "lists", "large lists", "wide parquet", "csv"])
+def test_every_format_holds_the_same(tmp_path, scores, kind):
+    table = open_table([write(tmp_path, scores, kind)])
+    blocks = [block.outputs for block in table.blocks()]
+    assert len(blocks) > 1 or kind == "csv"
+    for name in ("logits", "reference", "labels"):
+        np.testing.assert_allclose(np.concatenate([getattr(one, name) for one in blocks]), scores[name])
+    np.testing.assert_allclose(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
+    assert table.layout.classnames == NAMES
+    assert table.layout.unused == (("when", "note") if "wide" in kind or kind == "csv" else ())
+
+
+def test_probabilities_are_read_as_their_logarithms(tmp_path, scores):
+    p = np.exp(scores["logits"]) / np.exp(scores["logits"]).sum(axis=1, keepdims=True)
+    np.savez(tmp_path / "p.npz", probabilities=p)
+    found = np.concatenate([block.outputs.logits for block in open_table([tmp_path / "p.npz"]).blocks()])
+    np.testing.assert_allclose(found, np.log(p))
+    for bad in ([[0.5, 0.6]], [[1.5, -0.5]], [[np.nan, 1.0]]):
+        with pytest.raises(OpenworldError, match="row.s. of probabilities are negative or do not add up to 1, first 0"):
+            logarithms(np.array(bad))
+
+
+def test_files_that_follow_each_other(tmp_path, scores):
+    for part in (0, 1):
+        np.savez(tmp_path / f"{part}.npz", logits=scores["logits"][25 * part : 25 * part + 25])
+    table = open_table([tmp_path / "0.npz", tmp_path / "1.npz"])
+    found = np.concatenate([block.outputs.logits for block in table.blocks()])
+    np.testing.assert_array_equal(found, scores["logits"])
+    assert table.name == "0.npz and 1 more"
+
+
+def test_partners_in_files_of_their_own(tmp_path, scores):
+    write(tmp_path, scores, "csv")
+    for name, rows in {"same": 50, "short": 40, "long": 60}.items():
+        np.savez(tmp_path / f"{name}.npz", logits=np.resize(scores["reference"], (rows, 4)))
+    table = open_table([tmp_path / "wide.csv"], partners=[tmp_path / "same.npz"])
+    found = [block.outputs.partners for block in table.blocks()]
+    np.testing.assert_array_equal(np.concatenate([two for _, two in found]), scores["reference"])
+    for name, words in {
+        "short": "short.npz ends before .* 10 images too few",
+        "long": "long.npz has more images",
+    }.items():
+        with pytest.raises(OpenworldError, match=words):
+            list(open_table([tmp_path / "wide.csv"], partners=[tmp_path / f"{name}.npz"]).blocks())
+
+
+def test_time_stamps_come_along(tmp_path, scores):
+    table = open_table([write(tmp_path, scores, "wide parquet")], times="when")
+    times = np.concatenate([block.times for block in table.blocks()])
+    assert times[25].astype("datetime64[h]") == np.datetime64("2024-01-02T01")
+    with pytest.raises(OpenworldError, match="unknown column of .* 'wen'; did you mean 'when'"):
+        open_table([tmp_path / "wide.parquet"], times="wen")
+
+
+LAYOUTS = {
+    "no logits and no probabilities": {"scores": np.eye(2)},
+    "both logits and probabilities": {"logits": np.eye(2), "probabilities": np.eye(2)},
+    "both label and labels": {"logits": np.eye(2), "label": np.zeros(2, int), "labels": np.zeros(2, int)},
+}
+
+
+@pytest.mark.parametrize("words", LAYOUTS)
+def test_columns_that_are_not_there_or_twice(tmp_path, words):
+    np.savez(tmp_path / "a.npz", **LAYOUTS[words])
+    with pytest.raises(OpenworldError, match=words):
+        open_table([tmp_path / "a.npz"])
+
+
+ENTRIES = {
+    "NaN or infinite": {"logits": np.array([[0.0, np.nan]])},
+    "differ in length": {"logits": np.eye(2), "labels": np.zeros(3, int)},
+    "labels holds class 2, but the logits have 2": {"logits": np.eye(2), "labels": np.array([0, 2])},
+    "labels are empty in some rows": {"logits": np.eye(2), "labels": np.array([0, np.nan])},
+    "labels are names, but the classes have none": {"logits": np.eye(2), "labels": np.array(["a", "b"])},
+    "reference has shape": {"logits": np.eye(2), "reference": np.eye(3)[:2]},
+    "two classes": {"logits": np.ones((2, 1))},
+    "Python objects": {"logits": np.array([[1, None]], dtype=object)},
+    "Fortran order": {"logits": np.asfortranarray(np.arange(6.0).reshape(3, 2))},
+}
+
+
+@pytest.mark.parametrize("words", ENTRIES)
+def test_entries_that_will_not_do(tmp_path, words):
+    np.savez(tmp_path / "a.npz", **ENTRIES[words])
+    with pytest.raises(OpenworldError, match=words) as caught:
+        list(open_table([tmp_path / "a.npz"]).blocks())
+    assert "a.npz" in str(caught.value) or "array" in str(caught.value)
+
+
+def test_an_unknown_label_names_the_nearest(tmp_path):
+    np.savez(tmp_path / "a.npz", logits=np.eye(2), labels=np.array(["cat", "dgo"]), classnames=np.array(["cat", "dog"]))
+    with pytest.raises(OpenworldError, match=r"a.npz, row 0 .*unknown label 'dgo'; did you mean 'dog'"):
+        list(open_table([tmp_path / "a.npz"]).blocks())
+
+
+def test_class_names_against_the_callers(tmp_path):
+    np.savez(tmp_path / "a.npz", logits=np.eye(2), classnames=np.array(["cat", "dog"]))
+    with pytest.raises(OpenworldError, match="in another order: class 0 is 'cat', expected 'dog'"):
+        open_table([tmp_path / "a.npz"], classnames=("dog", "cat"))
+    with pytest.raises(OpenworldError, match="2 names, expected 3; 1 are in one of the two alone, first 'owl'"):
+        open_table([tmp_path / "a.npz"], classnames=("cat", "dog", "owl"))
+
+
+def test_columns_of_single_classes_must_go_together(tmp_path):
+    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:b": [1.0], "reference:a": [0.0]}
+    pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
+    with pytest.raises(OpenworldError, match="the columns of reference .* other classes than those of logits"):
+        open_table([tmp_path / "a.csv"])
+
+
+def test_whole_numbers_first_and_fractions_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(_score_files, "CSV_BYTES", 64)
+    (tmp_path / "a.csv").write_text("logits:a,logits:b\n" + "1,2\n" * 30 + "1.5,2\n")
+    blocks = list(open_table([tmp_path / "a.csv"]).blocks())
+    assert len(blocks) > 1 and blocks[-1].outputs.logits[-1].tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ".parquet", ".csv"])
+def test_files_that_are_not_what_they_say(tmp_path, ending):
+    with pytest.raises(OpenworldError, match="there is no file"):
+        open_table([tmp_path / f"none{ending}"])
+    (tmp_path / f"bad{ending}").write_bytes(b"\x89PNG\x00\xff,\xfe" * 3 if ending != ".csv" else b"")
+    with pytest.raises(OpenworldError, match=r"bad\.\w+ is not what its name says"):
+        open_table([tmp_path / f"bad{ending}"])
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(OpenworldError, match=r"scores.pkl ends in '.pkl'; expected .npz, .safetensors, .parquet, .csv"):
+        open_table([tmp_path / "scores.pkl"])
+
+
+def test_lists_of_unequal_length(tmp_path):
+    table = pyarrow.table({"logits": [[1.0, 2.0], [1.0]]})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(OpenworldError, match="lists of column 'logits' differ in length"):
+        list(open_table([tmp_path / "a.parquet"]).blocks())
+
+
+def test_a_file_cut_short(tmp_path, scores):
+    np.savez(tmp_path / "a.npz", logits=scores["logits"])
+    data = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(OpenworldError, match="is not what its name says"):
+        list(open_table([tmp_path / "a.npz"]).blocks())
