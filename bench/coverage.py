@@ -1,6 +1,7 @@
 """When to trust which estimator: bias and interval coverage where the truth is known exactly.
 
     python bench/coverage.py [--quick] [--repeats 60] [--work 4_000_000] [--most 10_000_000] [--csv FILE]
+    python bench/coverage.py --tables FILE ...
 
 An image of class y is z ~ N(m e_y, I), so that softmax(m z) is its posterior and the accuracy of argmax z an integral.
 The source holds 85 % right. Targets: the same law; harder ones (65 % right) to a model that knows how hard they are,
@@ -11,15 +12,16 @@ the first is as good, the others worse. Scores get twelve labelled sets from 90 
 the over-confident target.
 
 A cell is the mean of estimated - true accuracy in points, and how many of the 95 % intervals hold the true accuracy of
-such images. A setting of n images and C classes is repeated `work` / (n C) times, but 5 times at least and `repeats` at
-most, each with a source and targets of its own; settings of more than `most` numbers are left out.
+such images; a column's head ends with the repeats. A setting of n images and C classes is repeated `work` / (n C)
+times, but 5 times at least and `repeats` at most, each with a source and targets of its own; settings of more than
+`most` numbers are left out. --tables prints the tables of finished runs.
 """
 
 import argparse
 import csv
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from math import sqrt
 
@@ -163,7 +165,9 @@ def table(outcomes: list[Outcome], target: str) -> str:
     """Estimators down, settings across, in Markdown."""
     settings = sorted({(one.classes, one.n) for one in outcomes if one.target == target})
     cells = {(one.estimator, one.classes, one.n): one for one in outcomes if one.target == target}
-    lines = [f"\n**{target}**\n", "| | " + " | ".join(f"C={c} n={n:,}" for c, n in settings) + " |"]
+    repeats = {(one.classes, one.n): one.repeats for one in outcomes}
+    heads = [f"C={c} n={n:,} ({repeats[c, n]})" for c, n in settings]
+    lines = [f"\n**{target}**\n", "| | " + " | ".join(heads) + " |"]
     lines.append("|---|" + "---|" * len(settings))
     for name in dict.fromkeys(one.estimator for one in outcomes):
         row = [cells[name, *setting] for setting in settings]
@@ -187,7 +191,12 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=1e7, help="largest images times classes")
     parser.add_argument("--resamples", type=int, default=200, help="of the bootstrap")
     parser.add_argument("--csv", help="write all numbers here too")
+    parser.add_argument("--tables", nargs="+", help="print the tables of such files, and measure nothing")
     chosen = parser.parse_args()
+    if chosen.tables:
+        outcomes = [one for path in chosen.tables for one in read(path)]
+        print("\n".join(table(outcomes, target) for target in TARGETS))
+        return
     sizes, classes = QUICK if chosen.quick else FULL
     outcomes: list[Outcome] = []
     for count, n in ((c, n) for c in classes for n in sizes if c * n <= chosen.most):
@@ -207,6 +216,17 @@ def write(outcomes: list[Outcome], path: str) -> None:
         writer = csv.DictWriter(file, asdict(outcomes[0]))
         writer.writeheader()
         writer.writerows(map(asdict, outcomes))
+
+
+def read(path: str) -> Iterator[Outcome]:
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            kinds = {one.name: one.type for one in fields(Outcome)}
+            yield Outcome(**{name: row[name] if kind is str else _number(row[name]) for name, kind in kinds.items()})
+
+
+def _number(text: str) -> float | int | None:
+    return None if not text else float(text) if "." in text or "e" in text else int(text)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python bench/streaming.py [--rows 100000 1000000 5000000] [--classes 10] [--format parquet]
 
 Writes synthetic scores of a source (5,000 rows) and of targets (logits and a reference, float32, labels withheld), then
-estimates each in a fresh process with all usual estimators and prints rows per processor second and how large the process grew.
+estimates each in a fresh process with all usual estimators and prints rows per processor second and how large the
+process grew.
 """
 
 import argparse

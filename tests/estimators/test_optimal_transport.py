@@ -115,10 +115,22 @@ def test_the_bias_of_few_images_is_known(n, classes, strength):
 
 
 def test_many_images_have_no_such_bias():
-    found = estimate(COT(), outputs(0, 2000), outputs(1, 4000))
-    assert found.details["sampling_bias"] < 0.01 and not found.warnings
-    assert not estimate(COTT(), outputs(0, 2000), outputs(1, 80)).warnings
-    assert "fewer than 20 a class" in estimate(COTT(), outputs(0, 2000), outputs(1, 79)).warnings[-1]
+    source, target = outputs(0, 2000), outputs(1, 4000)
+    for estimator in (COT(), COTT()):
+        found = estimate(estimator, source, target)
+        assert found.details["sampling_bias"] < 0.01 and not found.warnings
+        assert "chance alone" in estimate(estimator, source, target.take(range(40))).warnings[-1]
+
+
+@pytest.mark.parametrize(("n", "classes"), [(50, 10), (500, 10), (500, 100)])
+def test_so_is_that_of_a_source_whose_shares_err_too(n, classes):
+    gaps, biases = [], []
+    for seed in range(12):
+        source, target = outputs(seed, n, classes, 4.0), outputs(seed + 50, n, classes, 4.0)
+        found = estimate(COT(calibrate=False), source, target)
+        gaps.append(found.error - estimate(AC(calibrate=False), source, target).error)
+        biases.append(found.details["sampling_bias"])
+    assert np.mean(biases) == pytest.approx(np.mean(gaps), rel=0.4)
 
 
 def test_the_interval_is_as_wide_as_other_sets_spread():

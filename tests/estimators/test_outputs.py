@@ -44,6 +44,12 @@ def test_refusals(arguments, message):
         Outputs(**arguments)
 
 
+def test_what_was_found_is_kept_and_not_passed_on():
+    outputs = Outputs(TWO)
+    assert outputs.once("first", list) is outputs.once("first", dict) != outputs.once("second", dict)
+    assert outputs.take([0]).once("first", dict) == {}
+
+
 def test_mistakes_need_labels():
     with pytest.raises(OpenworldError, match="whether a prediction is wrong needs labels"):
         _ = Outputs(TWO).mistakes

@@ -16,7 +16,7 @@ class ByColour(torch.nn.Module):
         return self.scale * pixels[:, [1, 0]].mean(dim=(2, 3))
 
 
-def network(classes, side):
+def network(classes):
     """For `openworld.classifiers.build`."""
     assert classes == 2
     return ByColour()

@@ -1,5 +1,6 @@
 """Accuracy estimation: a judged model followed by hand, partners, conditions, resuming, and bad specs."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,12 +9,13 @@ import pytest
 from PIL import Image
 
 from openworld import OpenworldError, classifiers
-from openworld.estimators import ESTIMATORS
-from openworld.protocols import AccuracyEstimationSpec, read_protocol, stages_of
+from openworld.datasets.corruptions import CORRUPTIONS
+from openworld.estimators import ESTIMATORS, Estimate
+from openworld.protocols import AccuracyEstimationSpec, _estimation_ground, read_protocol, stages_of
 from openworld.protocols._estimation_fits import told
 from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
-from openworld.protocols.accuracy_estimation import fingerprints, summary, tasks, units
+from openworld.protocols.accuracy_estimation import fingerprints, run_unit, summary, tasks, units
 from openworld.runs import RunStore, execute
 
 sys.path.append(str(Path(__file__).parent))
@@ -42,7 +44,7 @@ def colours(tmp_path_factory):
     plant(root / "away", "test", TARGET)
     preprocess = classifiers.Preprocess(16, 16, "squash", (0.0,) * 3, (1.0,) * 3)
     for seed, scale in ((0, SCALE), (1, -SCALE)):  # the second one is wrong wherever the first is right
-        module = network(2, 16)
+        module = network(2)
         module.scale.data.fill_(scale)
         classifiers.save(
             classifiers.Classifier(module, ("green", "red"), preprocess, "by_colour:network"),
@@ -73,10 +75,14 @@ def given(root, **changed):
 BY_HAND = {"ATC-MC": {}, "GDE": {}, "DoC": {"calibrate": False}, "AC": {"calibrate": False}, "FRAP": {}}
 
 
-def run(spec, folder, cache):
-    machine, store = Machine(cache=str(cache)), RunStore(folder)
-    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
-    return made, execute(units(spec, machine), store)
+def prepare(spec, folder, cache, **options):
+    stages = stages_of(spec, Machine(cache=str(cache), **options))
+    return [stage.work(Crew("local", 1, folder), None) for stage in stages]
+
+
+def run(spec, folder, cache, **options):
+    made = prepare(spec, folder, cache, **options)
+    return made, execute(units(spec, Machine(cache=str(cache), **options)), RunStore(folder))
 
 
 @pytest.fixture(scope="module")
@@ -175,29 +181,35 @@ def test_conditions_in_order(trained):
     assert set(fingerprints(spec)) == {"training", "source", *(one.name for one in conditions)}
 
 
-def test_a_run_trains_looks_and_estimates_once(trained, tmp_path):
-    spec, folder = read_protocol(trained | {"corruptions": ["fog"], "severities": [5]}), tmp_path / "run"
+@pytest.fixture
+def few_corruptions(monkeypatch):
+    """Scores are fitted on four corruptions instead of nineteen."""
+    few = {name: CORRUPTIONS[name] for name in ("fog", "contrast", "brightness", "pixelate")}
+    monkeypatch.setattr(_estimation_ground, "CORRUPTIONS", few)
+
+
+def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_path):
+    small = trained | {"models": trained["models"][:1], "corruptions": ["fog"], "severities": [5], "seeds": [0, 1, 2]}
+    spec, folder = read_protocol(small), tmp_path / "run"
     made, records = run(spec, folder, tmp_path / "cache")
-    # Of the three conditions the corrupted target is the corrupted source; and 19 corruptions of the source for scores.
-    assert made == [8, 16 + 16 + 16 + 19 * 16]
-    assert len(records) == 8 and not list(folder.glob(".*"))
+    # The corrupted target is the corrupted source and looked at once; four corruptions of the source are for scores.
+    assert made == [6, 16 + 16 + 16 + 4 * 16]
+    assert len(records) == 6 and not list(folder.glob(".*"))
     one = records[0].metrics
     assert set(one["targets"][0]["estimates"]) == set(ESTIMATORS)
     assert all(0 <= said["error"] <= 1 for said in one["targets"][0]["estimates"].values())
-    assert len(one["training"]["history"]) == 1 and len(records[1].metrics["training"]["history"]) == 2
-    again, _ = run(spec, tmp_path / "other", tmp_path / "cache")
-    assert again == [0, 0]
-    more = read_protocol(trained | {"corruptions": ["fog"], "severities": [4, 5]})
-    assert run(more, tmp_path / "more", tmp_path / "cache")[0] == [0, 16]
+    assert [len(record.metrics["training"]["history"]) for record in records[:2]] == [1, 2]
+    assert len(one["targets"]) == 3
+    assert prepare(spec, folder, tmp_path / "cache") == [0, 0]
+    assert prepare(read_protocol(small | {"severities": [4, 5]}), folder, tmp_path / "cache") == [0, 16]
 
 
-def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, tmp_path):
-    spec = read_protocol(
-        trained | {"corruptions": ["fog"], "severities": [5], "estimators": [{"estimator": "MDE"}], "seeds": [0]}
-    )
+def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, few_corruptions, tmp_path):
+    small = {"models": trained["models"][:1], "corruptions": ["fog"], "severities": [5], "seeds": [0]}
+    spec = read_protocol(trained | small | {"estimators": [{"estimator": "MDE"}]})
     _, records = run(spec, tmp_path / "run", tmp_path / "cache")
     sets = [target["estimates"]["MDE"]["details"]["sets"] for target in records[0].metrics["targets"]]
-    assert sets == [19, 18, 18]
+    assert sets == [4, 3, 3]
 
 
 def test_changed_pictures_stop_a_planned_unit(colours, tmp_path):
@@ -205,8 +217,6 @@ def test_changed_pictures_stop_a_planned_unit(colours, tmp_path):
     unit = units(spec, machine)[0]
     changed = dict(unit.inputs) | {"source pictures": "others"}
     with pytest.raises(OpenworldError, match="source pictures changed since this run was planned"):
-        from openworld.protocols.accuracy_estimation import run_unit
-
         run_unit(unit.arguments["task"], unit.resources["machine"], changed)
 
 
@@ -217,17 +227,12 @@ def test_an_emptied_cache_is_said(colours, tmp_path):
 
 
 def test_an_unreadable_picture_stops_or_is_left_out(colours, tmp_path):
-    import shutil
-
     root = shutil.copytree(colours, tmp_path / "colours")
     (root / "away" / "test" / "red" / "3.png").write_bytes(b"no picture")
     spec, folder = read_protocol(given(root)), tmp_path / "run"
     with pytest.raises(OpenworldError, match=r"condition 1: away.*3\.png"):
         run(spec, folder, tmp_path / "cache")
-    machine = Machine(cache=str(tmp_path / "cache"), allow_corrupt=1)
-    for stage in stages_of(spec, machine):
-        stage.work(Crew("local", 1, folder), None)
-    record = execute(units(spec, machine), RunStore(folder))[0]
+    record = run(spec, folder, tmp_path / "cache", allow_corrupt=1)[1][0]
     assert record.metrics["targets"][0]["n"] == 7 and record.table("images")["id"].max() == 6
 
 
@@ -273,7 +278,5 @@ def test_other_classes_are_refused(colours, shapes, tmp_path):
 
 
 def test_details_are_small():
-    from openworld.estimators import Estimate
-
     estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
     assert told(estimate)["details"] == {"threshold": None, "tau": 0.5}

@@ -4,6 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.datasets import DATASETS
+from openworld.protocols import read_protocol
 from openworld.protocols._estimation_cost import EstimationSpeeds, estimation_cost, keys_of, measure_estimation
 from openworld.protocols._estimation_work import count, work_of
 from openworld.protocols._frap_plan import METHODS, SIGLIP, logit_scale
@@ -78,6 +79,13 @@ def test_embedded_runs_say_that_they_are_of_other_data_and_without_siglip():
     assert set(with_siglip.runs[0].methods) == set(METHODS)
 
 
+def test_the_embedded_world_is_that_of_the_example(repository):
+    example = read_protocol(repository / "examples" / "accuracy-embedded.toml")
+    own = EMBEDDED.runs[0].spec
+    for name in ("ground", "models", "seeds"):
+        assert getattr(own, name) == getattr(example, name), "what is trained and looked at serves both"
+
+
 def test_fixed_temperatures_are_those_of_the_references():
     def taus(found):
         return {one.label: one.settings["tau"] for one in found.runs[0].spec.estimators if "fixed" in one.label}
@@ -130,9 +138,9 @@ def test_work_is_counted_without_data():
 def test_work_on_embedded_pictures_is_what_is_done():
     (work,) = work_of(EMBEDDED.runs).values()
     ground = EMBEDDED.runs[0].spec.ground
-    assert work.shown == len(ground.source.load()) + sum(len(one.pictures.load()) for one in ground.conditions[:6]) + (
-        94 * 1000
-    )
+    assert work.conditions == len(ground.conditions) == 8 + 95
+    assert work.shown == len(ground.source.load()) + 103 * 1000
+    assert all(len(one.pictures.load()) == 1000 for one in ground.conditions[:9])
     assert work.trainings[0].pictures == len(ground.training.load()) == 16 * 100 * len(EMBEDDED_WORLD.sources)
 
 

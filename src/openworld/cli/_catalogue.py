@@ -76,21 +76,18 @@ A score becomes an estimate by regression over labelled sets (ScoreRegression)."
 
 
 def _classifiers() -> RenderableType:
-    import torch
-
     from openworld.classifiers import ARCHITECTURES, build
 
     table = _table("networks for small pictures, to be trained as classifiers", "name", "weights", "paper", "what")
     table.columns[1].justify = "right"
     for name, architecture in ARCHITECTURES.items():
-        with torch.device("meta"):  # counted without being filled
-            weights = sum(tensor.numel() for tensor in build(name, 100, 32).parameters())
+        weights = sum(tensor.numel() for tensor in build(name, classes=100, side=32).parameters())
         table.add_row(name, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary)
     return Group(table, Text(_CLASSIFIERS_CAPTION))
 
 
 _CLASSIFIERS_CAPTION = """\
-Weights: for 100 classes and pictures of 32 pixels. Or your own: timm:NAME (pip install "openworld[timm]"),
+Weights: for 100 classes and pictures of 32 pixels. Others: timm:NAME, if that package is installed,
 or package.module:function, which returns any torch module."""
 
 

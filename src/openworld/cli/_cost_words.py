@@ -72,9 +72,8 @@ def plan_as_json(plan, cost) -> dict:
         for run in plan.runs
     ]
     told = {"units": cost.units, "seconds": cost.seconds} | asdict(cost)
-    return to_json(
-        {"paper": plan.paper, "tables": plan.tables, "left_out": plan.left_out, "runs": runs, "cost": told}, "plan"
-    )
+    tables = {"tables": plan.tables, "left_out": plan.left_out, "remarks": plan.remarks}
+    return to_json({"paper": plan.paper} | tables | {"runs": runs, "cost": told}, "plan")
 
 
 def tables_in_words(numbers) -> str:

@@ -116,7 +116,9 @@ def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out):
 
     files, names = sides.files, _names(sides.models.classnames)
     if files.source_partners and len(files.source_partners) != len(files.target_partners):
-        raise OpenworldError("--source-partner and --target-partner go in pairs: one of each, in the same order.")
+        raise OpenworldError(
+            "--source-partner and --target-partner go in pairs, in the same order; GDE can do without --source-partner."
+        )
     sources, targets = list(sides.source), list(sides.target)
     if any(is_pictures(one) for one in (*sources, *targets)):
         sources, targets = look_at(sides, names, _scores_folder(sides.out, scratch), made, out)

@@ -10,7 +10,7 @@ KINDS = ("learners", "estimators", "classifiers", "datasets", "backbones", "metr
 def list_command(
     kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all",
 ) -> None:
-    """List learners, estimators, classifiers, data sets, backbones, metrics or protocols, with what tells them apart."""
+    """List learners, estimators, classifiers, data sets, backbones, metrics, protocols, with what tells them apart."""
     from openworld._errors import unknown_name
     from openworld.cli import console
     from openworld.cli._catalogue import catalogue

@@ -44,6 +44,7 @@ def reproduce(
     openworld reproduce openworldauc --data ~/data --table 2 --device cuda
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
+    openworld reproduce frap --data embedded --quick 10
     ```
 
     It says first what it will cost: units (one learner with one seed), pictures to encode, disk, hours. The hours are
@@ -53,6 +54,10 @@ def reproduce(
     all --root DIR says what is missing), the learners' published settings, ViT-B/16, seeds 1, 2 and 3. Killed and
     started again, it goes on where it was and ends with the same bytes. More tables, or more seeds, may follow in the
     same folder: units that are there are not computed again.
+
+    FRAP trains the classifiers that are judged, seeds 0, 1 and 10, lets them and its references (CLIP ViT-B/32 and
+    SigLIP ViT-B/16; --backbone is the first) look at every shift, and estimates; its methods are named like
+    "ATC-MC" and "FRAP (CLIP)".
 
     At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 

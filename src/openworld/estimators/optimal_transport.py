@@ -13,7 +13,7 @@ import numpy as np
 
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
-from openworld.estimators._bootstrap import counts, means
+from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import probabilities, response
 from openworld.estimators._transport import Plan, given_probabilities, quotas, transport, worths
@@ -32,8 +32,8 @@ class COT:
         marginal: "source_labels" (m_c = how often c is true on the source), "uniform", or C shares that add up to 1.
             They are rounded to whole images by largest remainder, which changes the error by C / (2 n) at most.
         calibrate: fit T on the source; False: T = 1.
-    Where the classes of the target come in other shares than `marginal` says, the error is too high by about 0.1 to
-    0.15 of their total variation.
+    Where the classes of the target come in other shares than `marginal` says, the error is too high by some 0.1 (of an
+    unsure model) to 0.3 (of a sure one) times their total variation.
 
     >>> source = Outputs([[3.0, 0.0], [0.0, 3.0]], labels=[0, 1])
     >>> target = Outputs(np.log([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.1, 0.9]]))
@@ -62,7 +62,7 @@ class COT:
         shares = marginal_shares(self.marginal, state, known.classes)
         plan = plan_of(target, known.temperature, p, shares)
         given = given_probabilities(p, plan)
-        bias = sampling_bias(p)
+        bias = bias_of(target, known, p, self.marginal)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             # the dual, 1 - mean worth of the images - sum_c m_c v_c, with the prices v kept (envelope theorem)
@@ -76,14 +76,8 @@ class COT:
             "target and source images, to first order (prices of the classes kept)",
             {"sampling_bias": bias} | plan_details(plan, known.classes),
             given,
-            (_FEW.format(target.n, known.classes, bias),) if bias > NOISY else (),
+            bias_warnings(target, known, bias),
         )
-
-
-_FEW = (
-    "with {} target images of {} classes, chance alone moves the classes' shares so far that the error is estimated "
-    "about {:.3f} too high"
-)
 
 
 def require_marginal(marginal) -> None:
@@ -118,14 +112,36 @@ def plan_details(plan: Plan, classes: int) -> dict[str, list]:
     return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
 
 
-def sampling_bias(p: np.ndarray) -> float:
+def bias_of(target: Outputs, known: Known, p: np.ndarray, marginal) -> float:
+    """`sampling_bias` of target probabilities p, found once for COT and COTT."""
+    shared = known.n if marginal == "source_labels" else None
+    return target.once(("bias", known.temperature, shared), lambda: sampling_bias(p, shared))
+
+
+def bias_warnings(target: Outputs, known: Known, bias: float) -> tuple[str, ...]:
+    """What is to be said where chance alone adds to the error."""
+    return (_FEW.format(target.n, known.n, known.classes, bias),) if bias > NOISY else ()
+
+
+_FEW = (
+    "with {} target and {} source images of {} classes, chance alone moves the classes' shares so far that the error "
+    "is estimated about {:.3f} too high"
+)
+
+
+def sampling_bias(p: np.ndarray, n_source: int | None) -> float:
     """How much COT exceeds AC where only chance moves the shares of the classes, in [0, 1].
 
     The mean over a few resamples of the images, whose mean probabilities become the quotas. It is about what COT is too
     high by for a calibrated model and the right `marginal`; it falls with n / C, more slowly for a certain model.
+
+    Args:
+        p: float64[n, C] of the target. n_source: source images that the marginal is counted on, which errs by chance
+            too: resamples are as small as errs by both chances. None for a marginal that is known.
     """
     generator, n = np.random.default_rng(0), len(p)
+    size = n if n_source is None else max(1, round(n * n_source / (n + n_source)))
     draws = DRAWS if p.shape[1] < STEADY else 1
-    resampled = [quotas(drawn @ p / n, n) for drawn in counts(n, draws, generator)]
+    resampled = [quotas(p[generator.integers(0, n, size)].mean(axis=0), n) for _ in range(draws)]
     least = np.mean([given_probabilities(p, transport(p, each)).mean() for each in resampled])
     return max(0.0, float(p.max(axis=1).mean() - least))

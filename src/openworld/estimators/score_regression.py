@@ -122,12 +122,13 @@ def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.ran
     leverage = 1 / len(x) + x**2 / (x @ x)
     residuals = line.errors - line.slope * line.scores - line.bias
     residuals = residuals / np.sqrt(np.maximum(1 - leverage, 1e-12))  # as wide as those of a set outside the fit
-    found = np.empty(resamples)
-    for index in range(resamples):
-        drawn = generator.integers(0, len(x), len(x))
-        again = _line(line.scores[drawn], line.errors[drawn])
-        found[index] = again.slope * score + again.bias + generator.choice(residuals)
-    return found
+    drawn = generator.integers(0, len(x), (resamples, len(x)))
+    scores, errors = line.scores[drawn], line.errors[drawn]
+    means = scores.mean(axis=1), errors.mean(axis=1)
+    dx, dy = scores - means[0][:, None], errors - means[1][:, None]
+    squares = (dx**2).sum(axis=1)
+    slopes = (dx * dy).sum(axis=1) / np.where(squares > 0, squares, 1)  # of sets that are all the same one: 0
+    return means[1] + slopes * (score - means[0]) + generator.choice(residuals, resamples)
 
 
 def _warnings(line: ScoreLine, score: float, name: str) -> tuple[str, ...]:

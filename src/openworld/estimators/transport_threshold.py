@@ -15,10 +15,15 @@ from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import probabilities
 from openworld.estimators._threshold import require_rule
 from openworld.estimators._transport import given_probabilities, transport
-from openworld.estimators.optimal_transport import marginal_shares, plan_details, plan_of, require_marginal
+from openworld.estimators.optimal_transport import (
+    bias_of,
+    bias_warnings,
+    marginal_shares,
+    plan_details,
+    plan_of,
+    require_marginal,
+)
 from openworld.estimators.outputs import Outputs
-
-FEW = 20  # target images a class
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class COTT:
             exactly as often as it is true.
         rule: "midpoint" or "reference", of the threshold.
         calibrate: fit T on the source; False: T = 1.
+    What chance adds where there are few images a class is COT's, and said.
     Where images have equal probabilities, the best labels are not unique: ties go to the lowest class and the first
     image, and the error may depend on it.
 
@@ -65,9 +71,7 @@ class COTT:
         cut, shares = state
         p = probabilities(target.logits, known.temperature)
         plan = plan_of(target, known.temperature, p, shares)
-        warnings = (_FEW.format(target.n, known.classes, FEW),) if target.n < FEW * known.classes else ()
-        details = plan_details(plan, known.classes)
+        bias = bias_of(target, known, p, self.marginal)
+        details = {"sampling_bias": bias} | plan_details(plan, known.classes)
+        warnings = bias_warnings(target, known, bias)
         return cut.read(given_probabilities(p, plan), "T and the labels given", warnings, **details)
-
-
-_FEW = "{} target images of {} classes are fewer than {} a class: chance moves the shares, and the error is too high"

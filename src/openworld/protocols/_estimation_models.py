@@ -44,8 +44,7 @@ class Training:
     @property
     def key(self) -> str:
         """Says what comes of it."""
-        told = {"architecture": self.architecture, "recipe": self.recipe, "seed": self.seed, "threads": self.threads}
-        return digest(told | {"pictures": self.pictures.load().fingerprint, "version": classifiers.VERSION})[:32]
+        return _key(self)
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,7 @@ def train_one(training: Mapping, machine: Mapping) -> UnitResult:
     training, machine = read_spec(training, Training), read_spec(machine, Machine)
     torch.set_num_threads(training.threads)
     images, folder = training.pictures.load(), folder_of(training, machine)
-    kept = classifiers.train(
-        training.architecture, images, training.recipe, seed=training.seed, device=machine.device
-    )
+    kept = classifiers.train(training.architecture, images, training.recipe, seed=training.seed, device=machine.device)
     for epoch, one in kept.items():
         for name, data in classifiers.files(one).items():
             write_atomically(folder / _file(epoch, name), data)
@@ -128,6 +125,13 @@ def _unit(training: Training, machine: Machine) -> Unit:
         name=training.name,
         resources={"machine": asdict(machine)},
     )
+
+
+@lru_cache(maxsize=256)
+def _key(training: Training) -> str:
+    told = {"architecture": training.architecture, "recipe": training.recipe, "seed": training.seed}
+    told |= {"threads": training.threads, "pictures": training.pictures.load().fingerprint}
+    return digest(told | {"version": classifiers.VERSION})[:32]
 
 
 @lru_cache(maxsize=64)

@@ -29,13 +29,18 @@ def temperature_of(source: Answers) -> float:
 
 
 def calibration(task: Task, said: Answers, scale: float, machine: Machine) -> dict[str, dict]:
-    """Expected calibration error of the judged model ("base") and of each reference model, raw and brought to scale."""
+    """Expected calibration error of the judged model ("base"), raw and with T, and of each reference model.
+
+    Of a reference "raw" is as it was trained, "unscaled" the softmax of bare similarities, which FRAP's Table 2 calls
+    raw, and "ttc" calibrated at test time.
+    """
     found = {"base": _base_calibration(said, scale)}
     for one in task.references:
         if one.is_model:
             tau, similarities = said.tau(one.name, scale).value, said.outputs[one.name].reference
-            raw = _error(similarities, own_temperature(one, machine), said.labels)
-            found[one.name] = {"raw": raw, "ttc": _error(similarities, tau, said.labels), "tau": tau}
+            scales = {"raw": own_temperature(one, machine), "unscaled": 1.0, "ttc": tau}
+            errors = {name: _error(similarities, scale, said.labels) for name, scale in scales.items()}
+            found[one.name] = errors | {"tau": tau}
     return found
 
 

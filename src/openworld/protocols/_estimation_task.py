@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from openworld.classifiers import Recipe
 from openworld.protocols._estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
@@ -47,21 +48,32 @@ class Task:
     @property
     def judged(self) -> Judged:
         """The classifier whose accuracy is estimated."""
-        return self._at(self.models[self.model], self.seed)
+        return self._everyone[self.model, self.seed, self.checkpoint]
 
     @property
     def partners(self) -> tuple[Judged, ...]:
-        """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints."""
+        """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints.
+
+        A model with fewer checkpoints takes part with its last one.
+        """
         place = self.seeds.index(self.seed)
         seeds = (*self.seeds[place + 1 :], *self.seeds[:place])
-        others = (*self.models[self.model + 1 :], *self.models[: self.model])
-        own = [self._at(self.models[self.model], seed) for seed in seeds]
-        return (*own, *(self._at(model, seed) for model in others for seed in (self.seed, *seeds)))
+        others = (*range(self.model + 1, len(self.models)), *range(self.model))
+        pairs = [(self.model, seed) for seed in seeds]
+        pairs += [(model, seed) for model in others for seed in (self.seed, *seeds)]
+        last = [len(model.checkpoints) - 1 for model in self.models]
+        return tuple(self._everyone[model, seed, min(self.checkpoint, last[model])] for model, seed in pairs)
 
     @property
     def trainings(self) -> tuple[Training, ...]:
         """Everything that is to be trained for the run, this unit or not."""
-        return tuple(self._training(model, seed) for model in self.models if not model.weights for seed in self.seeds)
+        return tuple(dict.fromkeys(one.training for one in self._everyone.values() if one.training))
+
+    @property
+    def folders(self) -> tuple[Judged, ...]:
+        """The classifiers that are not trained but lie somewhere, references among them."""
+        referred = [in_folder(one.classifier) for one in self.references if one.classifier]
+        return (*(one for one in self._everyone.values() if one.folder), *referred)
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -97,23 +109,22 @@ class Task:
     def _look(self, name: str, pictures: Pictures, references: Iterable[ReferenceSpec]) -> Look:
         others = [in_folder(one.classifier) for one in references if one.classifier]
         backbones = dict.fromkeys(one.backbone for one in references if one.backbone)
-        return Look(name, pictures, (*self._everyone(), *others), tuple(backbones), self.threads)
+        return Look(name, pictures, (*self._everyone.values(), *others), tuple(backbones), self.threads)
 
-    def _everyone(self) -> Iterator[Judged]:
-        for model in self.models:
-            for seed in self.seeds:
-                for place in range(len(model.checkpoints)):
-                    yield self._at(model, seed, place)
+    @cached_property
+    def _everyone(self) -> dict[tuple[int, int, int], Judged]:
+        """Every classifier of the run by the places of its model and checkpoint, and its seed between them."""
+        return {
+            (number, seed, place): self._at(model, seed, epoch)
+            for number, model in enumerate(self.models)
+            for seed in self.seeds
+            for place, epoch in enumerate(model.checkpoints)
+        }
 
-    def _at(self, model: ModelSpec, seed: int, place: int | None = None) -> Judged:
-        """A model at this unit's place in its checkpoints, or at its last one where it has fewer."""
-        place = min(self.checkpoint if place is None else place, len(model.checkpoints) - 1)
-        epoch = model.checkpoints[place]
+    def _at(self, model: ModelSpec, seed: int, epoch: int) -> Judged:
         if model.weights:
             named = {"label": model.label, "seed": seed, "epoch": epoch, "architecture": model.architecture}
             return in_folder(model.weights.format(seed=seed, epoch=epoch), **named)
-        return Judged(model.label, seed, epoch, self._training(model, seed))
-
-    def _training(self, model: ModelSpec, seed: int) -> Training:
         recipe = read_spec(model.recipe | {"checkpoints": model.checkpoints}, Recipe)
-        return Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
+        training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
+        return Judged(model.label, seed, epoch, training)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openworld import backbones
-from openworld.classifiers import SEEDS, Recipe, published, published_architectures
+from openworld.classifiers import SEEDS
 from openworld.protocols._estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.protocols._frap_worlds import EMBEDDED_WORLD, WORLDS, World
 from openworld.protocols._ground import EMBEDDED, Ground, PlannedRun, Usual
@@ -66,7 +66,6 @@ SCALES = {"google/siglip-base-patch16-224": 117.33}
 """Logit scales of checkpoints that are not CLIP's 100; of others on disk it is read."""
 
 FEWEST_IMAGES = 100
-_CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
 
 
 def default_tables(ground: Ground) -> tuple[str, ...]:
@@ -108,8 +107,7 @@ def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedR
 
 def _methods_of(world: World, ground: Ground) -> list[str]:
     """All that can be had there: some need SigLIP, some a second classifier."""
-    dataset = world.sources[0].dataset
-    alone = len(published_architectures(dataset)) * len(ground.seeds) == 1
+    alone = len(world.models) * len(ground.seeds) == 1
     lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(ground)} | ({"GDE"} if alone else set())
     return [name for name in METHODS if name not in lacking]
 
@@ -132,7 +130,7 @@ def _spec(world: World, methods: Sequence[str], ground: Ground) -> AccuracyEstim
         corruption_row=world.corruption_row,
         cut=world.cut,
         images=_images(world.images, ground.quick),
-        models=_models(world.sources[0].dataset, ground.quick),
+        models=tuple(_shortened(one, ground.quick) for one in world.models),
         references=tuple(_references(entries, ground)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=ground.seeds,
@@ -173,26 +171,16 @@ def logit_scale(backbone: str) -> float:
     return 100.0 if card and card.source != "package" else float(backbones.load(backbone).logit_scale)
 
 
-def _models(dataset: str, quick: int) -> tuple[ModelSpec, ...]:
-    recipe = published(dataset)
-    changes, checkpoints = _shortened(recipe, quick)
-    return tuple(
-        ModelSpec(architecture, checkpoints=checkpoints, recipe=changes)
-        for architecture in published_architectures(dataset)
-    )
-
-
-def _shortened(recipe: Recipe, quick: int) -> tuple[dict, tuple[int, ...]]:
-    """Settings that differ from the recipe where its epochs are divided, and the epochs that are judged."""
-    thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
-    judged = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
-    epochs = max(min(recipe.epochs, 2), recipe.epochs // quick)
+def _shortened(model: ModelSpec, quick: int) -> ModelSpec:
+    """With its epochs divided, and milestones and checkpoints at the same places among them."""
+    every = model.recipe["epochs"]
+    epochs = max(min(every, 2), every // quick)
 
     def scaled(places: Iterable[int]) -> tuple[int, ...]:
-        return tuple(sorted({max(1, place * epochs // recipe.epochs) for place in places}))
+        return tuple(sorted({max(1, place * epochs // every) for place in places}))
 
-    changes = {} if epochs == recipe.epochs else {"epochs": epochs, "milestones": scaled(recipe.milestones)}
-    return changes, scaled(judged)
+    recipe = model.recipe | {"epochs": epochs, "milestones": scaled(model.recipe["milestones"])}
+    return replace(model, recipe=recipe, checkpoints=scaled(model.checkpoints))
 
 
 def _images(most: int | None, quick: int) -> int | None:

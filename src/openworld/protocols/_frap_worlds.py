@@ -5,12 +5,13 @@ saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name me
 test pictures, in place of the files of CIFAR-10-C, CIFAR-100-C and ImageNet-C.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from openworld.datasets.drawings import STYLES
+from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets.fmow import REGIONS
 from openworld.protocols._dynamic_task import DataSpec
-from openworld.protocols._estimation_entries import TargetSpec
+from openworld.protocols._estimation_entries import ModelSpec, TargetSpec
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class World:
         cut: what larger pictures are cut to before they are corrupted.
         shots: training pictures of each class and source; None for all.
         images: of a condition at most; None for all.
+        own_models: where no paper says what is trained.
     """
 
     title: str
@@ -39,11 +41,28 @@ class World:
     cut: int | None = None
     shots: int | None = None
     images: int | None = None
+    own_models: tuple[ModelSpec, ...] = ()
+
+    @property
+    def models(self) -> tuple[ModelSpec, ...]:
+        """What is trained, with the checkpoints that are judged."""
+        return self.own_models or tuple(_published_models(self.sources[0].dataset))
 
     @property
     def rows(self) -> tuple[str, ...]:
         """The rows of the table that it gives."""
         return tuple(dict.fromkeys(filter(None, (*(one.row for one in self.targets), self.corruption_row))))
+
+
+_CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
+
+
+def _published_models(dataset: str) -> Iterator[ModelSpec]:
+    recipe: Recipe = published(dataset)
+    thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
+    judged = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
+    for architecture in published_architectures(dataset):
+        yield ModelSpec(architecture, checkpoints=judged).resolved(dataset)
 
 
 _LARGE = 224  # pixels of a corrupted picture of ImageNet
@@ -115,16 +134,30 @@ WORLDS: tuple[World, ...] = (
 )
 """In the order of Table 1."""
 
-_DRAWN = ("noto", "fluent-emoji-flat", "emojione")
+_ARTISTS = {
+    "Emoji, same styles": ("noto", "fluent-emoji-flat", "emojione"),
+    "Emoji, other styles": ("noto-v1", "fluent-emoji", "twemoji"),
+    "Emoji, black and white": ("fluent-emoji-high-contrast", "emojione-monotone"),
+}
+
+
+def _small_network(architecture: str, epochs: int, checkpoints: tuple[int, ...]) -> ModelSpec:
+    return ModelSpec(architecture, checkpoints=checkpoints, recipe={"epochs": epochs}).resolved("emoji-concepts")
+
 
 EMBEDDED_WORLD = World(
     "Emoji",
     "emoji",
-    tuple(DataSpec("emoji-concepts", style) for style in _DRAWN),
-    tuple(TargetSpec("emoji-concepts", style, row="Emoji, natural") for style in STYLES if style not in _DRAWN),
-    "Emoji, synthetic",
+    tuple(DataSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),
+    tuple(TargetSpec("emoji-concepts", style, row=row) for row, styles in _ARTISTS.items() for style in styles),
+    "Emoji, corrupted",
     source_part="validation",
     shots=16,
     images=1000,
+    own_models=(
+        _small_network("convnet", 20, (5, 10, 20)),
+        _small_network("resnet-8", 12, (4, 8, 12)),
+        _small_network("densenet-18", 12, (4, 8, 12)),
+    ),
 )
-"""One hundred concepts as three artists draw them, then as five others do; its rows stand for none of the paper's."""
+"""One hundred concepts as three artists drew them, then as five others did; its rows stand for none of the paper's."""

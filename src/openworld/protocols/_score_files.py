@@ -152,9 +152,10 @@ def _parquet(path: Path) -> ScoreFile:
     about = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items() if key == b"classnames"}
 
     def read(wanted: Sequence[str]) -> Iterator[Columns]:
-        with parquet.ParquetFile(path) as file:
+        # Reading ahead would hold the columns of the whole file in memory.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
             rows = _rows_of_a_block([_numbers_a_row(file.metadata)])
-            for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
+            for batch in file.iter_batches(batch_size=rows, columns=list(wanted), use_threads=False):
                 yield {name: _to_numpy(batch.column(name), name) for name in wanted}
 
     return ScoreFile(path, tuple(schema.names), about, read)

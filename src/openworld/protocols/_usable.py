@@ -1,7 +1,7 @@
 """Which estimators can be asked, given what the scores hold; and what is to be said of that."""
 
 from openworld._errors import OpenworldError
-from openworld.estimators import Fitted, Outputs
+from openworld.estimators import GDE, Fitted, Outputs
 from openworld.estimators._plugins import find_estimator
 
 USUAL = (
@@ -26,8 +26,8 @@ def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[st
     """
     for name in names:
         for need in find_estimator(name).needs:
-            if need not in _held(source, target):
-                raise OpenworldError(f"{name} needs {_MISSING[need]}.")
+            if need not in _held(name, source, target):
+                raise OpenworldError(f"{name} needs {_MISSING.get(need, need)}.")
     return {name: find_estimator(name)().fit(source) for name in names or _possible(source, target)}
 
 
@@ -73,12 +73,13 @@ def score_only(name: str) -> bool:
 
 
 def _possible(source: Outputs, target: Outputs) -> list[str]:
-    held = _held(source, target)
     lines = len(source.partners) > 1  # a line has two ends
-    return [name for name in USUAL if held.issuperset(find_estimator(name).needs) and (lines or "ALine" not in name)]
+    can = [name for name in USUAL if _held(name, source, target).issuperset(find_estimator(name).needs)]
+    return [name for name in can if lines or "ALine" not in name]
 
 
-def _held(source: Outputs, target: Outputs) -> set[str]:
+def _held(name: str, source: Outputs, target: Outputs) -> set[str]:
+    """What the scores hold of the needs of an estimator; GDE learns nothing of the source's partners."""
     reference = source.reference is not None and target.reference is not None
-    partners = bool(source.partners) and bool(target.partners)
+    partners = bool(target.partners) and (bool(source.partners) or name == GDE.name)
     return {name for name, there in {"labels": True, "reference": reference, "partners": partners}.items() if there}

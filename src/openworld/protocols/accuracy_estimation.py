@@ -8,8 +8,7 @@ stages train what is to be judged, and let all models look at all pictures once.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from itertools import chain
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -281,15 +280,11 @@ def _pictures(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
-    conditions = [one.pictures.load().fingerprint for one in ground.conditions]
-    found = {
-        "training pictures": ground.training.load().fingerprint,
-        "source pictures": ground.source.load().fingerprint,
-    }
-    found |= {"conditions": digest(conditions)}
+    pictures = {"training pictures": ground.training, "source pictures": ground.source}
+    found = {name: one.load().fingerprint for name, one in pictures.items()}
+    found["conditions"] = digest([one.pictures.load().fingerprint for one in ground.conditions])
     found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
-    folders = chain.from_iterable(look.judged for look in task.looks[:1])
-    found |= {f"classifier {one.folder}": one.key for one in folders if one.folder}
+    found |= {f"classifier {one.folder}": one.key for one in task.folders}
     plug_ins = {one.estimator: origin(one.estimator) for one in task.estimators}
     return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 

@@ -15,8 +15,9 @@ from openworld.report.estimates.run import EstimateRun
 from openworld.report.measured import Interval, Measured, StandsFor, average_of, student
 from openworld.report.published import METRICS, PaperTable, published_numbers
 
-CALIBRATIONS = {"raw": "raw", "TTC": "ttc"}
-"""How a method of Table 2 ends -> where records keep it, by reference."""
+CALIBRATIONS = {"raw": "unscaled", "TTC": "ttc"}
+"""How a method of Table 2 ends -> where records keep it, by reference. The paper's raw probabilities are the softmax of
+bare similarities: its section 4.1 finds them nearly uniform."""
 
 
 def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
@@ -61,7 +62,7 @@ def _calibration(run: StandsFor, methods: Sequence[str]) -> Iterator[Measured]:
     for method in methods:
         reference, _, kind = method.rpartition(" ")
         if reference in told.references:
-            found = told.read(lambda target, at=(reference, CALIBRATIONS[kind]): target["ece"][at[0]][at[1]])
+            found = told.read(lambda target, at=(reference, CALIBRATIONS[kind]): target["ece"][at[0]].get(at[1]))
             backbone = _backbones(told).get(reference, "")
             yield _measured(told, (dataset, method, "ECE"), found, (chance, None), backbone)
 
@@ -89,7 +90,7 @@ def _several(group: Sequence[Measured]) -> bool:
 
 def _source(told: EstimateRun) -> str:
     """The data set that the models were trained on; several that were pooled are told by the first."""
-    return str(told.told[0]["sources"][0]).partition(",")[0]
+    return told.told[0]["sources"][0]["dataset"]
 
 
 def _backbones(told: EstimateRun) -> dict[str, str]:

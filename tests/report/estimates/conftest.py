@@ -143,7 +143,8 @@ def made_up(
         source = 0.6 + 0.1 * models.index(name) / len(models) + 0.25 * epochs.index(epoch) / max(len(epochs), 2)
         metrics = {
             "protocol": "accuracy-estimation", "model": name, "architecture": name, "seed": seed, "epoch": epoch,
-            "checkpoint": epochs.index(epoch), "sources": ["emoji-concepts, noto"], "classes": 100,
+            "checkpoint": epochs.index(epoch), "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
+            "classes": 100,
             "references": [*references], "taxonomy": _taxonomy(aligned), "estimators": estimators,
             "source": {"n": 1000, "mistakes": round(1000 * (1 - source)), "accuracy": source, "temperature": 1.4,
                        "ece": {"raw": 0.12, "scaled": 0.02}},
@@ -174,7 +175,7 @@ def _target(asked, source, luck, methods, references, aligned, silent, intervals
         raw = 1 - source + seen * (source - accuracy) + luck.normal(0, noise)
         estimates[label] = _estimate(None if label in silent and drop > 0.4 else float(raw), intervals)
     ece = {"base": {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
-    ece |= {one: {"raw": 0.4, "ttc": 0.1 + drop / 4, "tau": 0.02} for one in references}
+    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "ttc": 0.1 + drop / 4, "tau": 0.02} for one in references}
     alignment = {"base": 0.5 + accuracy / 3}
     for one in references:
         alignment |= {one: 0.6, f"fused with {one}": 0.58 + accuracy / 4}

@@ -1,0 +1,163 @@
+"""`openworld estimate`: from files and from pictures to a number, a table, a page; exit codes; every wrong use."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from openworld import datasets
+from openworld.cli.app import app
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
+
+from simulated import outputs  # noqa: E402
+
+
+def openworld(*arguments):
+    return CliRunner().invoke(app, ["estimate", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def save(path, data, **further):
+    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference} | further
+    np.savez(path, **{name: value for name, value in held.items() if value is not None})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scores")
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    save(folder / "source.npz", source, classnames=np.array(["ant", "bee", "cat", "dog"]))
+    save(folder / "target.npz", replace(target, labels=None), when=np.datetime64("2024-01-01", "D") + np.arange(600))
+    save(folder / "labelled.npz", target)
+    save(folder / "bare.npz", replace(target, labels=None, reference=None))
+    return folder
+
+
+@pytest.fixture
+def both(files):
+    return "--source", files / "source.npz", "--target", files / "target.npz"
+
+
+def test_a_number_a_table_and_what_speaks_against_it(both):
+    done = openworld(*both)
+    assert done.exit_code == 0, done.output
+    first, *rest = done.output.splitlines()
+    assert first.startswith("Estimated accuracy on target.npz (600 images): ") and ", by FRAP: " in first
+    assert any(line.split()[0] == "COTT" for line in rest if line)
+    assert "methods say" in done.output and "labels of images drawn at random" in done.output
+    assert "Note: the reference names" in done.output and "Report:" not in done.output
+
+
+def test_json(both):
+    told = json.loads(openworld(*both, "--json", "--by-class", "--chunks", 3).output)
+    assert told["headline"] == "FRAP" and len(told["stretches"]) == 3 and len(told["classes"]) == 4
+    assert told["made"]["source.npz"].startswith("SHA-256 ") and told["alerts"] == []
+    quoted = next(one for one in told["methods"] if one["name"] == "FRAP")
+    assert quoted["interval"][0] <= quoted["accuracy"] <= quoted["interval"][1]
+
+
+def test_all_is_kept_on_request(both, tmp_path):
+    done = openworld(*both, "--out", tmp_path / "out", "--timestamps", "when", "--period", "1month", "--by-class")
+    assert done.exit_code == 0, done.output
+    kept = {path.name for path in (tmp_path / "out").iterdir()}
+    assert kept == {"report.html", "estimate.json", "methods.svg", "over-time.svg"}
+    assert "Class by class" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "2024-01 " in done.output and "2025-08" in done.output
+
+
+def test_the_same_again(both, tmp_path):
+    for name in ("a", "b"):
+        assert openworld(*both, "--out", tmp_path / name, "--quiet").output == ""
+    for file in ("methods.svg", "report.html"):
+        one, other = ((tmp_path / name / file).read_text(encoding="utf-8") for name in ("a", "b"))
+        assert one.replace(str(tmp_path / "a"), "") == other.replace(str(tmp_path / "b"), "")
+
+
+def test_an_alert_is_exit_code_3(both):
+    assert openworld(*both, "--alert", 0.99).exit_code == 3
+    assert openworld(*both, "--alert", 0.01).exit_code == 0
+    done = openworld(*both, "--alert", 0.99, "--chunk-rows", 300, "--json")
+    assert done.exit_code == 3 and json.loads(done.output)["alerts"] == ["1 to 300", "301 to 600"]
+
+
+def test_labels_of_the_target_are_compared_with(files):
+    done = openworld("--source", files / "source.npz", "--target", files / "labelled.npz", "--estimator", "COTT")
+    assert "The target has labels, which no method looked at" in done.output and "off by" in done.output
+    assert "it was named first" in done.output
+
+
+def test_partners_in_files_of_their_own(files):
+    asked = ("--source", files / "source.npz", "--target", files / "bare.npz", "--estimator", "GDE")
+    for pair in ((), ("--source-partner", files / "source.npz")):  # GDE learns nothing of the source
+        done = openworld(*asked, "--target-partner", files / "labelled.npz", *pair)
+        assert done.exit_code == 0 and "100.0 %" in done.output.splitlines()[0]  # a model agrees with itself
+
+
+WRONG = {
+    "has no labels; the source must say": ("bare.npz", "source.npz"),
+    "there is no file": ("source.npz", "none.npz"),
+    "expected .npz, .safetensors, .parquet, .csv": ("source.npz", "none.txt"),
+    "--reference needs pictures": ("source.npz", "bare.npz", "--reference", "embedded"),
+    "--model needs pictures": ("source.npz", "bare.npz", "--model", "embedded"),
+    "FRAP needs another model's scores": ("source.npz", "bare.npz", "--estimator", "FRAP"),
+    "did you mean 'FRAP'": ("source.npz", "bare.npz", "--estimator", "FRAPP"),
+    "exclude one another": ("source.npz", "bare.npz", "--chunks", 2, "--chunk-rows", 2),
+    "--chunks 700 is more than": ("source.npz", "bare.npz", "--chunks", 700),
+    "unknown column of": ("source.npz", "bare.npz", "--chunks", 2, "--timestamps", "when"),
+    "the alert is 80": ("source.npz", "bare.npz", "--alert", 80),
+    "go in pairs": ("source.npz", "bare.npz", "--source-partner", "x.npz"),
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_wrong_use_is_exit_code_2(files, words):
+    source, target, *options = WRONG[words]
+    done = openworld("--source", files / source, "--target", files / target, *options)
+    assert done.exit_code == 2 and words in done.output + str(done.stderr)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Six labelled pictures of each of 8 classes in one style, and loose ones in another."""
+    root = tmp_path_factory.mktemp("pictures")
+    for place, style in (("source", "twemoji"), ("target", "noto")):
+        images = datasets.load("emoji-groups", domain=style, part="test")
+        for label, name in enumerate(images.classnames):
+            folder = root / place / name if place == "source" else root / place
+            folder.mkdir(parents=True, exist_ok=True)
+            for number in np.flatnonzero(images.labels == label)[:6]:
+                images.image(int(number)).save(folder / f"{label}-{number:04}.png")
+    return root
+
+
+def test_pictures_and_a_backbone(pictures, tmp_path):
+    asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
+    sentence = ("--template", "an icon of a {}.")
+    done = openworld(*asked, *sentence, "--reference", "embedded", "--out", tmp_path / "out", "--seed", 1)
+    assert done.exit_code == 0, done.output
+    assert "Estimated accuracy on target (48 images)" in done.output and "FRAP" in done.output
+    assert (tmp_path / "out" / "audit.json").is_file()
+    kept = [tmp_path / "out" / "scores" / name for name in ("source-0.parquet", "target-0.parquet")]
+    told = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    again = json.loads(openworld("--source", kept[0], "--target", kept[1], "--json", "--seed", 1).output)
+    assert again["methods"] == told["methods"]  # the scores that were kept stand in for the pictures
+    assert told["made"]["model (logits)"].startswith("embedded")
+
+
+def test_pictures_without_a_model(pictures):
+    done = openworld("--source", pictures / "source", "--target", pictures / "target")
+    assert done.exit_code == 2 and "pictures need a model" in done.output + str(done.stderr)
+
+
+def test_a_broken_picture_is_exit_code_1(pictures, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "a.png").write_bytes(b"no picture")
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(sorted(path.name for path in (pictures / "source").iterdir())))
+    asked = ("--source", pictures / "source", "--target", tmp_path / "broken", "--model", "embedded")
+    done = openworld(*asked, "--classnames", names)
+    assert done.exit_code == 1 and "a.png" in done.output + str(done.stderr)
