@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from openworld import backbones, datasets
+from openworld.estimators import ESTIMATORS
 from openworld.learners import LEARNERS, Fitted, configure
-from openworld.protocols import RecognitionSpec
+from openworld.protocols import AccuracyEstimationSpec, RecognitionSpec
 from openworld.runs import read_spec
 
 
@@ -49,6 +50,24 @@ def test_the_example_of_shots_is_one_sweep(repository):
     swept = read_spec(repository / "examples" / "shots-embedded.toml", RecognitionSpec)
     assert swept.every_shots == (1, 2, 4, 8, 16)
     assert [one.label for one in swept.learners] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
+
+
+def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
+    spec = read_spec(repository / "examples" / "accuracy-embedded.toml", AccuracyEstimationSpec)
+    assert {one.estimator for one in spec.estimators} >= {
+        name for name, kind in ESTIMATORS.items() if kind.__module__.startswith("openworld.")
+    }
+    assert {target.domain for target in spec.targets} == set(datasets.drawings.STYLES)
+    kinds = [one.kind for one in spec.ground.conditions]
+    assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 95)
+    assert all(len(one.pictures.load()) == spec.images for one in spec.ground.conditions)
+    assert (len(spec.models), len(spec.seeds), {len(one.checkpoints) for one in spec.models}) == (3, 3, {3})
+
+
+def test_a_scale_of_its_own_is_that_of_the_backbone(repository, clip):
+    spec = read_spec(repository / "examples" / "accuracy-embedded.toml", AccuracyEstimationSpec)
+    own = next(one for one in spec.estimators if one.label == "FRAP, own scale")
+    assert own.settings["tau"] == pytest.approx(1 / float(clip.logit_scale), rel=1e-4)
 
 
 def test_no_depth_is_silently_cut_down_to_the_blocks_of_a_tower(spec, clip):

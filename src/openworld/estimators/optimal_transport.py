@@ -33,7 +33,7 @@ class COT:
             They are rounded to whole images by largest remainder, which changes the error by C / (2 n) at most.
         calibrate: fit T on the source; False: T = 1.
     Where the classes of the target come in other shares than `marginal` says, the error is too high by some 0.1 (of an
-    unsure model) to 0.3 (of a sure one) times their total variation.
+    unsure model) to 0.4 (of a sure one) times their total variation.
 
     >>> source = Outputs([[3.0, 0.0], [0.0, 3.0]], labels=[0, 1])
     >>> target = Outputs(np.log([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.1, 0.9]]))

@@ -1,7 +1,7 @@
 """The papers' evaluations, one file each: what is run, and what is computed from saved scores.
 
 A protocol's module holds its spec, and `tasks`, `encode_all`, `fingerprints`, `units`, `run_unit` and `summary` of it;
-instead of `encode_all` perhaps `stages`, where more is to be done before the units than encoding.
+instead of `encode_all` perhaps `preparations`, where more is to be done before the units than encoding.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 from openworld._errors import unknown_name
-from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
 from openworld.protocols._encoding import encoding
 from openworld.protocols._stages import Stage
 from openworld.protocols._workbench import Machine
+from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.recognition import RecognitionSpec
@@ -47,9 +47,11 @@ def module_of(spec) -> ModuleType:
 
 
 def stages_of(spec, machine: Machine) -> tuple[Stage, ...]:
-    """What is done before the units of a spec: encoding what its tasks read, unless its protocol has `stages` of its own."""
+    """What is done before the units of a spec: encoding what its tasks read, unless its protocol says otherwise."""
     module = module_of(spec)
-    return module.stages(spec, machine) if hasattr(module, "stages") else (encoding(module.tasks(spec), machine),)
+    if hasattr(module, "preparations"):
+        return module.preparations(spec, machine)
+    return (encoding(module.tasks(spec), machine),)
 
 
 __all__ = [

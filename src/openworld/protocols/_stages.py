@@ -1,7 +1,7 @@
 """What a run does before its units, stage by stage: encoding pictures, training models.
 
-What comes of it lies in the cache. The engine of the run does a unit for each thing that is missing. That a unit was done is noted in the run's folder
-until the stage is over; what counts is the cache.
+What comes of it lies in the cache. The engine of the run does a unit for each thing that is missing; that a unit was
+done is noted in the run's folder until the stage is over.
 """
 
 from collections.abc import Callable, Mapping

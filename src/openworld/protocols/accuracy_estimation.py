@@ -162,7 +162,7 @@ def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
     ]
 
 
-def stages(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
+def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
     """Training, and looking at every condition."""
     first = tasks(spec)[0]
 
@@ -182,8 +182,8 @@ def summary(spec: AccuracyEstimationSpec) -> list[str]:
     checkpoints = sum(len(one.checkpoints) for one in spec.models)
     return [
         f"{' + '.join(map(str, spec.sources))} → {' and '.join(told)} conditions",
-        f"{len(spec.models)} models, {checkpoints} checkpoints",
-        f"{len(spec.estimators)} estimators",
+        f"{_counted(len(spec.models), 'model')}, {_counted(checkpoints, 'checkpoint')} of each seed",
+        _counted(len(spec.estimators), "estimator"),
     ]
 
 
@@ -233,6 +233,10 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
         attachments=dict(_pictures(task, tables)) if task.is_first else {},
         timing={"seconds": seconds_alone(task.estimators, source, shifts, first), "device": machine.device},
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _told(task: Task, condition: Condition, said: Answers, source: Answers, machine: Machine) -> dict:

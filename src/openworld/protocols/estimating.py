@@ -13,8 +13,9 @@ from openworld.estimators.choice import Choice, choose
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._class_lines import class_lines
+from openworld.protocols._score_layout import require_same_names
 from openworld.protocols._score_pass import Pass, Progress, agreement, outputs_of, shift
-from openworld.protocols._score_tables import Block, ScoreTable, require_same_names
+from openworld.protocols._score_tables import Block, ScoreTable
 from openworld.protocols._time_spans import Cut, Keyed
 from openworld.protocols._usable import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.report.judgement import Judgement, Method, Stretch

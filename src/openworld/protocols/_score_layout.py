@@ -1,0 +1,122 @@
+"""What the columns of a file of scores mean.
+
+A table of scores is one array or list column, or a column per class whose name ends in ":" and the class's name:
+
+    logits          of the judged model; or probabilities, whose logarithms are taken
+    labels          true classes, numbers from 0 or class names (also called label)
+    reference       similarities of a reference model to the class names
+    partner...      logits of a partner model, such as partner_1; in order of the names
+
+Class names come with the columns, an array or list "classnames" (npz; safetensors and Parquet: in the metadata, as a
+JSON list), or from the caller. A column of time stamps is read where it is asked for.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.protocols._score_files import ScoreFile
+
+LABELS = ("labels", "label")
+SCORES = ("logits", "probabilities", "reference")
+PARTNER = "partner"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are what: tables of scores by name, the columns of each; and the rest."""
+
+    tables: dict[str, tuple[str, ...]]
+    labels: str | None
+    classnames: tuple[str, ...] | None
+    unused: tuple[str, ...]
+
+    @property
+    def judged(self) -> str:
+        """The table of the judged model."""
+        return "logits" if "logits" in self.tables else "probabilities"
+
+    @property
+    def partners(self) -> tuple[str, ...]:
+        """The tables of partner models."""
+        return tuple(sorted(name for name in self.tables if name.startswith(PARTNER)))
+
+
+def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: str = "") -> Layout:
+    """What the columns of a file mean; `classnames` where the caller knows them."""
+    tables, told = _tables(file)
+    judged = [name for name in ("logits", "probabilities") if name in tables]
+    labels = [name for name in LABELS if name in file.columns]
+    if len(judged) != 1:
+        what = "both logits and probabilities; keep one" if judged else "no logits and no probabilities"
+        raise OpenworldError(
+            f"{file.path} has {what}. Its columns: {listed(file.columns)} (openworld estimate --help)."
+        )
+    if len(labels) > 1:
+        raise OpenworldError(f"{file.path} has both label and labels; keep one.")
+    if times and times not in file.columns:
+        raise unknown_name(f"column of {file.path}:", times, file.columns)
+    own = told or _listed_names(file)
+    given = tuple(classnames) if classnames is not None else None
+    if given and own:
+        require_same_names(own, given, file.path.name, "those expected")
+    used = {name for table in tables.values() for name in table} | {*labels, times, "classnames"}
+    unused = tuple(name for name in file.columns if name not in used)
+    return Layout(tables, labels[0] if labels else None, given or own, unused)
+
+
+def require_same_names(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> None:
+    """Refuse class names that are not the expected ones, in their order; `where` and `other` say whose they are."""
+    own, expected = tuple(own), tuple(expected)
+    if own == expected:
+        return
+    if sorted(own) == sorted(expected):
+        place = next(place for place, pair in enumerate(zip(own, expected, strict=True)) if pair[0] != pair[1])
+        raise OpenworldError(
+            f"the classes of {where} are {other} in another order: class {place} is {own[place]!r}, expected "
+            f"{expected[place]!r}; write both in one order."
+        )
+    odd = sorted(set(own) ^ set(expected))
+    raise OpenworldError(
+        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {len(odd)} are in one of "
+        f"the two alone, first {odd[0]!r}."
+    )
+
+
+def _tables(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...] | None]:
+    """Tables of scores by name, and the class names behind their colons."""
+    tables: dict[str, tuple[str, ...]] = {}
+    named: dict[str, tuple[str, ...]] = {}
+    for column in file.columns:
+        table, colon, name = column.partition(":")
+        if table not in SCORES and not table.startswith(PARTNER):
+            continue
+        tables[table] = (*tables.get(table, ()), column)
+        if colon:
+            named[table] = (*named.get(table, ()), name)
+    for table, columns in tables.items():
+        if len(columns) != len(named.get(table, columns)):
+            raise OpenworldError(f"{file.path} has {table} as a table and as columns of single classes; keep one.")
+    lists = list(named.items())
+    for table, names in lists[1:]:
+        if names != lists[0][1]:
+            raise OpenworldError(
+                f"the columns of {table} in {file.path} are of other classes than those of {lists[0][0]}."
+            )
+    return tables, lists[0][1] if lists else None
+
+
+def _listed_names(file: ScoreFile) -> tuple[str, ...] | None:
+    if "classnames" not in file.about:
+        return None
+    try:
+        return tuple(str(name) for name in json.loads(file.about["classnames"]))
+    except (ValueError, TypeError) as error:
+        raise OpenworldError(f"classnames of {file.path} are no JSON list of names ({error}).") from error
+
+
+def listed(names: Sequence) -> str:
+    """Some names in a sentence."""
+    shown = ", ".join(map(str, names[:6]))
+    return f"{shown}, ... ({len(names)})" if len(names) > 6 else shown or "none"
