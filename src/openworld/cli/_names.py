@@ -38,7 +38,7 @@ def audit_names(spec, manner, out) -> None:
 
 
 def lines(audits: Sequence, folder: Path | None) -> list[str]:
-    """What is said of the audits on screen, nothing without an error or a warning; `folder` keeps the whole, or None."""
+    """What is said of the audits on screen, nothing without error or warning; `folder` keeps the whole, or None."""
     from openworld.report.names_audit import FILE, counted
 
     grave = [one for audit in audits for one in audit.findings if one.severity != "note"]

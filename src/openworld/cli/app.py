@@ -44,7 +44,7 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Tells how a vision-language model will do outside the closed world it was built in.
+    """Tells how a vision-language model, or an image classifier, will do outside the closed world it was built in.
 
     Start with `openworld demo`: real pictures, a real small CLIP, no download, about two minutes.
     """

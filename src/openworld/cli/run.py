@@ -76,8 +76,8 @@ def run(
     With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/openpl-embedded.toml
     does: classes and pictures change step by step after tuning.
 
-    With `protocol = "accuracy-estimation"` at its head a spec trains classifiers (or loads yours), shows them shifted and
-    corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
+    With `protocol = "accuracy-estimation"` at its head a spec trains classifiers (or loads yours), shows them shifted
+    and corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
     examples/accuracy-embedded.toml does.
     """
     from openworld import datasets
