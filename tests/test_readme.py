@@ -8,7 +8,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from openworld.protocols import read_protocol
+from openworld.protocols import module_of, read_protocol
 
 
 @pytest.fixture(scope="module")
@@ -61,4 +61,4 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
 
 def test_the_example_specs_are_specs(repository):
     for path in (repository / "examples").glob("*.toml"):
-        assert read_protocol(path).learners
+        assert module_of(read_protocol(path)).summary(read_protocol(path))

@@ -33,7 +33,9 @@ def test_calibrated_and_over_confident():
 
 
 def test_every_estimator_has_a_cell():
-    outcomes = list(measure("label shift", 3, 60, repeats=2, resamples=20))
-    assert {one.estimator for one in outcomes} == set(ESTIMATORS)
+    outcomes = list(measure(3, 60, repeats=2, resamples=20))
+    assert {(one.target, one.estimator) for one in outcomes} == {
+        (kind, name) for kind in TARGETS for name in ESTIMATORS
+    }
     lines = table(outcomes, "label shift").splitlines()
     assert len(lines) == 5 + len(ESTIMATORS) and "C=3 n=60" in lines[3]

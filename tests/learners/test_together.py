@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from test_contract import SMALL
+from small import SMALL
 
 from openworld import OpenworldError
 from openworld.learners import LEARNERS, CoOp, Schedule, fit_together
