@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,8 @@ from PIL import Image
 
 from openworld import OpenworldError, classifiers
 from openworld.datasets.corruptions import CORRUPTIONS
-from openworld.estimators import ESTIMATORS, Estimate
+from openworld.estimators import ESTIMATORS
 from openworld.protocols import AccuracyEstimationSpec, _estimation_ground, read_protocol, stages_of
-from openworld.protocols._estimation_fits import told
 from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
 from openworld.protocols.accuracy_estimation import fingerprints, run_unit, summary, tasks, units
@@ -189,16 +189,17 @@ def few_corruptions(monkeypatch):
 
 
 def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_path):
-    small = trained | {"models": trained["models"][:1], "corruptions": ["fog"], "severities": [5], "seeds": [0, 1, 2]}
+    small = trained | {"models": [trained["models"][0] | {"checkpoints": [2]}], "seeds": [0, 1, 2]}
+    small |= {"corruptions": ["fog"], "severities": [5]}
     spec, folder = read_protocol(small), tmp_path / "run"
     made, records = run(spec, folder, tmp_path / "cache")
     # The corrupted target is the corrupted source and looked at once; four corruptions of the source are for scores.
     assert made == [6, 16 + 16 + 16 + 4 * 16]
-    assert len(records) == 6 and not list(folder.glob(".*"))
+    assert len(records) == 3 and not list(folder.glob(".*"))
     one = records[0].metrics
     assert set(one["targets"][0]["estimates"]) == set(ESTIMATORS)
     assert all(0 <= said["error"] <= 1 for said in one["targets"][0]["estimates"].values())
-    assert [len(record.metrics["training"]["history"]) for record in records[:2]] == [1, 2]
+    assert len(one["training"]["history"]) == 2
     assert len(one["targets"]) == 3
     assert prepare(spec, folder, tmp_path / "cache") == [0, 0]
     assert prepare(read_protocol(small | {"severities": [4, 5]}), folder, tmp_path / "cache") == [0, 16]
@@ -255,7 +256,7 @@ BAD = {
     "labels of estimators must be distinct": {"estimators": [{"estimator": "AC"}, {"estimator": "AC"}]},
     "give one of them": {"references": [{"name": "CLIP"}]},
     "templates is 'all'": {"references": [{"name": "CLIP", "backbone": "embedded", "templates": "all"}]},
-    "leave shots out": {"held_out": 2},
+    "give shots = 0": {"held_out": 2},
 }
 
 
@@ -269,14 +270,11 @@ def test_estimators_that_cannot_be_had_are_left_out_where_none_is_asked_for(colo
     spec = read_protocol(given(colours, seeds=[0], estimators=[], references=[]))
     assert {"GDE", "ALine-S", "ALine-D", "FRAP", "RAP"} == set(spec.left_out)
     assert [one.label for one in spec.estimators] == [name for name in ESTIMATORS if name not in spec.left_out]
+    assert tasks(spec)[0].left_out == spec.left_out
+    assert not replace(spec, estimators=spec.estimators[:2]).left_out
 
 
 def test_other_classes_are_refused(colours, shapes, tmp_path):
     spec = read_protocol(given(colours, targets=[{"dataset": str(shapes)}]))
     with pytest.raises(OpenworldError, match=r"8 class\(es\) that are not among the 2 of the model"):
         units(spec, Machine(cache=str(tmp_path)))
-
-
-def test_details_are_small():
-    estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
-    assert told(estimate)["details"] == {"threshold": None, "tau": 0.5}

@@ -21,6 +21,7 @@ class Task:
         seed: one of `seeds`.
         ground: the pictures.
         models, estimators: with their settings written out whole.
+        left_out: estimators that could not be had, and why.
         seeds, references, resamples, threads: as in the spec.
     """
 
@@ -32,6 +33,7 @@ class Task:
     seeds: tuple[int, ...]
     references: tuple[ReferenceSpec, ...]
     estimators: tuple[EstimatorSpec, ...]
+    left_out: dict[str, str]
     resamples: int
     threads: int
 

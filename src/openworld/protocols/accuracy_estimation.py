@@ -1,10 +1,12 @@
-"""Accuracy without labels, judged where labels are known: the benchmark of "Bridging Domain Expertise and
-Generalization for Performance Estimation" (FRAP), sections 5.1 to 5.6.
+"""Accuracy without labels, judged where labels are known: the benchmark of FRAP, sections 5.1 to 5.6.
 
 Classifiers are trained (or loaded) over seeds and checkpoints. Natural shifts and corruptions show each of them the
 same classes under other circumstances; estimators, fitted on a labelled source set, say how accurate it is there, and
-the record holds both what they say and what is true. Every (model, seed, checkpoint) is one unit; before the units,
+the record holds both what they say and what is true. Every (model, seed, checkpoint) is one unit. Before the units,
 stages train what is to be judged, and let all models look at all pictures once.
+
+FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation". What the paper leaves open is said
+where it is decided: the pictures of a condition, which model is whose partner, what scores are fitted on.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +48,7 @@ class AccuracyEstimationSpec:
     Args:
         models: what is judged, over all seeds and checkpoints.
         sources: data sets whose pictures are pooled; the class names are those of the first.
-        train_part, shots: what is trained on; shots per class of each source, None for all pictures.
+        train_part, shots: what is trained on; shots per class of each source, 0 or None for all pictures.
         source_part: the labelled source set, on which estimators are fitted.
         held_out: the labelled source set is so many pictures of `train_part` instead, which are not trained on.
         targets: natural shifts.
@@ -54,7 +56,7 @@ class AccuracyEstimationSpec:
         corrupted_part: of the sources, what is corrupted.
         corruption_row: the line of the table of errors in which it counts.
         cut: side in pixels of the middle square that is cut before a picture is corrupted; None for whole pictures.
-        images: so many of a condition, classes in their shares; None for all.
+        images: so many of a condition, classes in their shares; 0 or None for all.
         references: what FRAP and its kin compare with; the first is that of estimators that name none.
         estimators: none for all that come with openworld and can be had, as they come.
         seeds: of training, not negative; every model is trained once per seed, on the same pictures.
@@ -87,6 +89,8 @@ class AccuracyEstimationSpec:
     threads: int = 1
 
     def __post_init__(self):
+        for name, value in {"shots": self.shots or None, "images": self.images or None}.items():
+            object.__setattr__(self, name, value)  # TOML has no word for None
         object.__setattr__(self, "corruptions", _known_corruptions(self.corruptions))
         self._require_sound()
         models = tuple(one.resolved(self.sources[0].dataset) for one in self.models)
@@ -102,7 +106,9 @@ class AccuracyEstimationSpec:
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Estimators that come with openworld and cannot be had here, and why; of no matter where some are listed."""
+        """Estimators that come with openworld and cannot be had here, and why; none where the spec lists its own."""
+        if self.estimators != self._usual():
+            return {}
         lacking = ((name, self._lacking(EstimatorSpec(name))) for name in ESTIMATORS)
         return {name: why for name, why in lacking if why}
 
@@ -121,7 +127,7 @@ class AccuracyEstimationSpec:
         if not set(self.severities) <= set(SEVERITIES):
             raise OpenworldError(f"severities are {list(self.severities)}, expected some of {list(SEVERITIES)}.")
         if self.held_out is not None and self.shots is not None and self.train_part == "train":
-            raise OpenworldError("held_out takes pictures out of all those of the training part; leave shots out.")
+            raise OpenworldError("held_out takes pictures out of all those of the training part; give shots = 0.")
 
     def _require_estimators(self) -> None:
         _require_distinct("labels of estimators", [one.label for one in self.estimators])
@@ -147,13 +153,15 @@ class AccuracyEstimationSpec:
         return one.resolved((one.reference or first) if "reference" in one.needs else "")
 
     def _usual(self) -> tuple[EstimatorSpec, ...]:
-        return tuple(self._referred(EstimatorSpec(name)) for name in ESTIMATORS if name not in self.left_out)
+        known = map(EstimatorSpec, ESTIMATORS)
+        return tuple(self._referred(one) for one in known if not self._lacking(one))
 
 
 def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
     """Every (model, seed, checkpoint), models in the order of the spec."""
     shared = {name: getattr(spec, name) for name in ("models", "seeds", "references", "estimators")}
-    shared |= {"ground": spec.ground, "resamples": spec.resamples, "threads": spec.threads}
+    shared |= {"ground": spec.ground, "left_out": spec.left_out}
+    shared |= {"resamples": spec.resamples, "threads": spec.threads}
     return [
         Task(model=number, seed=seed, checkpoint=place, **shared)
         for number, model in enumerate(spec.models)
@@ -268,6 +276,7 @@ def _described(task: Task, source: Answers, machine: Machine) -> dict:
         "training": {"recipe": model.recipe, "history": history},
         "source": source_told(source),
         "estimators": [one.told() for one in task.estimators],
+        "left_out": task.left_out,
         "taxonomy": {"name": taxonomy.name, "reason": taxonomy.reason},
     }
 
