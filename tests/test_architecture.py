@@ -10,7 +10,7 @@ FLOORS = (
     {"_errors", "_arrays", "_plugins"},
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "report", "estimators"},
-    {"learners", "classifiers"},
+    {"learners", "classifiers", "detectors", "shift"},
     {"protocols", "testing"},
     {"cli"},
 )

@@ -11,6 +11,7 @@ def catalogue(kind: str) -> RenderableType:
     """The table of a kind, and what is to be said about it."""
     return {
         "learners": _learners,
+        "detectors": _detectors,
         "estimators": _estimators,
         "classifiers": _classifiers,
         "datasets": _datasets,
@@ -55,6 +56,25 @@ def _learner_cells(name: str, learner) -> tuple[Text, ...]:
     count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
     trains_on = _TRAINS_ON.get(learner.consumes, learner.consumes) if learns else "nothing"
     return Text(name), what, Text(count), Text(trains_on), Text(learner.cost)
+
+
+def _detectors() -> RenderableType:
+    from openworld.detectors._plugins import all_detectors, broken_plugins, origin
+
+    table = _table("detectors of out-of-distribution images", "name", "paper", "looks at", "what")
+    table.columns[2].max_width, table.columns[3].max_width = 24, 38  # 100 columns in all
+    for name, detector in all_detectors().items():
+        paper = f"{detector.paper} ({origin(name)})" if origin(name) else detector.paper
+        table.add_row(Text(name), Text(paper), Text(", ".join(detector.needs)), Text(detector.summary))
+    broken = [Text(why, style="red") for why in broken_plugins().values()]
+    return Group(table, Text(_DETECTORS_CAPTION), *broken)
+
+
+_DETECTORS_CAPTION = """\
+Larger scores: more like the training data. Features enter the head, the classifier's last linear
+layer. Labels and bank, which keeps features, are of training images only. One forward pass serves
+all, but gradient takes a backward and a forward pass more, maps the last stage once more. Texts and
+patches are those of two-tower models."""
 
 
 def _estimators() -> RenderableType:

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-KINDS = ("learners", "estimators", "classifiers", "datasets", "backbones", "metrics", "protocols")
+KINDS = ("learners", "detectors", "estimators", "classifiers", "datasets", "backbones", "metrics", "protocols")
 
 
 def list_command(
     kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all",
 ) -> None:
-    """List learners, estimators, classifiers, data sets, backbones, metrics, protocols, with what tells them apart."""
+    """List what there is of each kind, with what tells one from another."""
     from openworld._errors import unknown_name
     from openworld.cli import console
     from openworld.cli._catalogue import catalogue

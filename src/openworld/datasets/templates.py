@@ -178,6 +178,55 @@ PROMPTSRC: tuple[str, ...] = (
 )
 """The first 60 of CLIP's 80 ImageNet sentences, in order."""
 
+CLIP_80: tuple[str, ...] = (
+    *PROMPTSRC,
+    "a jpeg corrupted photo of the {}.",
+    "a good photo of a {}.",
+    "a plushie {}.",
+    "a photo of the nice {}.",
+    "a photo of the small {}.",
+    "a photo of the weird {}.",
+    "the cartoon {}.",
+    "art of the {}.",
+    "a drawing of the {}.",
+    "a photo of the large {}.",
+    "a black and white photo of a {}.",
+    "the plushie {}.",
+    "a dark photo of a {}.",
+    "itap of a {}.",
+    "graffiti of the {}.",
+    "a toy {}.",
+    "itap of my {}.",
+    "a photo of a cool {}.",
+    "a photo of a small {}.",
+    "a tattoo of the {}.",
+)
+"""CLIP's 80 ImageNet sentences, in order: the looks that LAID learns from (Long et al., 2024)."""
+
+EMOJI_LOOKS: tuple[str, ...] = (
+    *EMOJI_ENSEMBLE,
+    "a photo of a {}.",
+    "an emoji of a {}.",
+    "a shiny icon of a {}.",
+    "a 3d icon of a {}.",
+    "a shaded icon of a {}.",
+    "a soft picture of {}.",
+    "a blob icon of a {}.",
+    "a rounded icon of a {}.",
+    "a colourful drawing of a {}.",
+    "a bright picture of {}.",
+    "a plain icon of a {}.",
+    "a greyscale photo of a {}.",
+    "a colourless picture of {}.",
+    "a line drawing of a {}.",
+    "a cartoon drawing of a {}.",
+    "a comic drawing of a {}.",
+    "a monochrome icon of a {}.",
+    "a high contrast icon of a {}.",
+    "a silhouette picture of {}.",
+)
+"""Looks that captions of the embedded CLIP spoke of: what LAID learns from in the embedded world."""
+
 
 def fill(template: str, classnames: Sequence[str]) -> list[str]:
     """The sentence of every class; underscores in names become spaces.

@@ -1,0 +1,145 @@
+"""Out-of-distribution detectors: does an image look like what a classifier was built from? One file each.
+
+A detector is a frozen dataclass of its settings, whose defaults are OpenOOD's. It offers
+
+    fit(features, labels, head)            a `Fitted` detector, from training images
+    fitted.score(features)                 float[N], larger = more in-distribution
+
+with features float[N, D], what enters the classifier's last linear layer, on any device; labels int[N]; head that layer
+(`Head`). Where more is looked at, all of it comes as one `Seen`: logits, maps, moved images, class names of a two-tower
+model. A detector says in `name`, `paper`, `summary` and `needs` what it is and what it looks at.
+
+`watch(model, images)` finds the head of any torch classifier, `plan(detectors, model)` derives the fewest passes that
+serve all, refuses early, and fits and scores in one stream over batches of images:
+
+    route = plan(profile("is-ood"), watch(model, images, pixel_std=(0.229, 0.224, 0.225)))
+    fitted = route.fit(training_batches)           # (images, labels)
+    scores = route.score(fitted, test_batches)     # {"MSP": float[N], ...}
+
+Every sibling is written as: `gathers`, the statistics of training images that it learns from, in one pass shared by all
+(`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores.
+"""
+
+from openworld.detectors._fitted import Fitted, fit_together, score_together
+from openworld.detectors._plugins import all_detectors, broken_plugins, find_detector, origin
+from openworld.detectors.adascale import AdaSCALE
+from openworld.detectors.ash import ASH
+from openworld.detectors.cop import CoP
+from openworld.detectors.corp import CoRP
+from openworld.detectors.dice import DICE
+from openworld.detectors.energy import Energy
+from openworld.detectors.fdbd import FDBD
+from openworld.detectors.gen import GEN
+from openworld.detectors.gl_mcm import GLMCM
+from openworld.detectors.gradnorm import GradNorm
+from openworld.detectors.head import Head
+from openworld.detectors.knn import KNN
+from openworld.detectors.max_logit import MaxLogit
+from openworld.detectors.mcm import MCM
+from openworld.detectors.mds import MDS
+from openworld.detectors.msp import MSP
+from openworld.detectors.nci import NCI
+from openworld.detectors.neglabel import NegLabel
+from openworld.detectors.nnguide import NNGuide
+from openworld.detectors.odin import ODIN
+from openworld.detectors.perturbation import Perturbation
+from openworld.detectors.planning import Passes, Plan, plan
+from openworld.detectors.profiles import PROFILES, profile
+from openworld.detectors.pytorch_ood import PytorchOOD
+from openworld.detectors.rankfeat import RankFeat
+from openworld.detectors.react import ReAct
+from openworld.detectors.rmds import RMDS
+from openworld.detectors.scale import SCALE
+from openworld.detectors.seen import NEEDS, Maps, Seen
+from openworld.detectors.she import SHE
+from openworld.detectors.texts import Texts, encode_texts, mine_negatives
+from openworld.detectors.two_towers import seen_by
+from openworld.detectors.vim import ViM
+from openworld.detectors.vra import VRA
+from openworld.detectors.watching import Watched, watch
+
+DETECTORS: dict[str, type] = {
+    detector.name: detector
+    for detector in (
+        MSP,
+        ODIN,
+        MDS,
+        GradNorm,
+        KNN,
+        DICE,
+        RankFeat,
+        ASH,
+        Energy,
+        MaxLogit,
+        ReAct,
+        SCALE,
+        GEN,
+        ViM,
+        RMDS,
+        FDBD,
+        NNGuide,
+        SHE,
+        NCI,
+        VRA,
+        CoP,
+        CoRP,
+        AdaSCALE,
+        MCM,
+        GLMCM,
+        NegLabel,
+    )
+}
+
+__all__ = [
+    "ASH",
+    "DETECTORS",
+    "DICE",
+    "FDBD",
+    "GEN",
+    "GLMCM",
+    "KNN",
+    "MCM",
+    "MDS",
+    "MSP",
+    "NCI",
+    "NEEDS",
+    "ODIN",
+    "PROFILES",
+    "RMDS",
+    "SCALE",
+    "SHE",
+    "VRA",
+    "AdaSCALE",
+    "CoP",
+    "CoRP",
+    "Energy",
+    "Fitted",
+    "GradNorm",
+    "Head",
+    "Maps",
+    "MaxLogit",
+    "NNGuide",
+    "NegLabel",
+    "Passes",
+    "Perturbation",
+    "Plan",
+    "PytorchOOD",
+    "RankFeat",
+    "ReAct",
+    "Seen",
+    "Texts",
+    "ViM",
+    "Watched",
+    "all_detectors",
+    "broken_plugins",
+    "encode_texts",
+    "find_detector",
+    "fit_together",
+    "mine_negatives",
+    "origin",
+    "plan",
+    "profile",
+    "score_together",
+    "seen_by",
+    "watch",
+]

@@ -1,0 +1,116 @@
+"""Where, in any torch classifier, the head and the last stage are, and what family it is of.
+
+All is read off one forward pass: which linear layer was called last and whether the model returns what it gives; which
+module turned maps into maps whose mean over positions is what enters that layer.
+"""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError, unknown_name
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One call of one module: its name, what went in first, what came out."""
+
+    name: str
+    entered: Any
+    left: Any
+
+
+@contextmanager
+def recorded(module: nn.Module, wanted: Callable[[str, nn.Module], bool]):
+    """A list that fills with the calls of chosen modules while the block runs; no hook stays behind."""
+    calls: list[Call] = []
+
+    def hook(name):
+        return lambda _, entered, left: calls.append(Call(name, entered[0] if entered else None, left))
+
+    handles = [part.register_forward_hook(hook(name)) for name, part in module.named_modules() if wanted(name, part)]
+    try:
+        yield calls
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def logits_of(output) -> Tensor:
+    """Logits float[N, C] of what a classifier returns: a tensor, or an object or mapping with `logits`."""
+    found = output
+    if not isinstance(found, Tensor):
+        found = output.get("logits") if isinstance(output, dict) else getattr(output, "logits", None)
+    if not isinstance(found, Tensor) or found.dim() != 2:
+        shape = list(found.shape) if isinstance(found, Tensor) else type(output).__name__
+        raise OpenworldError(
+            f"the model returns {shape}, expected logits of shape [N, C]; wrap it in a module whose forward returns "
+            "them."
+        )
+    return found
+
+
+@torch.no_grad()
+def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
+    """Name of the linear layer that gives the logits; raises where there is none, or where `name` is not it."""
+    with recorded(module, lambda _, part: isinstance(part, nn.Linear)) as calls:
+        logits = logits_of(module(images))
+    known = [call.name for call in calls]
+    if name is not None and name not in known:
+        raise unknown_name("linear layer", name, known)
+    if not calls:
+        raise OpenworldError(
+            "the model calls no linear layer, so that there is no head; detectors need logits = W h + b at its end. "
+            "Those that need logits alone run on Seen(outputs=logits)."
+        )
+    call = calls[-1] if name is None else next(call for call in calls if call.name == name)
+    if call.left.shape != logits.shape or not torch.equal(call.left, logits):
+        raise OpenworldError(
+            f"the linear layer {call.name!r} gives {list(call.left.shape)}, but it is not what the model returns "
+            f"({list(logits.shape)}): something follows it, or there are several heads. Name the layer with head=..., "
+            f"one of {', '.join(known[-5:])}, or wrap the model so that its forward returns that layer's output."
+        )
+    return call.name
+
+
+@torch.no_grad()
+def find_last_stage(module: nn.Module, images: Tensor, head: str, name: str | None) -> str | None:
+    """Name of the module after whose maps only their mean is taken; None where there is none and none is named."""
+    with recorded(module, lambda called, _: bool(called)) as calls:
+        module(images)
+    features = next(call.entered for call in calls if call.name == head)
+    stages = [call.name for call in calls if _pools_to(call, features)]
+    if name is not None:
+        if name not in stages:
+            raise OpenworldError(
+                f"{name!r} is no last stage: the mean over positions of what leaves it is not what enters the head "
+                f"{head!r}. Modules that could be: {', '.join(stages) or 'none'}."
+            )
+        return name
+    # Inner modules are called to their end before outer ones: the first is the smallest that changes the maps' shape.
+    changing = [call for call in calls if call.name in stages and call.entered.shape[1:] != call.left.shape[1:]]
+    return changing[0].name if changing else None
+
+
+def family_of(module: nn.Module) -> str:
+    """ "transformer" where some module attends, else "convolutional" where some convolves, else "other".
+
+    >>> family_of(nn.Sequential(nn.Conv2d(3, 4, 1), nn.Flatten(), nn.Linear(4, 2)))
+    'convolutional'
+    """
+    kinds = {type(part).__name__.casefold() for part in module.modules()}
+    if any("attention" in kind or "attn" in kind for kind in kinds):
+        return "transformer"
+    return "convolutional" if any("conv" in kind for kind in kinds) else "other"
+
+
+def _pools_to(call: Call, features: Tensor) -> bool:
+    if not all(isinstance(part, Tensor) and part.dim() == 4 for part in (call.entered, call.left)):
+        return False
+    if call.left.shape[:2] != features.shape or call.left.shape[2:].numel() == 1:
+        return False  # one position: pooling layers pass here too, and there is no rank to take away
+    return torch.allclose(call.left.mean(dim=(2, 3)), features, rtol=1e-3, atol=1e-5)

@@ -1,0 +1,28 @@
+"""The largest inner products of many queries with a large bank, exact, in chunks with a running top-k."""
+
+import torch
+from torch import Tensor
+
+PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
+
+
+def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Values float[N, count] and places int64[N, count] of the largest inner products, descending.
+
+    Args:
+        queries: float[N, D]. bank: float[M, D], M >= count.
+
+    >>> values, places = largest_products(torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 0.0]]), 1)
+    >>> values.flatten().tolist(), places.flatten().tolist()
+    ([3.0, 2.0], [1, 0])
+    """
+    size = max(count, PRODUCTS // max(len(queries), 1))
+    best, where = queries.new_empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
+    where = where.to(queries.device)
+    for start in range(0, len(bank), size):
+        found = queries @ bank[start : start + size].mT
+        values, places = found.topk(min(count, found.shape[1]), dim=1)
+        values, places = torch.cat([best, values], dim=1), torch.cat([where, places + start], dim=1)
+        best, chosen = values.topk(min(count, values.shape[1]), dim=1)
+        where = places.gather(1, chosen)
+    return best, where

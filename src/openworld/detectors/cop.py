@@ -1,0 +1,61 @@
+"""CoP: what principal components of unit features leave over (Fang et al., 2024, "Kernel PCA for Out-of-Distribution
+Detection", cosine kernel)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._principal import Components, components
+from openworld.detectors.gathering import Moments, Products
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Features of length 1."""
+
+    def __call__(self, features: Tensor) -> Tensor:
+        return normalize(features, dim=1)
+
+
+@dataclass(frozen=True)
+class CoP:
+    """-|phi - mean - its projection on the leading components|, at most 0, with phi = h / |h|.
+
+    Args:
+        explained: share of the variance that the components kept explain, in (0, 1). The paper has 0.99 for ResNet-50
+            on ImageNet.
+
+    >>> import torch
+    >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # vary along (1, -1) alone
+    >>> round(CoP(0.9).fit(rows).score(torch.tensor([[-1.0, 0.0]])).item(), 4)  # (-1, 0) - (1/2, 1/2), along (1, 1)
+    -1.4142
+    """
+
+    explained: float = 0.99
+
+    name: ClassVar[str] = "CoP"
+    paper: ClassVar[str] = "Fang et al., 2024"
+    summary: ClassVar[str] = "residual of PCA on unit features"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    gathers: ClassVar[tuple] = (Products(Unit()),)
+
+    def __post_init__(self):
+        if not 0 < self.explained < 1:
+            raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Principal components of unit features, of float[N, D]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, moments: Moments) -> Components:
+        """In float64."""
+        return components(Unit(), moments, self.explained)
+
+    def read(self, state: Components, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return -state.left_over(seen.features)

@@ -1,0 +1,45 @@
+"""Energy: the log of the sum of exponentiated logits (Liu et al., 2020, "Energy-based Out-of-distribution
+Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class Energy:
+    """T log sum_c exp(z_c / T), the negative free energy.
+
+    Args:
+        temperature: T > 0.
+
+    >>> import torch
+    >>> round(Energy().fit().score(Seen(outputs=torch.zeros(1, 2))).item(), 4)  # ln 2
+    0.6931
+    """
+
+    temperature: float = 1.0
+
+    name: ClassVar[str] = "Energy"
+    paper: ClassVar[str] = "Liu et al., 2020"
+    summary: ClassVar[str] = "log of summed exponentiated logits"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        if self.temperature == 1:
+            return seen.energy
+        return self.temperature * (seen.logits / self.temperature).logsumexp(dim=1)

@@ -1,0 +1,61 @@
+"""fDBD: how far the features are from the borders of the predicted class (Liu and Qin, 2024, "Fast Decision Boundary
+based Out-of-Distribution Detector").
+
+Summed over the other classes as in OpenOOD@3c35632; the paper divides by their number, which changes no order.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors.gathering import Mean
+from openworld.detectors.head import Head
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class FDBD:
+    """sum over j != c of (z_c - z_j) / |w_c - w_j|, over |h - mean h|; c the predicted class.
+
+    Args:
+        centred: divide by the distance to the mean of the training features; False: by |h|, which OpenOOD chooses on
+            some data.
+
+    >>> head = Head(torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
+    >>> FDBD().fit(torch.zeros(1, 2), head=head).score(torch.tensor([[3.0, 4.0]])).tolist()  # 3 / 1, over 5
+    [0.6000000238418579]
+    """
+
+    centred: bool = True
+
+    name: ClassVar[str] = "fDBD"
+    paper: ClassVar[str] = "Liu & Qin, 2024"
+    summary: ClassVar[str] = "distance to the decision boundaries"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    gathers: ClassVar[tuple] = (Mean(),)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """The mean of features float[N, D], and the distances between the head's rows."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, moments) -> tuple[Tensor, Tensor]:
+        """The mean float64[D], and 1 / |w_c - w_j| float[C, C], 0 where there is no border."""
+        weight = head.weight.double()
+        # Part by part: all differences of 1,000 classes at once would be 8 GB.
+        distances = torch.cat([_distances(part, weight).to(head.weight) for part in weight.split(64)])
+        return moments.mean, torch.where(distances > 0, 1 / distances, 0.0)
+
+    def read(self, state: tuple[Tensor, Tensor], seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        mean, per_distance = state
+        margins = seen.logits.amax(dim=1, keepdim=True) - seen.logits
+        borders = (margins * per_distance.to(margins)[seen.predictions]).sum(dim=1)
+        centred = seen.features - mean.to(seen.features) if self.centred else seen.features
+        return borders / centred.norm(dim=1)
+
+
+def _distances(some: Tensor, rows: Tensor) -> Tensor:
+    return torch.cdist(some, rows, compute_mode="donot_use_mm_for_euclid_dist")

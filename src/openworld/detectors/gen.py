@@ -1,0 +1,49 @@
+"""GEN: a generalised entropy of the largest probabilities (Liu et al., 2023, "GEN: Pushing the Limits of
+Softmax-Based Out-of-Distribution Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class GEN:
+    """-sum over the M largest p of (p (1 - p))^gamma, with p = softmax(z); at most 0.
+
+    Args:
+        gamma: exponent > 0; small ones make little of the difference between small and tiny probabilities.
+        largest: M, how many probabilities are looked at; all where there are fewer classes.
+
+    >>> import torch
+    >>> GEN(gamma=1.0).fit().score(Seen(outputs=torch.zeros(1, 2))).tolist()  # twice 1/2 * 1/2
+    [-0.5]
+    """
+
+    gamma: float = 0.1
+    largest: int = 100
+
+    name: ClassVar[str] = "GEN"
+    paper: ClassVar[str] = "Liu et al., 2023"
+    summary: ClassVar[str] = "generalised entropy of the softmax"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(gamma=self.gamma)
+        require_at_least(1, largest=self.largest)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        count = min(self.largest, seen.probabilities.shape[1])
+        p = seen.probabilities.topk(count, dim=1, sorted=False).values
+        return -(p * (1 - p)).pow(self.gamma).sum(dim=1)

@@ -1,0 +1,55 @@
+"""GL-MCM: MCM of the whole image plus that of its most certain patch (Miyai et al., 2025, "GL-MCM: Global and Local
+Maximum Concept Matching for Zero-Shot Out-of-Distribution Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._arrays import require_at_least
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class GLMCM:
+    """MCM + weight * max over patches p and classes c of softmax(cos(patch_p, text_c) / T)_c.
+
+    Patches take the value path of the last block, without attention (`TwoTower.encode_patches`).
+
+    Args:
+        temperature: T > 0, of cosines. weight: lambda >= 0; 1, while the script of the ImageNet table passes 0.5
+            (AtsuMiyai/GL-MCM@8708a08).
+
+    >>> import torch
+    >>> from openworld.detectors.texts import Texts
+    >>> seen = Seen(torch.tensor([[1.0, 0.0]]), texts=Texts(torch.eye(2)), patches=torch.tensor([[[0.0, 3.0]]]))
+    >>> round(GLMCM().fit().score(seen).item(), 4)  # twice e / (e + 1)
+    1.4621
+    """
+
+    temperature: float = 1.0
+    weight: float = 1.0
+
+    name: ClassVar[str] = "GL-MCM"
+    paper: ClassVar[str] = "Miyai et al., 2025"
+    summary: ClassVar[str] = "MCM of the image and its surest patch"
+    needs: ClassVar[tuple[str, ...]] = ("features", "texts", "patches")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+        require_at_least(0, weight=self.weight)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned; texts of a `Seen` are remembered."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        whole = (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)
+        cosines = normalize(seen.patches, dim=-1) @ seen.texts.to(seen.patches).own.mT
+        local = (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
+        return whole + self.weight * local

@@ -1,0 +1,72 @@
+"""KNN: the distance to the k-th nearest training image (Sun et al., 2022, "Out-of-Distribution Detection with Deep
+Nearest Neighbors").
+
+Exact, and without faiss. OpenOOD@3c35632 adds 1e-10 to every coordinate of a unit feature; that is left out.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._nearest import largest_products
+from openworld.detectors.gathering import Bank, Rows
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class KNN:
+    """-|u - u_(k)|^2, at most 0, with u = h / |h| and u_(k) the k-th nearest among the training images'.
+
+    Args:
+        k: which neighbour, from 1. For a sample of the training images make it smaller in proportion.
+        bank: how many training images to keep, balanced over classes where labels are given; None for all.
+        seed: of the sample.
+
+    >>> import torch
+    >>> near = KNN(k=1).fit(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    >>> near.score(torch.tensor([[9.0, 0.0], [-1.0, 0.0]])).tolist()  # itself; a right angle to the other
+    [-0.0, -2.0]
+    """
+
+    k: int = 50
+    bank: int | None = None
+    seed: int = 0
+
+    name: ClassVar[str] = "KNN"
+    paper: ClassVar[str] = "Sun et al., 2022"
+    summary: ClassVar[str] = "distance to the k-th nearest image"
+    needs: ClassVar[tuple[str, ...]] = ("features", "bank")
+
+    def __post_init__(self):
+        require_at_least(1, k=self.k)
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """The bank."""
+        return (Bank(self.bank, seed=self.seed),)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Keep unit features, of float[N, D]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, rows: Rows) -> Tensor:
+        """Unit features float[M, D]."""
+        if len(rows.features) < self.k:
+            raise OpenworldError(
+                f"KNN asks for neighbour {self.k}, but the bank holds {len(rows.features)} training image(s); lower k "
+                "or keep more."
+            )
+        return normalize(rows.features, dim=1)
+
+    def read(self, state: Tensor, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        bank = state.to(seen.unit)
+        _, places = largest_products(seen.unit, bank, self.k)
+        # From the difference, not from the product: 2 - 2 cos loses all digits of a near duplicate.
+        return -(seen.unit - bank[places[:, -1]]).square().sum(dim=1)

@@ -1,0 +1,34 @@
+"""MaxLogit: the largest logit (Hendrycks et al., 2022, "Scaling Out-of-Distribution Detection for Real-World
+Settings")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class MaxLogit:
+    """max_c z_c.
+
+    >>> import torch
+    >>> MaxLogit().fit().score(Seen(outputs=torch.tensor([[1.0, 3.0]]))).tolist()
+    [3.0]
+    """
+
+    name: ClassVar[str] = "MaxLogit"
+    paper: ClassVar[str] = "Hendrycks et al., 2022"
+    summary: ClassVar[str] = "largest logit"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = ()
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return seen.logits.amax(dim=1)

@@ -1,0 +1,45 @@
+"""MCM: the largest softmax over class names, of cosines (Ming et al., 2022, "Delving into Out-of-Distribution Detection
+with Vision-Language Representations")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class MCM:
+    """max_c softmax(cos(image, text_c) / T)_c, in (0, 1].
+
+    Args:
+        temperature: T > 0, of cosines: 1 is the paper's. The model's own scale would be MSP of its logits.
+
+    >>> import torch
+    >>> from openworld.detectors.texts import Texts
+    >>> texts = Texts(torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
+    >>> round(MCM().fit(Seen(texts=texts)).score(torch.tensor([[9.0, 0.0]])).item(), 4)  # e / (e + 1)
+    0.7311
+    """
+
+    temperature: float = 1.0
+
+    name: ClassVar[str] = "MCM"
+    paper: ClassVar[str] = "Ming et al., 2022"
+    summary: ClassVar[str] = "softmax of cosines with class names"
+    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned; texts of a `Seen` are remembered."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)

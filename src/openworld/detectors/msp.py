@@ -1,0 +1,45 @@
+"""MSP: the largest softmax probability (Hendrycks and Gimpel, 2017, "A Baseline for Detecting Misclassified and
+Out-of-Distribution Examples in Neural Networks")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class MSP:
+    """max_c softmax(z / T)_c, in (0, 1].
+
+    Args:
+        temperature: T > 0.
+
+    >>> import torch
+    >>> MSP().fit().score(Seen(outputs=torch.tensor([[0.0, 0.0]]))).tolist()
+    [0.5]
+    """
+
+    temperature: float = 1.0
+
+    name: ClassVar[str] = "MSP"
+    paper: ClassVar[str] = "Hendrycks & Gimpel, 2017"
+    summary: ClassVar[str] = "largest softmax probability"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        if self.temperature == 1:
+            return seen.probabilities.amax(dim=1)
+        return (seen.logits / self.temperature).softmax(dim=1).amax(dim=1)

@@ -1,0 +1,52 @@
+"""NCI: how close the centred features are to the predicted class's weights, and how long they are (Liu and Qin, 2025,
+"Detecting Out-of-Distribution Through the Lens of Neural Collapse")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors.gathering import Mean
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class NCI:
+    """<w_c, h - mean> / |h - mean| + alpha |h|_1; c the predicted class, mean that of the training features.
+
+    Args:
+        alpha: weight of the length, not negative.
+
+    >>> import torch
+    >>> from openworld.detectors.head import Head
+    >>> fitted = NCI(alpha=0.5).fit(torch.zeros(1, 2), head=Head(torch.eye(2)))
+    >>> round(fitted.score(torch.tensor([[3.0, 4.0]])).item(), 4)  # 4 / 5 + 7 / 2
+    4.3
+    """
+
+    alpha: float = 1e-4
+
+    name: ClassVar[str] = "NCI"
+    paper: ClassVar[str] = "Liu & Qin, 2025"
+    summary: ClassVar[str] = "closeness to the class's weights"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    gathers: ClassVar[tuple] = (Mean(),)
+
+    def __post_init__(self):
+        require_at_least(0, alpha=self.alpha)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """The mean of features float[N, D]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, moments) -> Tensor:
+        """The mean, float64[D]."""
+        return moments.mean
+
+    def read(self, state: Tensor, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        centred = seen.features - state.to(seen.features)
+        weights = seen.head.to(centred).weight[seen.predictions]
+        return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * seen.features.abs().sum(dim=1)

@@ -1,0 +1,68 @@
+"""NegLabel: how much of a softmax falls on class names rather than on names far from all of them (Jiang et al., 2024,
+"Negative Label Guided OOD Detection with Pretrained Vision-Language Models")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class NegLabel:
+    """Mean over groups of negative names of: softmax over classes and group of cosines / T, summed over the classes.
+
+    Args:
+        temperature: T > 0, of cosines; 0.01 is CLIP's scale of 100.
+        groups: into how many parts the negative names are cut, at random; the last names that fill no part are left
+            out. 1 for none.
+        seed: of the cut. The public code permutes with torch's generator, so that single groups differ from its own.
+
+    >>> from openworld.detectors.texts import Texts
+    >>> texts = Texts(torch.tensor([[1.0, 0.0]]), negative=torch.tensor([[1.0, 0.0]]))
+    >>> NegLabel(groups=1).fit(Seen(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
+    [0.5]
+    """
+
+    temperature: float = 0.01
+    groups: int = 100
+    seed: int = 0
+
+    name: ClassVar[str] = "NegLabel"
+    paper: ClassVar[str] = "Jiang et al., 2024"
+    summary: ClassVar[str] = "class names against names far away"
+    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+        require_at_least(1, groups=self.groups)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned; texts of a `Seen`, negative ones among them, are remembered."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N], in [0, 1]."""
+        negative = self._grouped(seen)
+        own = (seen.cosines / self.temperature).logsumexp(dim=1)
+        groups = ((seen.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
+        return torch.stack([(own - group).sigmoid() for group in groups]).mean(dim=0)
+
+    def _grouped(self, seen: Seen) -> tuple[Tensor, ...]:
+        negative = seen.texts.to(seen.unit).negative
+        if negative is None or len(negative) < self.groups:
+            raise OpenworldError(
+                f"NegLabel needs negative texts, one at least for each of {self.groups} groups, and has "
+                f"{0 if negative is None else len(negative)}; encode names that `mine_negatives` chose, or set groups."
+            )
+        size = len(negative) // self.groups
+        order = np.random.default_rng(self.seed).permutation(size * self.groups)
+        return negative[torch.from_numpy(order).to(negative.device)].split(size)

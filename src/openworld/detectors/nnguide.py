@@ -1,0 +1,67 @@
+"""NNGuide: energy, guided by similar and confident training images (Park et al., 2023, "Nearest Neighbor Guidance for
+Out-of-Distribution Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._nearest import largest_products
+from openworld.detectors.gathering import Bank, Rows
+from openworld.detectors.head import Head
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class NNGuide:
+    """E(z) * mean of the k largest <u, E(z_i) u_i> over a bank, u = h / |h|, E = log sum exp.
+
+    Args:
+        k: how many neighbours. share: of the training images that the bank keeps, each drawn with that chance; OpenOOD
+            takes the first of a shuffled set. seed: of the draws.
+
+    >>> import torch
+    >>> head = Head(torch.tensor([[1.0, 0.0], [-99.0, 0.0]]))
+    >>> NNGuide(k=1, share=1.0).fit(torch.tensor([[2.0, 0.0]]), head=head).score(torch.tensor([[3.0, 0.0]])).tolist()
+    [6.0]
+    """
+
+    k: int = 100
+    share: float = 0.01
+    seed: int = 0
+
+    name: ClassVar[str] = "NNGuide"
+    paper: ClassVar[str] = "Park et al., 2023"
+    summary: ClassVar[str] = "energy times that of similar images"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+
+    def __post_init__(self):
+        require_at_least(1, k=self.k)
+        Bank(share=self.share, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """The bank."""
+        return (Bank(share=self.share, seed=self.seed),)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Keep unit features times their energies, of features float[N, D] and the head."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, rows: Rows) -> Tensor:
+        """The bank, float[M, D]."""
+        if len(rows.features) < self.k:
+            raise OpenworldError(
+                f"NNGuide asks for {self.k} neighbours, but its bank holds {len(rows.features)} of {rows.offered} "
+                "training images; lower k or raise share."
+            )
+        energies = head.logits(rows.features).logsumexp(dim=1)
+        return normalize(rows.features, dim=1) * energies[:, None]
+
+    def read(self, state: Tensor, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return seen.energy * largest_products(seen.unit, state.to(seen.unit), self.k)[0].mean(dim=1)

@@ -1,0 +1,58 @@
+"""ODIN: softmax at a high temperature, of the image moved towards confidence (Liang et al., 2018, "Enhancing The
+Reliability of Out-of-distribution Image Detection in Neural Networks")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_positive
+from openworld.detectors.perturbation import Perturbation
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class ODIN:
+    """max_c softmax(z(x') / T)_c, x' = x - step * sign(gradient of the cross-entropy of z / T) / pixel deviation.
+
+    Args:
+        temperature: T > 0. step: epsilon >= 0, for pixels in [0, 1].
+
+    Float64 scores: at T = 1000 they span some 1e-5, and float32 would make images equal that are not. A gradient of 0
+    counts as positive, as in OpenOOD@3c35632.
+
+    >>> import torch
+    >>> from openworld.detectors.head import Head
+    >>> moved = {ODIN(1.0).perturbation: torch.tensor([[0.0, 0.0]])}
+    >>> ODIN(1.0).fit().score(Seen(torch.ones(1, 2), Head(torch.eye(2)), perturbed=moved)).tolist()
+    [0.5]
+    """
+
+    temperature: float = 1000.0
+    step: float = 0.0014
+
+    name: ClassVar[str] = "ODIN"
+    paper: ClassVar[str] = "Liang et al., 2018"
+    summary: ClassVar[str] = "softmax of a moved image, at T = 1000"
+    needs: ClassVar[tuple[str, ...]] = ("head", "gradient")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+        require_at_least(0, step=self.step)
+
+    @property
+    def perturbation(self) -> Perturbation:
+        """How images are moved before they are looked at."""
+        return Perturbation("confidence", self.temperature, self.step)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float64[N]."""
+        logits = seen.head.logits(seen.moved(self.perturbation, self.name)).double()
+        return (logits / self.temperature).softmax(dim=1).amax(dim=1)

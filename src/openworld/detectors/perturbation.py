@@ -1,0 +1,95 @@
+"""Images moved a little along the sign of a gradient: what ODIN and AdaSCALE look at."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+
+Objective = Literal["confidence", "largest logit"]
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """x + step * sign(gradient of the objective), on some of the pixels.
+
+    Args:
+        objective: "confidence": log softmax(z / temperature) of the predicted class; "largest logit": z of it.
+        temperature: T of the confidence.
+        step: how far, in units of the image before its channels were divided by their deviation where `in_pixels`,
+            else of the image as the model takes it.
+        share: of each image's values, those with the smallest gradients; 1 moves all.
+        in_pixels: divide the step by each channel's deviation.
+
+    Where a gradient is 0 the sign is that of ODIN's code, as if confidence fell, when all values are moved; it is 0
+    when only a share of them is.
+    """
+
+    objective: Objective = "confidence"
+    temperature: float = 1.0
+    step: float = 0.0014
+    share: float = 1.0
+    in_pixels: bool = True
+
+    def __post_init__(self):
+        require_at_least(0, step=self.step)
+        if not self.temperature > 0 or not 0 < self.share <= 1:
+            raise OpenworldError(
+                f"temperature is {self.temperature} and share {self.share}, expected a number above 0, one in (0, 1]."
+            )
+
+    @property
+    def direction(self) -> tuple[str, float]:
+        """What the gradient is of: perturbations that agree in it share one backward pass."""
+        return (self.objective, self.temperature if self.objective == "confidence" else 1.0)
+
+    def move(self, images: Tensor, gradient: Tensor, pixel_std: Tensor | None) -> Tensor:
+        """The moved images, float[N, ...].
+
+        Args:
+            images, gradient: float[N, ...]. pixel_std: deviations that broadcast over images, where `in_pixels`.
+
+        >>> images, gradient = torch.zeros(1, 2), torch.tensor([[0.1, -3.0]])
+        >>> Perturbation(step=0.5, in_pixels=False).move(images, gradient, None).tolist()
+        [[0.5, -0.5]]
+        >>> Perturbation(step=0.5, share=0.5, in_pixels=False).move(images, gradient, None).tolist()
+        [[0.5, 0.0]]
+        """
+        if self.share == 1:
+            # OpenOOD takes "the loss does not fall" (gradient >= 0) for +1, so that confidence 0 counts as falling.
+            signs = torch.where(gradient > 0, 1.0, -1.0).to(images)
+        else:
+            signs = gradient.sign() * _smallest(gradient, self.share)
+        step = self.step / pixel_std if self.in_pixels else self.step
+        return images + step * signs
+
+
+def input_gradients(logits: Tensor, images: Tensor, wanted: Iterable[Perturbation]) -> dict[tuple, Tensor]:
+    """The gradients that perturbations need, by their direction: one backward pass each, none for the weights.
+
+    Args:
+        logits: float[N, C], computed from `images` float[N, ...], which require a gradient.
+    """
+    directions = list(dict.fromkeys(how.direction for how in wanted))
+    predicted = logits.detach().argmax(dim=1)
+    found = {}
+    for place, (objective, temperature) in enumerate(directions):
+        if objective == "confidence":
+            value = -cross_entropy(logits / temperature, predicted, reduction="sum")
+        else:
+            value = logits.gather(1, predicted[:, None]).sum()
+        more = place + 1 < len(directions)
+        (found[objective, temperature],) = torch.autograd.grad(value, images, retain_graph=more)
+    return found
+
+
+def _smallest(gradient: Tensor, share: float) -> Tensor:
+    """A mask of the share of each image's values whose gradient is smallest."""
+    sizes = gradient.abs().flatten(1)
+    places = sizes.topk(int(share * sizes.shape[1]), dim=1, largest=False).indices
+    return torch.zeros_like(sizes).scatter(1, places, 1.0).view_as(gradient)

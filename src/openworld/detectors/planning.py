@@ -1,0 +1,152 @@
+"""The fewest passes that give all wanted detectors what they need, and early refusals where something is missing.
+
+One forward pass serves all that look at features, logits and maps. Each direction in which images are moved costs one
+backward pass, by the pixels alone, and each way of moving them one more forward: ODIN and AdaSCALE together cost five
+passes, the rest of the detectors one.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit_together, score_together
+from openworld.detectors.perturbation import Perturbation
+from openworld.detectors.seen import Seen
+from openworld.detectors.watching import Watched, no_last_stage, no_pixel_std
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What one batch costs. forwards, backwards: passes. stages: further runs of the last stage alone."""
+
+    forwards: int
+    backwards: int
+    stages: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Detectors and the classifier that they judge; made by `plan`.
+
+    Args:
+        detectors: by a label of yours. model: the watched classifier.
+        warnings: sentences on detectors that are known to fail on such models.
+    """
+
+    detectors: Mapping[str, Any]
+    model: Watched
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> Passes:
+        """What a batch that is to be scored costs."""
+        moved = self._perturbations(self.detectors)
+        return Passes(1 + len(moved), len({how.direction for how in moved}), int(self._maps(self.detectors)))
+
+    def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, Fitted]:
+        """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
+
+        Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
+        Raises OpenworldError as `fit_together`.
+        """
+        learning = {
+            label: detector
+            for label, detector in self.detectors.items()
+            if any("gradient" in statistic.needs for statistic in detector.gathers)
+        }
+        moved = self._perturbations(learning)
+        shown = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
+        return fit_together(self.detectors, self._with_head(shown))
+
+    @torch.no_grad()
+    def score(self, fitted: Mapping[str, Fitted], batches: Iterable[Tensor]) -> dict[str, Tensor]:
+        """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
+
+        Args:
+            fitted: what `fit` gave. batches: float[B, ...] each.
+        """
+        wanted = {label: one.detector for label, one in fitted.items()}
+        maps, moved = self._maps(wanted), self._perturbations(wanted)
+        found = {label: [] for label in fitted}
+        for batch in batches:
+            seen = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
+            for label, scores in score_together(fitted, seen).items():
+                found[label].append(scores.cpu())
+        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in found.items()}
+
+    def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Seen:
+        return self.model.see(images, labels, maps=maps, perturbations=perturbations)
+
+    def _with_head(self, shown: Iterable[Seen]) -> Iterable[Seen]:
+        """At least one batch, so that detectors that learn nothing know the head without any image."""
+        empty = True
+        for batch in shown:
+            empty = False
+            yield batch
+        if empty:
+            yield Seen(head=self.model.head)
+
+    def _perturbations(self, detectors: Mapping[str, Any]) -> tuple[Perturbation, ...]:
+        return tuple(dict.fromkeys(one.perturbation for one in detectors.values() if "gradient" in one.needs))
+
+    def _maps(self, detectors: Mapping[str, Any]) -> bool:
+        return any("maps" in detector.needs for detector in detectors.values())
+
+
+def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
+    """Plan the passes for some detectors, and refuse at once what cannot work.
+
+    Args:
+        detectors: instances, by a label of yours, or a list: then by their names, which must differ.
+        model: of `watch`.
+    Raises:
+        OpenworldError: no detector, two of one name in a list, one that needs maps, pixels or texts that are not there.
+
+    >>> from openworld.detectors import KNN, MSP, ODIN, watch
+    >>> model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4), pixel_std=[1.0] * 4)
+    >>> plan([MSP(), KNN(), ODIN()], model).passes
+    Passes(forwards=2, backwards=1, stages=0)
+    """
+    labelled = _labelled(detectors)
+    for label, detector in labelled.items():
+        if "maps" in detector.needs and model.last_stage is None:
+            raise OpenworldError(f"{label}: {no_last_stage(model)}")
+        if "gradient" in detector.needs and detector.perturbation.in_pixels and model.pixel_std is None:
+            raise OpenworldError(no_pixel_std(label))
+        if {"texts", "patches"} & set(detector.needs):
+            raise OpenworldError(
+                f"{label} compares with class names and needs a two-tower model; read its features with "
+                "`seen_by(clip, features, texts)` and score those."
+            )
+    return Plan(labelled, model, tuple(_weaknesses(labelled, model.family)))
+
+
+def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    if isinstance(detectors, Mapping):
+        labelled = dict(detectors)
+    else:
+        listed = list(detectors)
+        labelled = {detector.name: detector for detector in listed}
+        if len(labelled) < len(listed):
+            raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
+    if not labelled:
+        raise OpenworldError("there is no detector to plan for; pass one at least.")
+    for label, detector in labelled.items():
+        if isinstance(detector, type):
+            raise OpenworldError(f"{label} came as a class, expected an instance: {detector.__name__}().")
+    return labelled
+
+
+def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:
+    for label, detector in detectors.items():
+        known = getattr(detector, "weak_on", {})
+        if family in known:
+            yield f"{label} is known to be weak on a {family}: {known[family]} (OpenOOD v1.5, ImageNet-1K)."
+
+
+def _pair(batch) -> tuple[Tensor, Any]:
+    return (batch[0], batch[1]) if isinstance(batch, (tuple, list)) and len(batch) == 2 else (batch, None)

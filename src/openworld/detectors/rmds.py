@@ -1,0 +1,57 @@
+"""RMDS: the Mahalanobis distance to the nearest class, less that to all training images (Ren et al., 2021, "A Simple
+Fix to Mahalanobis Distance for Improving Near-OOD Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._gaussian import Gaussian, concerns, gaussian, within_classes
+from openworld.detectors.gathering import ClassSums, Products
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class RMDS:
+    """-min_k d_k(h) + d_0(h); d_k as in MDS, d_0 with the mean and covariance of all training images together.
+
+    Args:
+        shrinkage: share of both covariances that is replaced by their mean variance in all directions, in [0, 1].
+
+    >>> import torch
+    >>> rows = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # both means are 0
+    >>> RMDS().fit(rows, torch.tensor([0, 0, 1, 1])).score(torch.tensor([[3.0, 0.0]])).tolist()
+    [0.0]
+    """
+
+    shrinkage: float = 0.0
+
+    name: ClassVar[str] = "RMDS"
+    paper: ClassVar[str] = "Ren et al., 2021"
+    summary: ClassVar[str] = "MDS less the distance to all images"
+    needs: ClassVar[tuple[str, ...]] = ("features", "labels")
+    gathers: ClassVar[tuple] = (ClassSums(), Products())
+
+    def __post_init__(self):
+        if not 0 <= self.shrinkage <= 1:
+            raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Class means and two covariances, from features float[N, D] and labels int[N]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, classes, moments) -> tuple[Gaussian, Gaussian]:
+        """From class sums and products."""
+        whole = gaussian(moments.mean[None], moments.about(moments.mean), self.shrinkage, moments.dtype)
+        return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype), whole
+
+    def concerns(self, classes, moments) -> tuple[str, ...]:
+        """Classes without images, and too few images."""
+        return concerns(self.name, classes, moments)
+
+    def read(self, state: tuple[Gaussian, Gaussian], seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        classes, whole = state
+        return whole.nearest(seen.features) - classes.nearest(seen.features)

@@ -1,0 +1,51 @@
+"""SCALE: energy after all features were scaled by how few of them carry the sum (Xu et al., 2024, "Scaling for Training
+Time and Post-hoc Out-of-distribution Detection Enhancement")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_percent
+from openworld.detectors._shaping import ratio
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class SCALE:
+    """log sum exp(W (h exp(r)) + b), r = sum of all features / sum of the largest; nothing is removed.
+
+    Args:
+        percent: of the features that are not among the largest, in [0, 100).
+
+    >>> import torch
+    >>> from openworld.detectors.head import Head
+    >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
+    >>> round(SCALE(50).fit(head=head).score(torch.tensor([[2.0, 0.0]])).item(), 4)  # 2 e
+    5.4366
+    """
+
+    percent: float = 85.0
+
+    name: ClassVar[str] = "SCALE"
+    paper: ClassVar[str] = "Xu et al., 2024"
+    summary: ClassVar[str] = "energy of features scaled per image"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    gathers: ClassVar[tuple] = ()
+    expects_positive: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_percent(percent=self.percent)
+        if self.percent == 100:
+            raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Nothing is learned; features, if given, are looked at for negative ones."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        scale = ratio(seen.features, self.percent).exp()
+        return seen.head.logits(seen.features * scale[:, None]).logsumexp(dim=1)

@@ -1,0 +1,49 @@
+"""SHE: the inner product with the mean of the predicted class (Zhang et al., 2023, "Out-of-Distribution Detection based
+on In-Distribution Data Patterns Memorization with Modern Hopfield Energy")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors.gathering import ClassSums, ClassTotals
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class SHE:
+    """<h, m_c>, m_c the mean of the training features of class c that are named right; c the predicted class.
+
+    >>> import torch
+    >>> from openworld.detectors.head import Head
+    >>> fitted = SHE().fit(torch.tensor([[3.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]), Head(torch.eye(2)))
+    >>> fitted.score(torch.tensor([[5.0, 1.0]])).tolist()
+    [15.0]
+    """
+
+    name: ClassVar[str] = "SHE"
+    paper: ClassVar[str] = "Zhang et al., 2023"
+    summary: ClassVar[str] = "inner product with the class mean"
+    needs: ClassVar[tuple[str, ...]] = ("features", "logits", "labels")
+    gathers: ClassVar[tuple] = (ClassSums(correct=True),)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Class means, from features float[N, D], labels int[N] and the head or logits."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, classes: ClassTotals) -> Tensor:
+        """Means float[C, D]."""
+        missing = (classes.counts == 0).nonzero().flatten().tolist()
+        if missing:
+            shown = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            raise OpenworldError(
+                f"SHE needs a training image that the model names right in every class, and finds none in "
+                f"{len(missing)} of {len(classes.counts)}: {shown}; fit on more images, or take another detector."
+            )
+        return classes.means.to(classes.dtype)
+
+    def read(self, state: Tensor, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return (seen.features * state.to(seen.features)[seen.predictions]).sum(dim=1)

@@ -1,0 +1,92 @@
+"""ViM: energy less the size of what the principal features leave over (Wang et al., 2022, "ViM: Out-Of-Distribution
+with Virtual-logit Matching")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors.gathering import Bank, Moments, Products, Rows
+from openworld.detectors.head import Head
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """origin: u, [D]. basis: R, [D, D - d]. weight: alpha."""
+
+    origin: Tensor
+    basis: Tensor
+    weight: float = 1.0
+
+    def size(self, features: Tensor) -> Tensor:
+        """|R^T (h - u)|, float[N]."""
+        return ((features - self.origin.to(features)) @ self.basis.to(features)).norm(dim=1)
+
+
+@dataclass(frozen=True)
+class ViM:
+    """log sum exp(z) - alpha |R^T (h - u)|, u = -W^+ b, R the lesser eigenvectors of E (h - u)(h - u)^T.
+
+    Args:
+        dimensions: d, how many leading eigenvectors R leaves out; less than D. 256 is OpenOOD's; the paper has 1,000
+            for 2,048 features and 512 for 768.
+        bank: how many training images make alpha = mean max z / mean |R^T (h - u)|, drawn with `seed`.
+
+    >>> head = Head(torch.eye(2), torch.zeros(2))
+    >>> fitted = ViM(1).fit(torch.tensor([[4.0, 1.0], [4.0, -1.0]]), head=head)  # R is the second axis, alpha 4
+    >>> round(fitted.state.weight, 4), fitted.state.basis.abs().flatten().tolist()
+    (4.0, [0.0, 1.0])
+    """
+
+    dimensions: int = 256
+    bank: int = 10_000
+    seed: int = 0
+
+    name: ClassVar[str] = "ViM"
+    paper: ClassVar[str] = "Wang et al., 2022"
+    summary: ClassVar[str] = "energy less the residual of features"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+
+    def __post_init__(self):
+        require_at_least(1, dimensions=self.dimensions)
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """Products, and a sample of features."""
+        return (Products(), Bank(self.bank, seed=self.seed))
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Principal features, and alpha, from features float[N, D] and the head."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
+        """In float64."""
+        if self.dimensions >= head.width:
+            raise OpenworldError(
+                f"ViM leaves out {self.dimensions} dimensions, but there are {head.width} features; set dimensions to "
+                f"less, such as {head.width // 2}."
+            )
+        weight = head.weight.to(moments.sum)
+        bias = moments.sum.new_zeros(head.classes) if head.bias is None else head.bias.to(moments.sum)
+        origin = -torch.linalg.pinv(weight) @ bias
+        vectors = torch.linalg.eigh(moments.about(origin)).eigenvectors  # ascending
+        found = Residual(origin, vectors[:, : head.width - self.dimensions])
+        sample = rows.features.double()
+        left = found.size(sample).mean()
+        if not left > 0:
+            raise OpenworldError(
+                f"ViM finds nothing outside the first {self.dimensions} dimensions of the training features; set fewer "
+                "dimensions, or fit on more images."
+            )
+        alpha = float(head.logits(sample).amax(dim=1).mean() / left)
+        return Residual(origin.to(moments.dtype), found.basis.to(moments.dtype), alpha)
+
+    def read(self, state: Residual, seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return seen.energy - state.weight * state.size(seen.features)

@@ -1,0 +1,62 @@
+"""VRA: energy after features were cut off above and below (Xu et al., 2023, "VRA: Variational Rectified Activation for
+Out-of-distribution Detection"), with the lower cut as OpenOOD@3c35632 has it: values below it become it, not 0."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._settings import require_percent
+from openworld.detectors.gathering import Bank, Rows, percentile
+from openworld.detectors.seen import Seen
+
+
+@dataclass(frozen=True)
+class VRA:
+    """log sum exp(W min(max(h, low), high) + b), both percentiles of all features of the images it is fitted on.
+
+    Args:
+        high, low: percentages, 0 <= low < high <= 100.
+        bank: how many of the images make the percentiles, drawn with `seed` where there are more.
+
+    >>> import torch
+    >>> from openworld.detectors.head import Head
+    >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
+    >>> VRA(100, 50).fit(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), head=head).score(torch.tensor([[5.0, 0.5]])).tolist()
+    [3.0]
+    """
+
+    high: float = 90.0
+    low: float = 10.0
+    bank: int = 5000
+    seed: int = 0
+
+    name: ClassVar[str] = "VRA"
+    paper: ClassVar[str] = "Xu et al., 2023"
+    summary: ClassVar[str] = "energy of features cut on both sides"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+
+    def __post_init__(self):
+        require_percent(high=self.high, low=self.low)
+        if self.low >= self.high:
+            raise OpenworldError(f"low is {self.low} and high {self.high}, expected low below high.")
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """A sample of features."""
+        return (Bank(self.bank, seed=self.seed),)
+
+    def fit(self, features=None, labels=None, head=None) -> Fitted:
+        """Both percentiles, of features float[N, D]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head, rows: Rows) -> tuple[float, float]:
+        """The cuts, low and high."""
+        return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
+
+    def read(self, state: tuple[float, float], seen: Seen) -> Tensor:
+        """Scores float[N]."""
+        return seen.head.logits(seen.features.clamp(*state)).logsumexp(dim=1)

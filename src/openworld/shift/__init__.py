@@ -1,0 +1,66 @@
+"""How far images are from those a model was built on: in meaning (semantic shift) and in looks (covariate shift).
+
+Functions of features, texts' and images', of one two-tower model. In order:
+
+    write_texts, LAID().fit, PCA().fit     a `Decomposition` of features into two halves, learned from texts
+    decomposed_zero_shot                   whether it does what it promises: the semantic half keeps the accuracy
+    shift_degrees, merge_degrees           distance to the k-th nearest reference image in each half, exact
+    equal_width_levels, shift_grid         levels of both, and the cells they make
+    equal_subsets, farthest                subsets of equal size; which concepts or looks are far
+
+"Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024: LAID, IS-OOD,
+Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
+"""
+
+from openworld.shift.decomposition import HALVES, Decomposition, load_decomposition, overlap
+from openworld.shift.degrees import ShiftDegrees, merge_degrees, shift_degrees
+from openworld.shift.far import Far, farthest
+from openworld.shift.grid import ShiftGrid, shift_grid
+from openworld.shift.laid import LAID
+from openworld.shift.levels import PUBLISHED_QUANTILES, Levels, equal_width_levels
+from openworld.shift.losses import TripletDistances, share_right, triplet_distances, triplet_losses
+from openworld.shift.nearest import ENGINES, Nearest, merge_nearest, nearest
+from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal
+from openworld.shift.pca import PCA
+from openworld.shift.subsets import EqualSubsets, equal_subsets
+from openworld.shift.triplets import Triplets, write_texts
+from openworld.shift.zero_shot import DecomposedAccuracy, decomposed_zero_shot
+
+DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
+
+__all__ = [
+    "DECOMPOSITIONS",
+    "ENGINES",
+    "HALVES",
+    "LAID",
+    "PCA",
+    "PUBLISHED_QUANTILES",
+    "DecomposedAccuracy",
+    "Decomposition",
+    "EqualSubsets",
+    "Far",
+    "Levels",
+    "Nearest",
+    "ShiftDegrees",
+    "ShiftGrid",
+    "TripletDistances",
+    "Triplets",
+    "decomposed_zero_shot",
+    "deviation",
+    "equal_subsets",
+    "equal_width_levels",
+    "farthest",
+    "load_decomposition",
+    "merge_degrees",
+    "merge_nearest",
+    "nearest",
+    "nearest_orthogonal",
+    "overlap",
+    "random_orthogonal",
+    "share_right",
+    "shift_degrees",
+    "shift_grid",
+    "triplet_distances",
+    "triplet_losses",
+    "write_texts",
+]

@@ -1,0 +1,26 @@
+"""faiss as another way to find candidates: its flat index of inner products, on the CPU."""
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.shift._search import Candidates, Reference
+
+
+def faiss_search(queries: Tensor, reference: Reference, count: int) -> Candidates:
+    """As `matrix_search`, by `faiss.IndexFlatIP`; float32 on the CPU only."""
+    try:
+        import faiss
+    except ImportError as error:
+        raise OpenworldError(
+            "the engine 'faiss' needs the package faiss-cpu (pip install faiss-cpu); the engine 'matrix' needs nothing "
+            "and gives the same degrees."
+        ) from error
+    index = faiss.IndexFlatIP(reference.given.shape[1])
+    index.add(reference.part(0, len(reference)).to("cpu", torch.float32).numpy())
+    wanted = min(count + 1, len(reference))
+    values, places = index.search(queries.to("cpu", torch.float32).numpy(), wanted)
+    values, places = (torch.from_numpy(array).to(queries.device) for array in (values, places))
+    none_left = values.new_full((len(values),), -torch.inf)
+    rest = none_left if wanted == len(reference) else values[:, -1]
+    return Candidates(places, rest.to(torch.float64))

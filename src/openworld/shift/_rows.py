@@ -1,0 +1,82 @@
+"""Feature matrices as tensors: read from any array, checked once, scaled to unit length."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+
+CHUNK = 2**16  # rows looked at or multiplied at a time, so that no second matrix of that size is made
+_SMALLEST = 1e-150  # what is smaller, or larger than its inverse, has squares that leave float64
+
+
+def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
+    """A matrix of features as a floating tensor[N, D], every row finite and with a direction.
+
+    Tensors stay on their device and keep their floating type; anything else is read by NumPy, on the CPU.
+    """
+    rows = _as_tensor(values, name)
+    if rows.dim() != 2 or not rows.shape[1]:
+        raise OpenworldError(f"{name} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
+    if width is not None and rows.shape[1] != width:
+        raise OpenworldError(
+            f"{name} has {rows.shape[1]} features a row, expected {width}: use one and the same model."
+        )
+    for start in range(0, len(rows), CHUNK):
+        _require_directions(rows[start : start + CHUNK], name, start)
+    return rows
+
+
+def as_texts(values, name: str = "texts") -> Tensor:
+    """Features of all labels in all templates as a floating tensor[S, C, D]; checked like `as_rows`."""
+    texts = _as_tensor(values, name)
+    if texts.dim() != 3:
+        raise OpenworldError(
+            f"{name} has shape {list(texts.shape)}, expected [labels, templates, D]: every label in every template."
+        )
+    as_rows(texts.reshape(-1, texts.shape[2]), name)
+    return texts
+
+
+def unit(rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """Rows divided by their length, computed in float32 at least, and then cast.
+
+    >>> unit(torch.tensor([[3.0, 4.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+    dtype = at_least_float32(rows.dtype) if dtype is None else dtype
+    wide = rows.to(torch.promote_types(at_least_float32(rows.dtype), at_least_float32(dtype)))
+    # Squares of small or large float32 numbers leave float32.
+    lengths = torch.linalg.vector_norm(wide, dim=-1, keepdim=True, dtype=torch.float64)
+    return (wide / lengths.to(wide)).to(dtype)
+
+
+def at_least_float32(dtype: torch.dtype) -> torch.dtype:
+    """float64 for float64, else float32."""
+    return torch.promote_types(dtype, torch.float32)
+
+
+def _as_tensor(values, name: str) -> Tensor:
+    if not isinstance(values, Tensor):
+        try:
+            array = np.asanyarray(values)
+            array = array if array.dtype.kind == "f" else array.astype(np.float64)
+            # torch warns of read-only memory (a memory map), so that is read in.
+            values = torch.from_numpy(array if array.flags.writeable else array.copy())
+        except (TypeError, ValueError) as error:
+            raise OpenworldError(f"{name} cannot be read as an array of numbers: {error}.") from error
+    if not values.is_floating_point():
+        raise OpenworldError(f"{name} has dtype {values.dtype}, expected floating numbers.")
+    return values.detach()
+
+
+def _require_directions(rows: Tensor, name: str, first: int) -> None:
+    # An infinite or NaN entry spoils the sum of its row, and a row of zeros has none: one pass finds all three.
+    sizes = rows.abs().amax(dim=1).to(torch.float64)
+    bad = torch.nonzero(~((sizes > _SMALLEST) & (sizes < 1 / _SMALLEST))).flatten()  # said so that NaN is found too
+    if not len(bad):
+        return
+    place, what = first + int(bad[0]), "is all zeros" if sizes[bad[0]] <= _SMALLEST else "holds NaN or infinity"
+    raise OpenworldError(
+        f"row {place} of {name} {what} (the first of {len(bad)} such), so it has no direction; drop or repair it."
+    )

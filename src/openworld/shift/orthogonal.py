@@ -1,0 +1,50 @@
+"""Orthogonal matrices: random ones, the nearest to a given one, and those that a free matrix stands for."""
+
+import torch
+from torch import Tensor
+
+
+def random_orthogonal(width: int, generator: torch.Generator) -> Tensor:
+    """An orthogonal float64[D, D], uniform over all of them (Haar).
+
+    >>> matrix = random_orthogonal(3, torch.Generator().manual_seed(0))
+    >>> round(float(deviation(matrix)), 6)
+    0.0
+    """
+    drawn = torch.randn(width, width, generator=generator, dtype=torch.float64)
+    matrix, upper = torch.linalg.qr(drawn)
+    return matrix * upper.diagonal().sign()  # QR fixes signs by its own rule; so they follow the draw
+
+
+def nearest_orthogonal(matrix: Tensor) -> Tensor:
+    """The orthogonal matrix at the smallest Frobenius distance: the polar factor U V' of U S V'.
+
+    Args:
+        matrix: float[D, D].
+    Returns:
+        the same type and device; computed in float64.
+    Source: Schönemann (1966), "A generalized solution of the orthogonal Procrustes problem".
+
+    >>> nearest_orthogonal(torch.tensor([[2.0, 0.0], [0.0, -0.5]])).tolist()
+    [[1.0, 0.0], [0.0, -1.0]]
+    """
+    left, _, right = torch.linalg.svd(matrix.to(torch.float64))
+    return (left @ right).to(matrix.dtype)
+
+
+def deviation(matrix: Tensor) -> Tensor:
+    """|W'W - I|^2, the squared Frobenius norm (IS-OOD, Equation 3): 0-d, at least 0.
+
+    >>> float(deviation(torch.tensor([[2.0, 0.0], [0.0, 1.0]])))
+    9.0
+    """
+    square = matrix.T @ matrix
+    return (square - torch.eye(len(square), dtype=square.dtype, device=square.device)).square().sum()
+
+
+def turned(start: Tensor, free: Tensor) -> Tensor:
+    """`start` turned by the rotation exp(A - A') that any A = `free` float[D, D] stands for; differentiable.
+
+    Orthogonal whenever `start` is, and `start` itself where A is 0.
+    """
+    return start @ torch.linalg.matrix_exp(free - free.T)

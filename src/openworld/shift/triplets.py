@@ -1,0 +1,110 @@
+"""Texts of labels in templates, and the triplets that teach which part of a feature says what (LAID, section 2.1).
+
+A triplet is a standard text (label s, template c), one with another label (s', c), one with another template (s, c').
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.datasets.templates import fill
+
+
+@dataclass(frozen=True, eq=False)
+class Triplets:
+    """Features of B triplets, float[B, D] each: standard, other label, other template."""
+
+    standard: Tensor
+    semantic_shift: Tensor
+    covariate_shift: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Which labels and templates are trained on, and which are kept for validation; int64 places, ascending."""
+
+    labels: Tensor
+    templates: Tensor
+    validation_labels: Tensor
+    validation_templates: Tensor
+
+
+def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
+    """Every label in every template, label by label: S * C sentences.
+
+    Encoded in this order they are float[S * C, D], and `.reshape(S, C, D)` is what LAID and PCA fit on.
+
+    Args:
+        labels: distinct names; underscores become spaces. templates: distinct, each with {} once.
+    Raises:
+        OpenworldError: a name or a template twice, a template without a place for the name.
+
+    >>> write_texts(["cat", "sea_lion"], ["a {}.", "a drawing of a {}."])
+    ['a cat.', 'a drawing of a cat.', 'a sea lion.', 'a drawing of a sea lion.']
+    """
+    spoken = [label.replace("_", " ") for label in labels]
+    for kind, values in (("label", spoken), ("template", templates)):
+        value, times = max(Counter(values).items(), key=lambda item: item[1], default=(None, 0))
+        if times > 1:
+            raise OpenworldError(
+                f"the {kind} {value!r} comes {times} times, and is no shift from itself; keep one of them."
+            )
+    columns = [fill(template, spoken) for template in templates]
+    return [text for row in zip(*columns, strict=True) for text in row]
+
+
+def hold_out(labels: int, templates: int, shares: tuple[float, float], generator: torch.Generator) -> HeldOut:
+    """Keep random shares of labels and of templates for validation: two of each at least, or none.
+
+    Args:
+        labels, templates: how many there are. shares: of labels and of templates to keep, in [0, 1); 0 for none.
+    Raises:
+        OpenworldError: a share outside [0, 1), fewer than two labels or templates left on either side.
+    """
+    parts = [_split(*args, generator) for args in (("labels", labels, shares[0]), ("templates", templates, shares[1]))]
+    (trained, kept), (trained_templates, kept_templates) = parts
+    return HeldOut(trained, trained_templates, kept, kept_templates)
+
+
+def draw_triplets(texts: Tensor, labels: Tensor, templates: Tensor, count: int, seed: int) -> Triplets:
+    """`count` triplets, uniform over those that the given labels and templates allow."""
+    generator = torch.Generator().manual_seed(seed)
+    return next(triplets(texts, labels, templates, count, generator))
+
+
+def triplets(
+    texts: Tensor, labels: Tensor, templates: Tensor, count: int, generator: torch.Generator
+) -> Iterator[Triplets]:
+    """Batches of `count` triplets without end, s != s' and c != c', uniform.
+
+    Args:
+        texts: float[S, C, D]. labels, templates: int64 places in S and C to draw from, two or more of each.
+    """
+    while True:
+        (s, other_s), (c, other_c) = (_pairs(places, count, generator) for places in (labels, templates))
+        drawn = [texts[pair].to(torch.float32) for pair in ((s, c), (other_s, c), (s, other_c))]
+        yield Triplets(*drawn)
+
+
+def _pairs(places: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Places and other places, int64[count] each."""
+    first = torch.randint(len(places), (count,), generator=generator)
+    step = torch.randint(1, len(places), (count,), generator=generator)
+    return places[first], places[(first + step) % len(places)]
+
+
+def _split(kind: str, count: int, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    if not 0 <= share < 1:
+        raise OpenworldError(f"the share of held-out {kind} is {share}, expected one in [0, 1).")
+    kept = max(2, round(share * count)) if share else 0
+    if count - kept < 2:
+        raise OpenworldError(
+            f"{count} {kind} with {kept} held out leave {count - kept} to train on, and a triplet needs two; give more "
+            f"{kind}, or hold none out."
+        )
+    order = torch.randperm(count, generator=generator)
+    return order[kept:].sort().values, order[:kept].sort().values

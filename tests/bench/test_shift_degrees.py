@@ -1,0 +1,26 @@
+"""The bench of shift degrees compares like with like: both searches name the same neighbours."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+
+from shift_degrees import Size, agreement, faiss, ours, simulated, timed  # noqa: E402
+
+SIZE = Size(30, 400, 8, "cpu")
+
+
+def test_the_searches_agree():
+    pytest.importorskip("faiss")
+    rows = simulated(SIZE)
+    assert agreement(ours(*rows, "cpu"), faiss(*rows, "cpu")).startswith("100.0000 %")
+
+
+def test_what_is_timed():
+    seconds, memory, distances, places = timed(ours, SIZE)
+    assert seconds > 0 and memory >= 0 and distances.shape == places.shape == (30, 10)
+    queries, reference = simulated(SIZE)
+    assert np.allclose(1 - (queries @ reference.T).max(axis=1), distances[:, 0], atol=1e-5)

@@ -1,0 +1,62 @@
+"""AdaSCALE image by image, from its description; no public numbers are stored for it."""
+
+import numpy as np
+import pytest
+import torch
+from small import model, pictures, whole
+
+from openworld import OpenworldError
+from openworld.detectors import AdaSCALE, Perturbation
+
+
+def unrest(detector, h, moved):
+    k1, k2 = max(1, int(len(h) * detector.moved / 100)), max(1, int(len(h) * detector.shifted / 100))
+    order = np.argsort(-h, kind="stable")
+    kept = np.maximum(moved[order[:k1]], 0).sum()
+    return kept + detector.weight * np.abs(h - moved)[order[:k2]].sum()
+
+
+@pytest.mark.parametrize("variant", ["a", "l"])
+def test_against_a_loop(variant):
+    detector = AdaSCALE(variant, 60, 80, moved=20, shifted=10)
+    head, train, judged = model().head, whole(1), whole(2, 30)
+    how = detector.perturbation
+    rows = [(h, m) for h, m in zip(train.features.numpy(), train.perturbed[how].numpy(), strict=True)]
+    known = np.array([unrest(detector, h, m) for h, m in rows])
+    expected = []
+    for h, m in zip(judged.features.numpy(), judged.perturbed[how].numpy(), strict=True):
+        percent = 60 + (1 - np.mean(known <= unrest(detector, h, m))) * 20
+        left = len(h) - int(np.round(len(h) * percent / 100))
+        scale = h.sum() / np.sort(h)[-left:].sum()
+        logits = head.logits(torch.from_numpy(h)).numpy()
+        z = logits * scale**2 if variant == "l" else head.logits(torch.from_numpy(h * np.exp(scale))).numpy()
+        expected.append(np.log(np.exp(z.astype(float)).sum()))
+    scores = detector.fit(train).score(judged)
+    torch.testing.assert_close(scores.double(), torch.tensor(expected), rtol=1e-4, atol=1e-4)
+
+
+def test_only_the_values_of_smallest_gradients_move():
+    how = Perturbation("largest logit", step=0.5, share=0.05, in_pixels=False)
+    images = pictures(5, 4)
+    watched = []
+    original = model().module.forward
+
+    def forward(given):
+        watched.append(given.detach().clone())
+        return original(given)
+
+    model().module.forward = forward
+    try:
+        model().see(images, perturbations=[how])
+    finally:
+        del model().module.forward
+    moved = (watched[1] - images).flatten(1)
+    assert ((moved != 0).sum(dim=1) <= int(0.05 * 192)).all() and (moved != 0).any()
+    assert set(moved.abs().mul(10).round().unique().tolist()) <= {0.0, 5.0}
+
+
+def test_settings():
+    with pytest.raises(OpenworldError, match="expected 0 < low <= high < 100"):
+        AdaSCALE(low=90, high=80)
+    with pytest.raises(OpenworldError, match="unknown variant of AdaSCALE 'A'; did you mean 'a'"):
+        AdaSCALE("A")

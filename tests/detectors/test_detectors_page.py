@@ -1,0 +1,19 @@
+"""docs/detectors.md names every detector, what it costs, and profiles that exist."""
+
+import re
+
+from openworld.detectors import DETECTORS, PROFILES
+
+
+def test_every_detector_has_its_place(repository):
+    page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
+    table = page[page.index("## What each looks at") : page.index("## What is refused")]
+    firsts = [name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")]
+    assert sorted(firsts) == sorted([*DETECTORS, "detector"])
+    assert all(name in page[page.index("## Sources") :] for name in DETECTORS)
+
+
+def test_profiles_that_are_named_exist(repository):
+    page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
+    assert set(re.findall(r'profile\("([^"]+)"\)', page)) <= set(PROFILES)
+    assert all(f'"{name}"' in page for name in PROFILES)

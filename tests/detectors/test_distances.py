@@ -1,0 +1,83 @@
+"""Mahalanobis distances and neighbours against plain forms, and where there are few images."""
+
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.detectors import KNN, MDS, RMDS, Head, NNGuide, ViM
+from openworld.detectors import _nearest as nearest_module
+
+
+def cloud(count, width, seed=0):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_mds_is_the_loop_over_classes():
+    features, labels, judged = cloud(80, 6), torch.arange(80) % 4, cloud(9, 6, 1)
+    means = torch.stack([features[labels == label].mean(dim=0) for label in range(4)])
+    centred = features - means[labels]
+    precision = torch.linalg.pinv(centred.mT @ centred / 80)
+    apart = judged[:, None] - means
+    expected = -torch.einsum("nkd,de,nke->nk", apart, precision, apart).amin(dim=1)
+    torch.testing.assert_close(MDS().fit(features, labels).score(judged), expected)
+
+
+def test_fewer_images_than_features():
+    features, labels = cloud(12, 30).float(), torch.arange(12) % 2
+    fitted = MDS().fit(features, labels)
+    assert "12 images of 30 features" in fitted.warnings[0] and fitted.state.whitening.shape[1] == 10
+    assert fitted.score(cloud(3, 30, 1).float()).isfinite().all()
+    assert MDS(shrinkage=0.1).fit(features, labels).state.whitening.shape[1] == 30
+
+
+def test_shrunk_to_one_variance_it_is_the_plain_distance():
+    features, labels, judged = cloud(40, 3), torch.arange(40) % 2, cloud(5, 3, 1)
+    means = torch.stack([features[labels == label].mean(dim=0) for label in range(2)])
+    variance = (features - means[labels]).square().mean()
+    expected = -torch.cdist(judged, means).square().amin(dim=1) / variance
+    torch.testing.assert_close(MDS(shrinkage=1.0).fit(features, labels).score(judged), expected)
+
+
+def test_a_class_without_images_is_left_out_and_named():
+    features, labels = cloud(40, 3).float(), torch.arange(40) % 2 * 3
+    fitted = RMDS().fit(features, labels, Head(torch.rand(6, 3)))
+    assert "leaves out 4 of 6 classes, which have no training image: 1, 2, 4, 5." in fitted.warnings[0]
+    without = RMDS().fit(features, labels // 3)
+    torch.testing.assert_close(fitted.score(features), without.score(features))
+
+
+def test_no_spread_at_all():
+    with pytest.raises(OpenworldError, match="equal within their classes"):
+        MDS().fit(torch.ones(4, 3), torch.zeros(4, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("products", [1, 40, 10**6])
+def test_neighbours_in_chunks(monkeypatch, products):
+    monkeypatch.setattr(nearest_module, "PRODUCTS", products)
+    bank, queries = cloud(30, 4), cloud(7, 4, 1)
+    values, places = nearest_module.largest_products(queries, bank, 5)
+    expected = (queries @ bank.mT).sort(dim=1, descending=True)
+    torch.testing.assert_close(values, expected.values[:, :5])
+    assert torch.equal(places, expected.indices[:, :5])
+
+
+def test_a_near_duplicate_keeps_its_digits():
+    bank = torch.nn.functional.normalize(cloud(20, 8), dim=1).float()
+    moved = bank + 1e-4 * cloud(20, 8, 1).float()
+    exact = torch.nn.functional.normalize(moved.double(), dim=1) - torch.nn.functional.normalize(bank.double(), dim=1)
+    score = KNN(1).fit(bank).score(moved)
+    torch.testing.assert_close(score.double(), -exact.square().sum(dim=1), rtol=1e-2, atol=0)
+
+
+def test_more_neighbours_than_images():
+    with pytest.raises(OpenworldError, match="asks for neighbour 50, but the bank holds 3"):
+        KNN().fit(torch.rand(3, 4))
+    with pytest.raises(OpenworldError, match="asks for 100 neighbours, but its bank holds .* of 300 training images"):
+        NNGuide().fit(torch.rand(300, 4), head=Head(torch.rand(2, 4)))
+
+
+def test_vim_needs_dimensions_to_leave_over():
+    with pytest.raises(OpenworldError, match="leaves out 256 dimensions, but there are 4 features"):
+        ViM().fit(torch.rand(30, 4), head=Head(torch.rand(2, 4)))
+    with pytest.raises(OpenworldError, match="finds nothing outside the first 2 dimensions"):
+        ViM(2).fit(torch.eye(4)[:2], head=Head(torch.eye(2, 4)))

@@ -1,0 +1,141 @@
+"""The fewest passes, counted; early refusals; warnings; fits and scores in one stream."""
+
+import pytest
+import torch
+from small import CLASSES, model, pictures
+from torch import nn
+
+from openworld import OpenworldError
+from openworld.detectors import (
+    ASH,
+    GEN,
+    KNN,
+    MCM,
+    MDS,
+    MSP,
+    ODIN,
+    AdaSCALE,
+    GradNorm,
+    Passes,
+    RankFeat,
+    plan,
+    profile,
+    watch,
+)
+
+
+def batches(seed, count=6, size=10):
+    for part in range(count):
+        images = pictures(seed + part, size)
+        yield images, model().see(images).predictions
+
+
+@pytest.fixture
+def counted():
+    """Calls of the classifier, of its last stage, and gradients of images, while a block runs."""
+    counts = {"forward": 0, "stage": 0, "backward": 0}
+
+    def more(what):
+        return lambda *_: counts.update({what: counts[what] + 1})
+
+    module = model().module
+    handles = [module.register_forward_hook(more("forward")), module.last.register_forward_hook(more("stage"))]
+    handles.append(module.stem[0].register_full_backward_hook(more("backward")))
+    yield counts
+    for handle in handles:
+        handle.remove()
+
+
+EXPECTED = {
+    "one pass": ([MSP(), GEN(), MDS(), KNN(3), GradNorm(), ASH()], Passes(1, 0, 0)),
+    "the last stage again": ([MSP(), RankFeat()], Passes(1, 0, 1)),
+    "a backward and a forward": ([MSP(), ODIN()], Passes(2, 1, 0)),
+    "one direction, two steps": ({"small": ODIN(step=0.001), "large": ODIN(step=0.01)}, Passes(3, 1, 0)),
+    "two directions": ([ODIN(), AdaSCALE()], Passes(3, 2, 0)),
+    "all": (profile("is-ood") | {"KNN": KNN(3)}, Passes(2, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_the_passes_that_are_said_are_made(case, counted):
+    detectors, expected = EXPECTED[case]
+    route = plan(detectors, model())
+    assert route.passes == expected
+    fitted = route.fit(batches(1))
+    counted.update(dict.fromkeys(counted, 0))
+    route.score(fitted, [pictures(50, 8)])
+    assert counted["forward"] == expected.forwards
+    assert counted["stage"] == expected.forwards + expected.stages
+    assert counted["backward"] == expected.backwards
+
+
+def test_a_fit_costs_what_is_learned_from(counted):
+    list(batches(1))  # makes the labels, by passes of its own
+    shown = list(batches(1))
+    counted.update(dict.fromkeys(counted, 0))
+    plan(profile("is-ood") | {"KNN": KNN(3)}, model()).fit(shown)
+    assert counted == {"forward": 6, "stage": 6, "backward": 0}
+
+
+def test_scores_are_those_of_each_detector_alone():
+    detectors = profile("is-ood") | {"KNN": KNN(3), "AdaSCALE": AdaSCALE()}
+    route = plan(detectors, model())
+    scores = route.score(route.fit(batches(1)), (images for images, _ in batches(20)))
+    for name, detector in detectors.items():
+        alone = plan([detector], model())
+        theirs = alone.score(alone.fit(batches(1)), batches(20))[name]  # labels that come along are not looked at
+        torch.testing.assert_close(scores[name], theirs)
+        assert scores[name].shape == (60,)
+
+
+def test_nothing_to_score():
+    route = plan([MSP()], model())
+    assert route.score(route.fit([]), [])["MSP"].shape == (0,)
+
+
+def test_weak_combinations_are_named():
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attend, self.head = nn.MultiheadAttention(3, 1), nn.Linear(3, CLASSES)
+
+        def forward(self, images):
+            rows = images.flatten(2).permute(2, 0, 1)
+            return self.head(self.attend(rows, rows, rows)[0].mean(dim=0))
+
+    transformer = watch(Attention().eval(), pictures(0, 2))
+    warnings = plan([MSP(), ASH(), GradNorm()], transformer).warnings
+    assert [warning.split()[0] for warning in warnings] == ["ASH", "GradNorm"]
+    assert "weak on a transformer" in warnings[0] and "53.2" in warnings[0]
+    assert plan([ASH()], model()).warnings == ()
+
+
+def test_negative_features_are_named():
+    features = torch.randn(20, model().head.width, generator=torch.Generator().manual_seed(0))
+    for detector in (ASH(), GradNorm()):
+        fitted = detector.fit(features, head=model().head)
+        assert "made for features that are not negative" in fitted.warnings[0]
+        assert fitted.score(features).isfinite().all()
+    assert not ASH().fit(features.abs(), head=model().head).warnings
+
+
+def test_refused_at_once():
+    with pytest.raises(OpenworldError, match="MCM compares with class names and needs a two-tower model"):
+        plan([MCM()], model())
+    with pytest.raises(OpenworldError, match="two detectors have one name"):
+        plan([KNN(1), KNN(2)], model())
+    with pytest.raises(OpenworldError, match="no detector to plan for"):
+        plan([], model())
+    with pytest.raises(OpenworldError, match=r"KNN came as a class, expected an instance: KNN\(\)"):
+        plan({"KNN": KNN}, model())
+    with pytest.raises(OpenworldError, match="unknown profile 'isood'; did you mean 'is-ood'"):
+        profile("isood")
+
+
+def test_missing_labels_are_refused_with_the_first_batch():
+    def one_then_break():
+        yield pictures(0, 4), None
+        raise AssertionError("a second batch was asked for")
+
+    with pytest.raises(OpenworldError, match="MDS needs labels"):
+        plan([MDS()], model()).fit(one_then_break())

@@ -1,0 +1,48 @@
+"""Detectors of other packages: found by their entry points, refused where they lack what is promised."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from openworld import OpenworldError, _plugins
+from openworld.detectors import DETECTORS, MSP
+from openworld.detectors import _plugins as plugins
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    def offer(**classes):
+        entries = [
+            SimpleNamespace(
+                name=name, value="theirs:Theirs", dist=SimpleNamespace(name="theirs", version="1.2"), load=load
+            )
+            for name, load in classes.items()
+        ]
+        monkeypatch.setattr(_plugins, "entry_points", lambda group: entries if group == "openworld.detectors" else [])
+        monkeypatch.setattr(_plugins, "_loaded", _plugins._loaded.__wrapped__)
+
+    return offer
+
+
+class Theirs(MSP):
+    name = "Theirs"
+
+
+def test_a_plug_in_is_a_detector_like_ours(offered):
+    offered(Theirs=lambda: Theirs)
+    assert plugins.find_detector("Theirs") is Theirs and plugins.find_detector("MSP") is MSP
+    assert list(plugins.all_detectors()) == [*DETECTORS, "Theirs"]
+    assert plugins.origin("Theirs") == "theirs 1.2" and plugins.origin("MSP") == ""
+
+
+def test_broken_ones_are_named(offered):
+    offered(MSP=lambda: Theirs, Empty=lambda: type("Empty", (), {}), Theirs=lambda: Theirs)
+    told = plugins.broken_plugins()
+    assert "openworld has a detector 'MSP' of its own" in told["MSP"]
+    assert "is no detector: it has no name, paper, summary, needs" in told["Empty"]
+    assert "Theirs" in plugins.all_detectors()
+
+
+def test_an_unknown_name():
+    with pytest.raises(OpenworldError, match="unknown detector 'GradNrm'; did you mean 'GradNorm'"):
+        plugins.find_detector("GradNrm")

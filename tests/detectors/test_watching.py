@@ -1,0 +1,127 @@
+"""Heads and last stages of all kinds of classifiers, and what cannot be watched."""
+
+import pytest
+import torch
+from small import CLASSES, Net, model, pictures
+from torch import nn
+
+from openworld import OpenworldError
+from openworld.detectors import KNN, MSP, ODIN, RankFeat, plan, watch
+
+
+def test_a_convolutional_classifier():
+    watched = model()
+    assert (watched.head_name, watched.last_stage, watched.family) == ("head", "last", "convolutional")
+    seen = watched.see(pictures(0, 5), maps=True)
+    torch.testing.assert_close(seen.head.logits(seen.features), seen.logits)
+    torch.testing.assert_close(seen.maps.late.mean(dim=(2, 3)), seen.features)
+    torch.testing.assert_close(seen.maps.last_stage(seen.maps.early), seen.maps.late)
+
+
+def test_a_head_without_bias():
+    watched = model(bias=False)
+    assert watched.head.bias is None
+    assert plan([MSP(), KNN(1)], watched).fit([(pictures(0, 4), None)])["KNN"].score(torch.rand(2, 24)).shape == (2,)
+
+
+@pytest.mark.parametrize("family", ["convolutional", "transformer"])
+def test_models_of_another_library(family):
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    if family == "convolutional":
+        sizes = {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 2], "num_labels": 4}
+        net = transformers.ResNetForImageClassification(transformers.ResNetConfig(**sizes, layer_type="basic"))
+        head, stage = "classifier.1", "resnet.encoder.stages.1"
+    else:
+        sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+        config = transformers.ViTConfig(**sizes, image_size=32, patch_size=8, num_labels=4)
+        net, head, stage = transformers.ViTForImageClassification(config), "classifier", None
+    images = torch.randn(3, 3, 32, 32)
+    watched = watch(net.eval(), images[:1])
+    assert (watched.head_name, watched.last_stage, watched.family) == (head, stage, family)
+    torch.testing.assert_close(watched.see(images).logits, net(images).logits.detach())
+
+
+def test_nothing_stays_behind():
+    watched = model()
+    before = {name: parameter.clone() for name, parameter in watched.module.state_dict().items()}
+    watched.see(pictures(0, 3), maps=True, perturbations=[ODIN().perturbation])
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in watched.module.modules())
+    assert all(torch.equal(before[name], value) for name, value in watched.module.state_dict().items())
+    assert all(parameter.grad is None and parameter.requires_grad for parameter in watched.module.parameters())
+
+
+def test_a_head_or_stage_by_name():
+    net = Net().eval()
+    assert watch(net, pictures(0, 1), head="head", last_stage="last").last_stage == "last"
+    with pytest.raises(OpenworldError, match="unknown linear layer 'haed'; did you mean 'head'"):
+        watch(net, pictures(0, 1), head="haed")
+    with pytest.raises(OpenworldError, match="'stem' is no last stage.*could be: .*last"):
+        watch(net, pictures(0, 1), last_stage="stem")
+
+
+class TwoHeads(nn.Module):
+    """The second head is called last; `added`: both make the logits."""
+
+    def __init__(self, added: bool):
+        super().__init__()
+        self.one, self.other, self.added = nn.Linear(4, 2), nn.Linear(4, 3), added
+
+    def forward(self, images):
+        one, other = self.one(images), self.other(images)
+        return one + other[:, :2] if self.added else one
+
+
+def test_several_linear_layers():
+    with pytest.raises(OpenworldError, match=r"'other' gives \[1, 3\], but it is not what the model returns"):
+        watch(TwoHeads(added=False).eval(), torch.ones(1, 4))
+    assert watch(TwoHeads(added=False).eval(), torch.ones(1, 4), head="one").head.classes == 2
+    with pytest.raises(OpenworldError, match="something follows it, or there are several heads"):
+        watch(TwoHeads(added=True).eval(), torch.ones(1, 4), head="one")
+
+
+def test_what_has_no_head():
+    convolutional = nn.Sequential(nn.Conv2d(3, 4, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
+    with pytest.raises(OpenworldError, match="calls no linear layer.*Seen\\(outputs=logits\\)"):
+        watch(convolutional, pictures(0, 1))
+    with pytest.raises(OpenworldError, match=r"returns \[1, 3, 8, 4\], expected logits"):
+        watch(nn.Linear(8, 4).eval(), pictures(0, 1))
+
+
+def test_two_towers_are_sent_elsewhere():
+    from openworld.testing import small_world
+
+    with pytest.raises(OpenworldError, match="has two towers and no head; use `seen_by"):
+        watch(small_world().clip, pictures(0, 1))
+
+
+def test_training_mode_is_refused():
+    with pytest.raises(OpenworldError, match=r"call model.eval\(\)"):
+        watch(Net(), pictures(0, 1))
+
+
+def test_images_that_are_no_batch():
+    with pytest.raises(OpenworldError, match="differ in size"):
+        model().see([torch.zeros(3, 8, 8), torch.zeros(3, 9, 8)])
+    with pytest.raises(OpenworldError, match="torch.uint8.*expected a float tensor"):
+        model().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
+    with pytest.raises(OpenworldError, match="N >= 1"):
+        model().see(torch.zeros(0, 3, 8, 8))
+
+
+def test_pixels_need_their_deviation():
+    plain = watch(Net().eval(), pictures(0, 1))
+    with pytest.raises(OpenworldError, match="ODIN moves pixels.*pixel_std"):
+        plan([ODIN()], plain)
+    with pytest.raises(OpenworldError, match="pixel_std has 1 channels, but the images"):
+        watch(Net().eval(), pictures(0, 1), pixel_std=[1]).see(pictures(0, 1), perturbations=[ODIN().perturbation])
+    with pytest.raises(OpenworldError, match="one number above 0"):
+        watch(Net().eval(), pictures(0, 1), pixel_std=[0, 1, 1])
+
+
+def test_no_maps():
+    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, CLASSES)).eval(), pictures(0, 1))
+    with pytest.raises(OpenworldError, match="RankFeat: maps are needed.*leave RankFeat out"):
+        plan([RankFeat()], flat)
+    with pytest.raises(OpenworldError, match="maps are needed"):
+        flat.see(pictures(0, 1), maps=True)
