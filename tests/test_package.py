@@ -81,3 +81,11 @@ def test_no_path_of_a_machine_slipped_in(repository):
         if name.endswith((".py", ".md", ".toml", ".txt", ".json", ".j2", ".css", ".js", "run")):
             found = pattern.search((repository / name).read_text(encoding="utf-8"))
             assert not found or name == "tests/test_package.py", f"{name}: {found}"
+
+
+def test_helpers_of_tests_have_names_of_their_own(repository):
+    """They are imported by bare name, from whichever folder comes first."""
+    helpers = [
+        path.name for path in (repository / "tests").rglob("*.py") if not path.name.startswith(("test_", "conf"))
+    ]
+    assert sorted(set(helpers)) == sorted(helpers)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small import model, pictures, whole
+from small_classifier import model, pictures, whole
 
 from openworld import OpenworldError
 from openworld.detectors import AdaSCALE, Perturbation

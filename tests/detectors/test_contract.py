@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 import torch
-from small import WIDTH, whole
+from small_classifier import WIDTH, whole
 
 from openworld import OpenworldError
 from openworld.detectors import DETECTORS, NEEDS, PROFILES, fit_together, score_together

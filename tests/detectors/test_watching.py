@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small import CLASSES, Net, model, pictures
+from small_classifier import CLASSES, Net, model, pictures
 from torch import nn
 
 from openworld import OpenworldError
