@@ -48,8 +48,8 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
 
 def measured(source: Path, target: Path) -> tuple[str, float, float, float]:
     """The quoted method and its accuracy, processor seconds, and the process's largest size in GB."""
-    from openworld.protocols._score_tables import open_table
-    from openworld.protocols.estimating import judge
+    from openworld.protocols._judging_tables import open_table
+    from openworld.protocols.judging import judge
 
     started = time.process_time()
     judged = judge(open_table([source]), open_table([target]))

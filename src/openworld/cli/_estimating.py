@@ -49,7 +49,7 @@ class Sides:
 
 def carry_out(sides: Sides, asked, out):
     """The judgement; page, plot and JSON of it where they are to be kept."""
-    from openworld.protocols.estimating import judge
+    from openworld.protocols.judging import judge
 
     with ExitStack() as scratch:
         made = {"command": " ".join(console.command()), "openworld": __version__, "seed": str(asked.seed)}
@@ -111,8 +111,8 @@ def say(judged, folder: Path | None, out) -> None:
 def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out):
     """Tables of source and target; where they are pictures, models look at them first."""
     from openworld.cli._looking import look_at, refuse_models
-    from openworld.protocols._picture_scores import is_pictures
-    from openworld.protocols._score_tables import open_table
+    from openworld.protocols._judging_pictures import is_pictures
+    from openworld.protocols._judging_tables import open_table
 
     files, names = sides.files, _names(sides.models.classnames)
     if files.source_partners and len(files.source_partners) != len(files.target_partners):

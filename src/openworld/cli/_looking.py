@@ -24,7 +24,7 @@ def look_at(sides, names, folder: Path, made: dict[str, str], out) -> tuple[list
         sides: as the command has them. names: class names given, or None. made: takes what is worth keeping.
     """
     from openworld.datasets.templates import PHOTO
-    from openworld.protocols._picture_scores import is_pictures, labelled_pictures, target_pictures
+    from openworld.protocols._judging_pictures import is_pictures, labelled_pictures, target_pictures
 
     shown = {f"source-{place}": labelled_pictures(one) for place, one in _pictures(sides.source)}
     first = next(iter(shown.values()), None)
@@ -50,7 +50,7 @@ def audit_names(panel, template: str, folder: Path | None, out) -> None:
     from openworld.cli._names import keep, lines
     from openworld.datasets.audit import audit
     from openworld.datasets.wordnet import find_wordnet
-    from openworld.protocols._judges import BackboneJudge
+    from openworld.protocols._judging_models import BackboneJudge
 
     named = [one for one in panel.models.values() if isinstance(one, BackboneJudge)]
     if not named:
@@ -64,21 +64,21 @@ def audit_names(panel, template: str, folder: Path | None, out) -> None:
 
 
 def _pictures(given):
-    from openworld.protocols._picture_scores import is_pictures
+    from openworld.protocols._judging_pictures import is_pictures
 
     return [(place, one) for place, one in enumerate(given) if is_pictures(one)]
 
 
 def _names_of_files(files) -> tuple[str, ...] | None:
-    from openworld.protocols._score_tables import open_table
+    from openworld.protocols._judging_tables import open_table
 
     return open_table([Path(files[0])]).layout.classnames
 
 
 def _panel(models, names, own):
     """Who looks: a classifier brings its class names along, a backbone is told those given or those of the source."""
-    from openworld.protocols._judges import find_judge, is_classifier
-    from openworld.protocols._picture_scores import Panel
+    from openworld.protocols._judging_models import find_judge, is_classifier
+    from openworld.protocols._judging_pictures import Panel
     from openworld.protocols._workbench import require_device
 
     if not models.model:
@@ -94,7 +94,7 @@ def _panel(models, names, own):
 
 
 def _write(shown, panel, path: Path, out) -> None:
-    from openworld.protocols._picture_scores import write_scores
+    from openworld.protocols._judging_pictures import write_scores
 
     with console.working(), console.bars(out.quiet) as progress:
         bar = progress.add_task(f"looking at {shown.images.name}", total=len(shown.images), rate="")

@@ -69,8 +69,8 @@ def estimate(
     """
     from openworld.cli import _estimating as estimating
     from openworld.cli import console
-    from openworld.protocols._time_spans import Cut
-    from openworld.protocols.estimating import Asked
+    from openworld.protocols._judging_spans import Cut
+    from openworld.protocols.judging import Asked
 
     cut = Cut(chunks, chunk_rows, period, bool(timestamps))
     asked = Asked(tuple(estimator or ()), cut, by_class, alert, seed)

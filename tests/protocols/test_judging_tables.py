@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from openworld import OpenworldError
-from openworld.protocols import _score_files
-from openworld.protocols._score_tables import logarithms, open_table
+from openworld.protocols import _judging_files
+from openworld.protocols._judging_tables import logarithms, open_table
 
 NAMES = ("cat", "wild dog", "owl", "x:y")
 
@@ -25,7 +25,7 @@ def scores():
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_score_files, "NUMBERS", 100)
+    monkeypatch.setattr(_judging_files, "NUMBERS", 100)
 
 
 def wide(scores):
@@ -170,7 +170,7 @@ def test_columns_of_single_classes_must_go_together(tmp_path):
 
 
 def test_whole_numbers_first_and_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr(_score_files, "CSV_BYTES", 64)
+    monkeypatch.setattr(_judging_files, "CSV_BYTES", 64)
     (tmp_path / "a.csv").write_text("logits:a,logits:b\n" + "1,2\n" * 30 + "1.5,2\n")
     blocks = list(open_table([tmp_path / "a.csv"]).blocks())
     assert len(blocks) > 1 and blocks[-1].outputs.logits[-1].tolist() == [1.5, 2.0]

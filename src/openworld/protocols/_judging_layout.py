@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.protocols._score_files import ScoreFile
+from openworld.protocols._judging_files import ScoreFile
 
 LABELS = ("labels", "label")
 SCORES = ("logits", "probabilities", "reference")

@@ -12,12 +12,12 @@ from openworld.estimators import Estimate, Fitted
 from openworld.estimators.choice import Choice, choose
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
-from openworld.protocols._class_lines import class_lines
-from openworld.protocols._score_layout import require_same_names
-from openworld.protocols._score_pass import Pass, Progress, agreement, outputs_of, shift
-from openworld.protocols._score_tables import Block, ScoreTable
-from openworld.protocols._time_spans import Cut, Keyed
-from openworld.protocols._usable import fit_all, partner_warnings, reference_warnings, score_only
+from openworld.protocols._judging_classes import class_lines
+from openworld.protocols._judging_layout import require_same_names
+from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
+from openworld.protocols._judging_pass import Pass, Progress, agreement, outputs_of, shift
+from openworld.protocols._judging_spans import Cut, Keyed
+from openworld.protocols._judging_tables import Block, ScoreTable
 from openworld.report.judgement import Judgement, Method, Stretch
 
 LONGEST = 20  # entries of a list among details that are kept

@@ -7,7 +7,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import Sampler
-from openworld.protocols._score_tables import ScoreTable
+from openworld.protocols._judging_tables import ScoreTable
 from openworld.report.judgement import Shift, Side
 
 Progress = Callable[[str, int], None]

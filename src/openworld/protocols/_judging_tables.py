@@ -1,4 +1,4 @@
-"""Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `_score_layout`."""
+"""Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `_judging_layout`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs
-from openworld.protocols._score_files import Columns, ScoreFile, open_scores
-from openworld.protocols._score_layout import Layout, layout_of, listed
+from openworld.protocols._judging_files import Columns, ScoreFile, open_scores
+from openworld.protocols._judging_layout import Layout, layout_of, listed
 
 ROUNDING = 1e-3  # by which probabilities may miss a sum of 1
 
@@ -97,7 +97,7 @@ class ScoreTable:
 def open_table(
     paths: Sequence[Path], *, classnames: Sequence[str] | None = None, partners: Sequence[Path] = (), times: str = ""
 ) -> ScoreTable:
-    """Scores in files, as `_score_layout` says.
+    """Scores in files, as `_judging_layout` says.
 
     Args:
         paths: files that follow each other. classnames: in column order; None for those that the files tell.

@@ -14,7 +14,7 @@ from openworld.features import encode
 from openworld.learners._bank import cosine_logits, require_distinct
 from openworld.learners._text import encode_names
 from openworld.protocols._ground import ALIASES
-from openworld.protocols._score_layout import require_same_names
+from openworld.protocols._judging_layout import require_same_names
 from openworld.protocols._workbench import backbone
 
 

@@ -11,7 +11,7 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, loose
 from openworld.datasets.templates import PHOTO, TEMPLATES
-from openworld.protocols._judges import Judge, spaced
+from openworld.protocols._judging_models import Judge, spaced
 
 TOGETHER = 1024  # pictures that are looked at at a time
 

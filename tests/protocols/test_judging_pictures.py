@@ -6,9 +6,9 @@ import pytest
 from openworld import OpenworldError, backbones, classifiers, datasets
 from openworld.learners._bank import cosine_logits
 from openworld.learners._text import encode_names
-from openworld.protocols import _picture_scores as pictures
-from openworld.protocols._judges import find_judge
-from openworld.protocols._score_tables import open_table
+from openworld.protocols import _judging_pictures as pictures
+from openworld.protocols._judging_models import find_judge
+from openworld.protocols._judging_tables import open_table
 
 SENTENCE = "an icon of a {}."
 

@@ -6,8 +6,8 @@ import pytest
 from openworld import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.spans import spans
-from openworld.protocols._score_tables import Block
-from openworld.protocols._time_spans import Cut, Keyed, as_times
+from openworld.protocols._judging_spans import Cut, Keyed, as_times
+from openworld.protocols._judging_tables import Block
 
 START = np.datetime64("2024-02-28T18:00:00", "s")
 

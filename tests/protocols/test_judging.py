@@ -10,10 +10,10 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.estimators import ESTIMATORS, streaming
-from openworld.protocols import _score_files
-from openworld.protocols._score_tables import open_table
-from openworld.protocols._time_spans import Cut
-from openworld.protocols.estimating import Asked, judge
+from openworld.protocols import _judging_files
+from openworld.protocols._judging_spans import Cut
+from openworld.protocols._judging_tables import open_table
+from openworld.protocols.judging import Asked, judge
 from openworld.runs import to_json
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
@@ -160,7 +160,7 @@ def test_class_by_class(pair):
 def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
     whole = judge(*pair())
     monkeypatch.setattr(streaming, "ROWS", 300)
-    monkeypatch.setattr(_score_files, "NUMBERS", 400)
+    monkeypatch.setattr(_judging_files, "NUMBERS", 400)
     told = []
     found = judge(*pair(), progress=lambda doing, done: told.append((doing, done)))
     for one, other in zip(whole.methods, found.methods, strict=True):
