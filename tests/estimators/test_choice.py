@@ -1,12 +1,17 @@
 """Which estimate is quoted: the rules, one by one."""
 
-from openworld.estimators import ESTIMATORS, Estimate
+from dataclasses import replace
+
+import numpy as np
+from simulated import outputs
+
+from openworld.estimators import COTT, ESTIMATORS, FRAP, Estimate
 from openworld.estimators.choice import RULES, choose
 
 
-def found(accuracy=0.7, n=1000, mistakes=100, warnings=()):
+def found(accuracy=0.7, n=1000, mistakes=100, **details):
     error = None if accuracy is None else 1 - accuracy
-    return Estimate.of(error, details={"n_target": n, "mistakes": mistakes}, warnings=warnings)
+    return Estimate.of(error, details={"n_target": n, "mistakes": mistakes} | details)
 
 
 def all_of(**changes):
@@ -22,8 +27,20 @@ def test_a_reference_comes_first():
 
 
 def test_an_uninformative_reference_does_not():
-    estimates = all_of() | {"FRAP": found(warnings=("the reference is uninformative: it ...",))}
+    estimates = all_of() | {"FRAP": found(informative=False)}
     assert choose(estimates, 10).name == "COTT"
+
+
+def test_frap_itself_says_so():
+    source, target = outputs(0, 200, 4, 2.0), outputs(1, 200, 4, 1.0)
+    for reference, name in ((source.reference, "FRAP"), (np.ones_like(source.logits), "COTT")):
+        known = replace(source, reference=reference)
+        said = {
+            one.name: one.fit(known).estimate(replace(target, reference=reference), interval=False)
+            for one in (FRAP(), COTT())
+        }
+        assert said["FRAP"].details["informative"] is (name == "FRAP")
+        assert choose(said, 4).name == name
 
 
 def test_without_a_reference():

@@ -131,7 +131,7 @@ def test_bins_without_source_images_are_said():
     source = Outputs(with_confidence(0.65, 0.85), [1, 0])
     found = estimate(IM(calibrate=False), source, Outputs(with_confidence(0.85, 0.95)))
     assert found.accuracy == 1 and found.details["dropped_mass"] == 0.5
-    assert "50.0% of the target images" in found.warnings[-1]
+    assert "50.0 % of the target images" in found.warnings[-1]
     nothing = IM(calibrate=False).fit(source).estimate(Outputs(with_confidence(0.95)))
     assert nothing.accuracy is nothing.error is nothing.interval is None
     assert "nothing is known" in nothing.warnings[-1]

@@ -49,7 +49,7 @@ _ALONE = "judged model and reference hardly agree any more"
 
 
 def _informed(found: Estimate, classes: int) -> bool:
-    return _enough_mistakes(found, classes) and not any("uninformative" in one for one in found.warnings)
+    return _enough_mistakes(found, classes) and found.details.get("informative", True)
 
 
 def _enough_mistakes(found: Estimate, classes: int) -> bool:

@@ -88,7 +88,8 @@ class FRAP:
         source = state.scored or self._scored(known, state.outputs, found.tau)
         cut = Cut.between(source.scores, state.wrong, self.rule)
         warnings = tuple(sorted({*source.warnings, *found.warnings}))
-        return cut.read(found.scores, "T and tau", warnings, source_tau=source.tau.value, **found.details)
+        details = found.details | {"informative": source.tau.informative and found.tau.informative}
+        return cut.read(found.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
 
     def _scored(self, known: Known, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
@@ -120,8 +121,9 @@ class _Scored:
     base_weight: float
 
     @property
-    def details(self) -> dict[str, float]:
-        return {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
+    def details(self) -> dict[str, float | bool]:
+        told = {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
+        return told | {"informative": self.tau.informative}
 
     @property
     def warnings(self) -> tuple[str, ...]:

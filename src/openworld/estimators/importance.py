@@ -83,7 +83,7 @@ class IM:
             "source and target images, T kept",
             details,
             accuracy[found],
-            (_DROPPED.format(dropped),) if dropped > DROPPED else (),
+            (_DROPPED.format(100 * dropped),) if dropped > DROPPED else (),
         )
 
     def _binned(self, confidence: np.ndarray) -> np.ndarray:
@@ -94,7 +94,7 @@ class IM:
         return np.bincount(binned, minlength=self.bins)
 
 
-_DROPPED = "{:.1%} of the target images have a confidence that no source image has; they are left out"
+_DROPPED = "{:.1f} % of the target images have a confidence that no source image has; they are left out"
 _ALL_DROPPED = "no target image has a confidence that a source image has, so nothing is known of any"
 
 

@@ -120,12 +120,12 @@ def bias_of(target: Outputs, known: Known, p: np.ndarray, marginal) -> float:
 
 def bias_warnings(target: Outputs, known: Known, bias: float) -> tuple[str, ...]:
     """What is to be said where chance alone adds to the error."""
-    return (_FEW.format(target.n, known.n, known.classes, bias),) if bias > NOISY else ()
+    return (_FEW.format(target.n, known.n, known.classes, 100 * bias),) if bias > NOISY else ()
 
 
 _FEW = (
     "with {} target and {} source images of {} classes, chance alone moves the classes' shares so far that the error "
-    "is estimated about {:.3f} too high"
+    "is estimated about {:.1f} points too high"
 )
 
 

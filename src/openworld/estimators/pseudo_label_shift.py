@@ -46,7 +46,8 @@ class PseudoLabelShift:
         if noise > NOISY:
             warnings = (
                 f"with {target.n} target and {known.n} source images of {known.classes} classes, sampling alone makes "
-                f"the shares differ by about {noise:.3f}: the error is estimated that much too high where none is due",
+                f"the shares differ by about {100 * noise:.1f} points: the error is estimated that much too high where "
+                "none is due",
             )
         return Reading(
             distance + known.error,

@@ -26,11 +26,15 @@ TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class ReferenceTemperature:
-    """tau, the mean Jensen-Shannon divergence there in [0, ln 2], and a sentence where tau lies on a bound."""
+    """tau, the mean Jensen-Shannon divergence there in [0, ln 2], and a sentence where tau lies on a bound.
+
+    informative: whether the reference tells classes apart at tau; if not, an estimate rests on the judged model alone.
+    """
 
     value: float
     divergence: float
     warning: str | None = None
+    informative: bool = True
 
 
 def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> ReferenceTemperature:
@@ -48,7 +52,7 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
     """
     both = _Pair(base, similarities)
     if not np.ptp(similarities, axis=1).any():
-        return ReferenceTemperature(1.0, both.divergence(1.0), _FLAT)
+        return ReferenceTemperature(1.0, both.divergence(1.0), _FLAT, informative=False)
     grid = np.linspace(*np.log(BOUNDS), POINTS)
     few = slice(None, None, -(-len(base) // max(LEAST, NUMBERS // base.shape[1])))
     some = _Pair(base[few], similarities[few])
@@ -56,7 +60,7 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
     place = _downhill(lambda i: slope(grid[i]), int(np.argmin([some.divergence(exp(u)) for u in grid])))
     if place in (0, POINTS):
         end = BOUNDS[place > 0]
-        return ReferenceTemperature(end, both.divergence(end), _UPPER if place else _LOWER)
+        return ReferenceTemperature(end, both.divergence(end), _UPPER if place else _LOWER, informative=not place)
     tau = exp(brentq(slope, grid[place - 1], grid[place], xtol=PRECISION))
     return ReferenceTemperature(tau, both.divergence(tau))
 
