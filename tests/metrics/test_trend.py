@@ -12,7 +12,9 @@ from scipy import stats
 from openworld._errors import OpenworldError
 from openworld.metrics.trend import shift_trend, trend
 
-TABLES = json.loads((Path(__file__).parents[1] / "reference" / "shift_tables.json").read_text())["tables"]
+FOLDER = Path(__file__).parents[1] / "reference"
+TABLES = json.loads((FOLDER / "shift_tables.json").read_text())["tables"]
+(ANALYSED,) = json.loads((FOLDER / "isood_metrics.json").read_text())["correlation_sensitivity"]
 
 numbers = st.integers(-1000, 1000)
 points = st.lists(st.tuples(st.integers(0, 20), numbers), min_size=2, max_size=12)
@@ -45,6 +47,39 @@ def test_equals_the_reference_when_the_mask_says_what_its_zeros_say(case):
         assert getattr(result, f"{axis}_curve") == pytest.approx(case[f"{axis}_curve"], abs=1e-9)
         assert getattr(result, axis).slope == pytest.approx(case[axis]["slope"], abs=1e-9)
         assert getattr(result, axis).correlation == pytest.approx(case[axis]["correlation"], abs=1e-9)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_equals_what_the_released_analysis_prints(number):
+    case, printed = ANALYSED["datasets"][number], ANALYSED["printed"][number].split("\t")
+    table, expected = np.array(case["inputs"]["auroc_percent_rows_cov_cols_sem"]), case["reference"]
+    result = shift_trend(table, present=table > float(case["inputs"]["na_marker"]))
+    for axis, short, place in (("semantic", "sem", 1), ("covariate", "cov", 4)):
+        found = getattr(result, axis)
+        assert getattr(result, f"{axis}_curve") == pytest.approx(expected[f"{short}_mean"], abs=1e-9)
+        assert found.correlation == pytest.approx(expected[f"{short}_correlation"], abs=1e-9)
+        assert found.slope == pytest.approx(expected[f"{short}_sensitivity_signed"], abs=1e-9)
+        assert [f"{found.correlation:.2f}", f"{found.sensitivity:.2f}"] == printed[place : place + 2]
+
+
+def test_common_levels_keep_a_missing_corner_from_lifting_a_row():
+    """AUROC grows with meaning alone; where the last looks lack near cells it seems to grow with looks too."""
+    table = np.tile(np.arange(5.0), (4, 1))
+    present = np.ones((4, 5), dtype=bool)
+    present[3, :2] = False
+    everything, common = shift_trend(table, present), shift_trend(table, present, common=True)
+    assert everything.covariate_curve == (2.0, 2.0, 2.0, 3.0) and everything.covariate.slope > 0
+    assert common.covariate_curve == (3.0,) * 4 and common.covariate.slope == 0
+    assert common.semantic_curve == everything.semantic_curve == (0.0, 1.0, 2.0, 3.0, 4.0)
+    assert shift_trend(table, common=True) == shift_trend(table)
+
+
+def test_common_levels_forget_those_that_are_nowhere_and_may_be_none():
+    table, present = np.arange(9.0).reshape(3, 3), np.ones((3, 3), dtype=bool)
+    present[:, 1] = False
+    assert shift_trend(table, present, common=True).semantic_curve == (3.0, None, 5.0)
+    none = shift_trend(table, np.eye(3, dtype=bool), common=True)
+    assert none.semantic_curve == none.covariate_curve == (None,) * 3 and none.semantic.slope is None
 
 
 def test_a_true_zero_counts_where_the_reference_drops_it():

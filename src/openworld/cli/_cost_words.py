@@ -26,7 +26,8 @@ def say_plan(plan, cost, out) -> None:
         f"seeds {' '.join(map(str, ground.seeds))}",
     ]
     out.print(" · ".join(parts), markup=False)
-    heads, rows, lines = of_estimation(cost) if plan.estimates else _of_learners(cost)
+    told = of_estimation if plan.estimates else _of_shift if plan.shifts else _of_learners
+    heads, rows, lines = told(cost)
     out.print(_table(heads, rows))
     left_out = (f"Table {number} is left out: {reason}." for number, reason in plan.left_out.items())
     for line in (*lines, *plan.remarks, *left_out):
@@ -142,6 +143,18 @@ def _of_learners(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str
         (run.name, str(run.units), f"{run.pictures:,}", about(run), tables_in_words(run.tables)) for run in cost.runs
     ]
     return heads, rows, _lines(cost)
+
+
+def _of_shift(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str]]:
+    """The same where detectors are judged; nothing is measured, so no hours are told."""
+    heads = ("run", "judged", "pictures")
+    rows = [(run.name, str(run.units), f"{run.pictures:,}", tables_in_words(run.tables)) for run in cost.runs]
+    lines = [
+        f"In all {cost.units:,} judged classifiers, each with every detector; {cost.pictures:,} pictures that each "
+        f"looks at, beside those it learns from; {size(cost.feature_bytes)} of disk for embeddings and "
+        f"{size(cost.record_bytes)} for the records. How long that takes is not estimated."
+    ]
+    return heads, rows, lines
 
 
 def _lines(cost) -> list[str]:

@@ -56,6 +56,10 @@ def _cost(plan, manner: Manner, wish: Wish, out):
     from openworld.protocols._cost import cost
     from openworld.protocols._estimation_cost import estimation_cost
 
+    if plan.shifts:
+        from openworld.protocols._isood_cost import shift_cost
+
+        return shift_cost(plan, count_workers(manner))
     tell = estimation_cost if plan.estimates else cost
     return tell(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
 

@@ -18,6 +18,7 @@ from openworld.cli.report import report
 from openworld.cli.reproduce import reproduce
 from openworld.cli.run import run
 from openworld.cli.score import score
+from openworld.cli.shift import shift
 
 app = typer.Typer(
     name="openworld",
@@ -57,6 +58,7 @@ app.command("reproduce")(console.reporting(reproduce))
 app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
 app.command("estimate")(console.reporting(estimate))
+app.command("shift")(console.reporting(shift))
 app.command("report")(console.reporting(report))
 app.command("decide")(console.reporting(decide))
 app.command("compare")(console.reporting(compare))

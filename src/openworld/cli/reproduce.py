@@ -7,7 +7,7 @@ import typer
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="openworldauc, openpl or frap.")],
+    paper: Annotated[str, typer.Argument(help="openworldauc, openpl, frap or is-ood.")],
     data: Annotated[
         str, typer.Option(help="Folder of all downloaded data sets; or embedded, for the world that comes along.")
     ],
@@ -45,6 +45,7 @@ def reproduce(
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
     openworld reproduce frap --data embedded --quick 10
+    openworld reproduce is-ood --data embedded --quick 4
     ```
 
     It says first what it will cost: units (one learner with one seed), pictures to encode, disk, hours. The hours are
@@ -58,6 +59,9 @@ def reproduce(
     FRAP trains the classifiers that are judged, seeds 0, 1 and 10, lets them and its references (CLIP ViT-B/32 and
     SigLIP ViT-B/16; --backbone is the first) look at every shift, and estimates; its methods are named like
     "ATC-MC" and "FRAP (CLIP)".
+
+    IS-OOD judges detectors (--learners "MSP, KNN") over cells of semantic and covariate shift: on downloaded data the
+    published image lists with a saved classifier, on embedded data a division made here.
 
     At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 

@@ -64,6 +64,31 @@ def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
     return np.sort(order[np.argsort(rank, kind="stable")[:count]])
 
 
+def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
+    """The pictures of some classes, as if there were no others.
+
+    Args:
+        images: any image set of C classes.
+        classes: distinct places in its names, in the order that the names shall have.
+
+    Raises:
+        OpenworldError: a place that comes twice, or is none.
+
+    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
+    >>> three = ImageSet("toy", "", ("cat", "dog", "owl"), [0, 1, 2, 1], [0, 1, 2, 3], "four", white)
+    >>> of_classes(three, [2, 1]).labels.tolist(), of_classes(three, [2, 1]).classnames
+    ([1, 0, 1], ('owl', 'dog'))
+    """
+    chosen = np.asarray(classes, dtype=np.int64)
+    count = len(images.classnames)
+    if len(np.unique(chosen)) < len(chosen) or np.any((chosen < 0) | (chosen >= count)):
+        raise OpenworldError(f"classes are {chosen.tolist()}, expected distinct places below {count}.")
+    position = np.full(count, -1)
+    position[chosen] = np.arange(len(chosen))
+    kept = images.subset(np.flatnonzero(position[images.labels] >= 0))
+    return replace(kept, classnames=tuple(images.classnames[one] for one in chosen), labels=position[kept.labels])
+
+
 def remembered(images: ImageSet, count: int) -> ImageSet:
     """The same set, which keeps the last `count` pictures that were read: several readers take turns on them."""
     return replace(images, read=_Remembered(images.read, count))

@@ -15,6 +15,7 @@ from openworld.metrics.accuracy import (
 from openworld.metrics.auroc import auroc
 from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed_interval
 from openworld.metrics.bootstrap import Bootstrap, bootstrap
+from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell
 from openworld.metrics.calibration import CalibrationBin, CalibrationError, expected_calibration_error
 from openworld.metrics.companions import open_auc, overall_accuracy
 from openworld.metrics.curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
@@ -96,6 +97,8 @@ __all__ = [
     "Accuracy",
     "CalibrationBin",
     "CalibrationError",
+    "CellDetection",
+    "CellRules",
     "Costs",
     "CriticalDifference",
     "Bootstrap",
@@ -130,6 +133,7 @@ __all__ = [
     "bootstrap",
     "choose_threshold",
     "curve_intervals",
+    "detection_by_cell",
     "detection_report",
     "expected_calibration_error",
     "final_ranks",

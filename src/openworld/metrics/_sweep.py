@@ -92,7 +92,12 @@ class Sweep:
     @classmethod
     def of(cls, in_scores, out_scores) -> "Sweep":
         """Sort both sides once and merge them."""
-        values = np.concatenate([np.sort(in_scores), np.sort(out_scores)])
+        return cls.merged(np.sort(in_scores), np.sort(out_scores))
+
+    @classmethod
+    def merged(cls, in_scores, out_scores) -> "Sweep":
+        """The same of sides that are sorted, from the smallest score up."""
+        values = np.concatenate([in_scores, out_scores])
         order = np.argsort(values, kind="stable")[::-1]
         values = values[order]
         last = np.flatnonzero(np.append(values[1:] != values[:-1], True)) if values.size else np.arange(0)

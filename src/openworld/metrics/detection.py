@@ -50,16 +50,16 @@ def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> Detectio
     >>> report.fpr_in_positive, report.fpr_out_positive  # keeping in >= 1 lets one of two out; out <= 2 flags 2 of 3
     (0.5, 0.6666666666666666)
     """
-    _require_recall(recall)
+    require_recall(recall)
     sweep, reason = _sweep(in_scores, out_scores)
     if reason:
         return DetectionReport(*[None] * 7, recall, sweep.n_in, sweep.n_out, reason)
-    inwards, outwards = _inwards(sweep), _outwards(sweep)
+    directions = inwards(sweep), outwards(sweep)
     return DetectionReport(
         sweep.double_wins() / (2 * sweep.n_in * sweep.n_out),
-        *(_trapezoid(*counts) for counts in (inwards, outwards)),
-        *(_steps(*counts) for counts in (inwards, outwards)),
-        *(_false_positives(*counts, recall) for counts in (inwards, outwards)),
+        *(trapezoid(*counts) for counts in directions),
+        *(_steps(*counts) for counts in directions),
+        *(false_positives(*counts, recall) for counts in directions),
         recall,
         sweep.n_in,
         sweep.n_out,
@@ -83,7 +83,7 @@ def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estima
     >>> aupr_in([1, 1, 1], [1, 1]).value  # all tied: the line from precision 1 to .6
     0.8
     """
-    return _area(_trapezoid, _inwards, (in_scores, out_scores), prevalence)
+    return _area(trapezoid, inwards, (in_scores, out_scores), prevalence)
 
 
 def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
@@ -92,7 +92,7 @@ def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estim
     >>> aupr_out([1, 1, 1], [1, 1]).value
     0.7
     """
-    return _area(_trapezoid, _outwards, (in_scores, out_scores), prevalence)
+    return _area(trapezoid, outwards, (in_scores, out_scores), prevalence)
 
 
 def average_precision_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
@@ -104,7 +104,7 @@ def average_precision_in(in_scores, out_scores, *, prevalence: float | None = No
     >>> average_precision_in([1, 1, 1], [1, 1]).value  # all tied: the prevalence
     0.6
     """
-    return _area(_steps, _inwards, (in_scores, out_scores), prevalence)
+    return _area(_steps, inwards, (in_scores, out_scores), prevalence)
 
 
 def average_precision_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
@@ -113,7 +113,7 @@ def average_precision_out(in_scores, out_scores, *, prevalence: float | None = N
     >>> average_precision_out([1, 1, 1], [1, 1]).value
     0.4
     """
-    return _area(_steps, _outwards, (in_scores, out_scores), prevalence)
+    return _area(_steps, outwards, (in_scores, out_scores), prevalence)
 
 
 def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
@@ -132,7 +132,7 @@ def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
     >>> fpr_in_positive([3, 2, 1], [2, 0]).value  # accepting 1 and above lets the 2 in
     0.5
     """
-    return _rate(_inwards, (in_scores, out_scores), recall)
+    return _rate(inwards, (in_scores, out_scores), recall)
 
 
 def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
@@ -144,20 +144,19 @@ def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate
     >>> fpr_out_positive([3, 2, 1], [2, 0]).value  # catching the 2 flags 2 and 1
     0.6666666666666666
     """
-    return _rate(_outwards, (in_scores, out_scores), recall)
+    return _rate(outwards, (in_scores, out_scores), recall)
 
 
 def _area(rule, direction, scores, prevalence) -> Estimate:
-    if prevalence is not None and not 0 < prevalence < 1:
-        raise OpenworldError(f"prevalence is {prevalence}, expected the share of positives, between 0 and 1.")
+    require_prevalence(prevalence)
     sweep, reason = _sweep(*scores)
     return Estimate(None, reason) if reason else Estimate(rule(*direction(sweep), prevalence))
 
 
 def _rate(direction, scores, recall) -> Estimate:
-    _require_recall(recall)
+    require_recall(recall)
     sweep, reason = _sweep(*scores)
-    return Estimate(None, reason) if reason else Estimate(_false_positives(*direction(sweep), recall))
+    return Estimate(None, reason) if reason else Estimate(false_positives(*direction(sweep), recall))
 
 
 def _sweep(in_scores, out_scores) -> tuple[Sweep, str | None]:
@@ -166,17 +165,24 @@ def _sweep(in_scores, out_scores) -> tuple[Sweep, str | None]:
     return sweep, empty and f"there is no {empty} sample"
 
 
-def _require_recall(recall: float) -> None:
+def require_prevalence(prevalence: float | None) -> None:
+    """Raise unless it is a share that both sides have a part of, or None."""
+    if prevalence is not None and not 0 < prevalence < 1:
+        raise OpenworldError(f"prevalence is {prevalence}, expected the share of positives, between 0 and 1.")
+
+
+def require_recall(recall: float) -> None:
+    """Raise unless it is a share of positives that can be asked for."""
     if not 0 < recall <= 1:
         raise OpenworldError(f"recall is {recall}, expected a share of positives in (0, 1] such as 0.95.")
 
 
-def _inwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
+def inwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
     """True and false positives when in is positive and the threshold falls."""
     return sweep.in_kept, sweep.out_kept
 
 
-def _outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
+def outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
     """True and false positives when out is positive and the threshold rises: what scores at or below it."""
     return tuple(total[-1] - np.append(total[-2::-1], 0) for total in (sweep.out_kept, sweep.in_kept))
 
@@ -188,7 +194,8 @@ def _precision(true, false, prevalence) -> np.ndarray:
     return found / (found + mistaken)
 
 
-def _trapezoid(true, false, prevalence=None) -> float:
+def trapezoid(true, false, prevalence=None) -> float:
+    """Area under the precision-recall curve of counts int64[K] that rise together."""
     recall = np.append(0.0, true / true[-1])
     precision = np.append(1.0, _precision(true, false, prevalence))  # the curve starts at recall 0, precision 1
     return float((np.diff(recall) * (precision[1:] + precision[:-1])).sum() / 2)
@@ -198,6 +205,7 @@ def _steps(true, false, prevalence=None) -> float:
     return float((np.diff(true / true[-1], prepend=0.0) * _precision(true, false, prevalence)).sum())
 
 
-def _false_positives(true, false, recall: float) -> float:
+def false_positives(true, false, recall: float) -> float:
+    """Share of negatives taken where the share of positives first reaches `recall`."""
     reached = np.searchsorted(true / true[-1], recall)  # the quotient of two integers, rounded once, as `recall` is
     return float(false[reached] / false[-1])

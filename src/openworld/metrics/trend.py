@@ -66,30 +66,42 @@ def trend(levels, values) -> Trend:
     return Trend(correlation, slope, abs(slope), levels.size)
 
 
-def shift_trend(table, present=None) -> ShiftTrend:
+def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
     """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels 1, 2, ...
 
     Each axis gives a curve: the plain mean over the present cells of the other axis. Levels without a present
     cell are left out of its trend. With cells missing in a corner the two axes are no longer independent: a
-    missing hard cell lifts the mean of its row, and moves the trend.
+    missing hard cell lifts the mean of its row, and moves the trend. `common` averages every level of an axis over the
+    same levels of the other: those that are present wherever any cell is.
 
     Args:
         table: float[R, C], the metric per cell; cells that are not present may hold anything, NaN included.
         present: bool[R, C], True where a cell was measured; None = everywhere.
+        common: on the common rows (semantic curve) and the common columns (covariate curve) only; where there is none
+            the curve is all None.
     Returns:
         ShiftTrend; slopes in the unit of the table per level.
     Raises:
         OpenworldError: NaN in a present cell, a table that is not two-dimensional, a mask of another shape.
-    Source: IS-OOD, Tables 1 and 2, and its released analysis (there a cell <= 1e-16 counts as missing).
+    Source: IS-OOD, Tables 1 and 2, and its released analysis (a cell <= 1e-16 counts as missing there, and it knows no
+        `common`).
 
-    >>> result = shift_trend([[1.0, 3.0], [0.0, 99.0]], present=[[True, True], [True, False]])
-    >>> result.semantic_curve, result.covariate_curve, result.semantic.slope
-    ((0.5, 3.0), (2.0, 0.0), 2.5)
+    >>> table, present = [[1.0, 3.0], [0.0, 99.0]], [[True, True], [True, False]]
+    >>> shift_trend(table, present).semantic_curve, shift_trend(table, present, common=True).semantic_curve
+    ((0.5, 3.0), (1.0, 3.0))
     """
     table = as_table(table, "table", (2,), present)
     present = np.ones(table.shape, dtype=bool) if present is None else np.asarray(present)
-    semantic, covariate = _curve(table.T, present.T), _curve(table, present)
+    upright, across = present.T, present
+    if common:
+        upright, across = upright & _common(present), across & _common(present.T)
+    semantic, covariate = _curve(table.T, upright), _curve(table, across)
     return ShiftTrend(_trend_of(semantic), _trend_of(covariate), semantic, covariate)
+
+
+def _common(present) -> np.ndarray:
+    """Rows that have every column that any row has: bool[R]."""
+    return present[:, present.any(axis=0)].all(axis=1) & present.any(axis=1)
 
 
 def _curve(table, present) -> tuple[float | None, ...]:

@@ -17,6 +17,7 @@ from openworld.protocols._workbench import Machine
 from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.generalisation import GeneralisationSpec
+from openworld.protocols.incremental_shift import IncrementalShiftSpec
 from openworld.protocols.recognition import RecognitionSpec
 from openworld.runs import read_given, read_spec
 
@@ -25,6 +26,7 @@ PROTOCOLS = {
     "generalisation": GeneralisationSpec,
     "dynamic": DynamicSpec,
     "accuracy-estimation": AccuracyEstimationSpec,
+    "incremental-shift": IncrementalShiftSpec,
 }
 
 
@@ -59,6 +61,7 @@ __all__ = [
     "AccuracyEstimationSpec",
     "DynamicSpec",
     "GeneralisationSpec",
+    "IncrementalShiftSpec",
     "RecognitionSpec",
     "module_of",
     "read_protocol",

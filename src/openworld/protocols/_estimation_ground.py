@@ -10,7 +10,7 @@ import numpy as np
 
 from openworld.datasets import ImageSet, downloaded
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
-from openworld.datasets.pooling import few, pooled
+from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._estimation_entries import TargetSpec
 from openworld.protocols._workbench import Source
@@ -28,6 +28,7 @@ class Pictures:
         names_of: whose names count; None for the first of the sources.
         limit: so many pictures, classes in their shares; None for all.
         rest: all but those `limit` pictures instead.
+        classes: only pictures of these classes, whose names alone are left, in this order; None for all.
         corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for pictures as they are.
     """
 
@@ -35,6 +36,7 @@ class Pictures:
     names_of: Source | None = None
     limit: int | None = None
     rest: bool = False
+    classes: tuple[int, ...] | None = None
     corruption: str | None = None
     severity: int | None = None
     cut: int | None = None
@@ -48,6 +50,8 @@ class Pictures:
 def _load(pictures: Pictures, _root: str | None) -> ImageSet:
     names = pictures.names_of.load().classnames if pictures.names_of else None
     images = pooled([one.load() for one in pictures.sources], names)
+    if pictures.classes is not None:
+        images = of_classes(images, pictures.classes)
     if pictures.limit is not None:
         chosen = few(images, pictures.limit, seed=DRAW)
         images = images.subset(np.setdiff1d(np.arange(len(images)), chosen) if pictures.rest else chosen)

@@ -42,6 +42,9 @@ def readers(spec) -> tuple[str, ...]:
     """The backbones that read the names; none where a run does without."""
     if spec.protocol == "accuracy-estimation":
         return tuple(dict.fromkeys(one.backbone for one in spec.references if one.backbone))
+    if spec.protocol == "incremental-shift":
+        split = (spec.decomposition.backbone,) if spec.pool else ()
+        return tuple(dict.fromkeys([*split, *(one.backbone for one in spec.models if one.backbone)]))
     return (spec.backbone,)
 
 
@@ -119,11 +122,17 @@ def _of_estimation(spec) -> Iterator[Cast]:
     yield Cast(str(spec.sources[0]), spec.sources[0].dataset, names, len(names))
 
 
+def _of_shift(spec) -> Iterator[Cast]:
+    names = spec.ground.names
+    yield Cast(str(spec.sources[0]), spec.sources[0].dataset, names, len(names))
+
+
 _CASTS = {
     "recognition": _of_recognition,
     "dynamic": _of_dynamic,
     "generalisation": _of_generalisation,
     "accuracy-estimation": _of_estimation,
+    "incremental-shift": _of_shift,
 }
 """Protocol -> its casts."""
 
@@ -132,6 +141,7 @@ _ENTRIES = {
     "dynamic": _entries_of_dynamic,
     "generalisation": lambda spec: (spec.source, *spec.variants, *spec.others),
     "accuracy-estimation": lambda spec: (*spec.sources, *spec.targets),
+    "incremental-shift": lambda spec: (*spec.sources, *spec.pool),
 }
 """Protocol -> everything in a spec that names a data set."""
 

@@ -11,12 +11,13 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
-from openworld.protocols import _frap_plan, _openpl_plan, _openworldauc_plan
+from openworld.protocols import _frap_plan, _isood_plan, _openpl_plan, _openworldauc_plan
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._ground import ALIASES, EMBEDDED, Ground, PlannedRun
+from openworld.protocols.incremental_shift import tasks
 from openworld.report.published import PaperTable, published_tables
 
-PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan)}
+PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
 """Paper -> its plan: USUAL, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
 
@@ -56,6 +57,11 @@ class Plan:
         return self.runs[0].spec.protocol == "accuracy-estimation"
 
     @property
+    def shifts(self) -> bool:
+        """Whether its runs judge detectors under shift, whose cost is counted and not measured."""
+        return self.runs[0].spec.protocol == "incremental-shift"
+
+    @property
     def units(self) -> int:
         """How many records are made, over all runs: pairs of a learner and a seed, or judged models."""
         return sum(units_of(run.spec) for run in self.runs)
@@ -65,7 +71,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     """What must be run for tables of a paper.
 
     Args:
-        paper: "openworldauc", "openpl" or "frap".
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
         tables: their numbers; () for all (of OpenPL on embedded data, those of the main text).
         ground: data, backbone, seeds, methods.
 
@@ -114,6 +120,8 @@ def data_of(spec) -> tuple[DataSpec, ...]:
         return tuple(dict.fromkeys(DataSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
     if spec.protocol == "accuracy-estimation":
         return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.targets))))
+    if spec.protocol == "incremental-shift":
+        return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.pool))))
     if spec.protocol == "generalisation":
         return spec.source, *spec.variants, *spec.others
     tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()
@@ -130,6 +138,8 @@ def units_of(spec) -> int:
     """How many units a spec of any protocol has."""
     if spec.protocol == "accuracy-estimation":
         return len(spec.seeds) * sum(len(one.checkpoints) for one in spec.models)
+    if spec.protocol == "incremental-shift":
+        return len(tasks(spec))
     pairs = len(spec.learners) * len(spec.seeds)
     if spec.protocol != "dynamic":
         return pairs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from openworld._errors import OpenworldError
-from openworld.report import ours_dynamic, ours_estimates, ours_recognition
+from openworld.report import ours_dynamic, ours_estimates, ours_recognition, ours_shifts
 from openworld.report.measured import Interval, Measured, StandsFor, average_of
 from openworld.report.ours_recognition import BOTH_SIDES, Played
 from openworld.report.published import AVERAGE, AVERAGED, PaperTable, paper_table, published_numbers
@@ -15,7 +15,7 @@ def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measure
     """Our numbers of a paper's table.
 
     Args:
-        paper: "openworldauc", "openpl" or "frap".
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
         table: its number, such as "8-9".
         runs: whole runs of the protocols that `PaperTable.kinds` names; data sets beyond the table's are left out
             where any of its own is among them, and all are taken where none is (other data, same layout).
@@ -31,6 +31,8 @@ def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measure
         return ours_dynamic.read(wanted.tasks[0], runs, wanted.metrics, wanted.datasets)
     if wanted.kinds == ("accuracy-estimation",):
         return ours_estimates.read(wanted, runs)
+    if wanted.kinds == ("incremental-shift",):
+        return ours_shifts.read(wanted, runs)
     numbers = tuple(_of_hua(wanted, ours_recognition.played(runs)))
     if not numbers:
         raise OpenworldError(

@@ -1,4 +1,4 @@
-"""The numbers that three papers printed, and what their tables are.
+"""The numbers that four papers printed, and what their tables are.
 
 published_numbers(paper, table)    every printed number, as printed
 published_tables(paper)            what each table shows, on what, read from which kind of run (`TABLES`)

@@ -9,7 +9,8 @@ class PublishedMetric:
 
     Args:
         symbol: what a column head says.
-        unit: "percent", "fraction", "parameters", "thousand parameters", "seconds" or "rank".
+        unit: "percent", "fraction", "parameters", "thousand parameters", "seconds", "rank", "correlation" or "points
+            per level".
         digits: decimals as printed.
         larger_is_better: which way is better; None where neither is.
         per_one: by how much a number of ours is multiplied to be in that unit.
@@ -36,6 +37,21 @@ def _gain(symbol: str) -> PublishedMetric:
     return PublishedMetric(symbol, "fraction", 3, True, 1.0, (-1.0, 1.0))
 
 
+def _correlation(of: str) -> PublishedMetric:
+    """Which way is better depends on the axis: with semantic shift a detector should improve, with covariate not."""
+    return PublishedMetric(f"correlation of {of}", "correlation", 2, None, 1.0, (-1.0, 1.0))
+
+
+def _sensitivity(of: str) -> PublishedMetric:
+    return PublishedMetric(f"sensitivity of {of}", "points per level", 2, None, 100.0, (0.0, 100.0))
+
+
+_ALONG_LEVELS = {
+    f"{name}({of})": make(of)
+    for of in ("AUROC", "FPR@95", "AUPR")
+    for name, make in (("correlation", _correlation), ("sensitivity", _sensitivity))
+}
+
 METRICS: dict[str, PublishedMetric] = {
     "OpenworldAUC": _percent("OpenworldAUC"),
     "HM": _percent("HM"),
@@ -59,4 +75,7 @@ METRICS: dict[str, PublishedMetric] = {
     "delta_PN": _gain("ΔPN"),
     "Friedman_rank": PublishedMetric("Friedman rank", "rank", 3, False),
     "Final_rank": PublishedMetric("final rank", "rank", 0, False),
+    "Acc@1": _percent("Acc@1"),
+    "Acc@5": _percent("Acc@5"),
+    **_ALONG_LEVELS,
 }

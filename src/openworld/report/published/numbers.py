@@ -70,7 +70,7 @@ def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNu
     """Every printed number of a paper or of one of its tables, in the order printed.
 
     Args:
-        paper: "openworldauc", "openpl" or "frap".
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
         table: its number, as in `TABLES`; None for all. Some numbers stand in several tables.
 
     Raises:

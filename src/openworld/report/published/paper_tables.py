@@ -3,7 +3,9 @@
 `TABLES` is the one place that says it. Hua et al. (2025), "OpenworldAUC": recognition, imbalance, domain and
 cross-data-set generalisation, cost. "OpenPL": curves (Tables 2 to 5 and 10 to 33) and ranks (6 to 9 and 36 to 57).
 "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP): errors of accuracy estimates (Tables
-1, 3, 4, 6 and 7) and calibration (2).
+1, 3, 4, 6 and 7) and calibration (2). "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox"
+(IS-OOD): how detectors follow semantic and covariate shift (Tables 1, 2 and 4 to 7), decomposed features (3), labelling
+issues (8).
 """
 
 from collections.abc import Iterator
@@ -30,6 +32,9 @@ KIND_OF_TASK = {
     "co-evolution": "dynamic",
     "accuracy estimation": "accuracy-estimation",
     "calibration": "accuracy-estimation",
+    "incremental shift": "incremental-shift",
+    "labelling issues": "incremental-shift",
+    "decomposed zero-shot": "incremental-shift",
 }
 PARTS = ("BaseAcc", "NewAcc", "HM", "AUROC")
 CURVE = ("Acc(0)", "AUC", "WA", "EVM", "VS", "PosArea", "NegArea")
@@ -41,7 +46,7 @@ class PaperTable:
     """One result table of a paper.
 
     Args:
-        paper: "openworldauc", "openpl" or "frap".
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
         number: as printed; "8-9" are two tables that share their sub-tables.
         title: what it shows, in a few words.
         tasks: what is played, keys of `KIND_OF_TASK`; more than one where a table joins several.
@@ -81,11 +86,17 @@ class PaperTable:
         return f"Table{'s' * ('-' in self.number)} {self.number}: {self.title}"
 
 
-PAPERS = {"openworldauc": "OpenworldAUC (Hua et al., 2025)", "openpl": "OpenPL", "frap": "FRAP"}
+PAPERS = {
+    "openworldauc": "OpenworldAUC (Hua et al., 2025)",
+    "openpl": "OpenPL",
+    "frap": "FRAP",
+    "is-ood": "IS-OOD (Long et al., 2024)",
+}
 MODELS = {
     "openworldauc": "CLIP ViT-B/16",
     "openpl": "CLIP ViT-B/16",
     "frap": "CLIP ViT-B/32 and SigLIP ViT-B/16 as references",
+    "is-ood": "ResNet-50 of ImageNet-1K",
 }
 """Paper -> the pretrained model behind its numbers."""
 
@@ -261,8 +272,44 @@ _FRAP = (
     _frap("7", "other references", _BREEDS_LAST),
 )
 
+
+def _shift(number: str, metric: str, dataset: str) -> PaperTable:
+    told, metrics = f"how {metric} follows shift on {dataset}", (f"correlation({metric})", f"sensitivity({metric})")
+    return PaperTable(
+        "is-ood", number, told, ("incremental shift",), metrics, (dataset,), columns=("setting", "metric")
+    )
+
+
+_IS_OOD = (
+    _shift("1", "AUROC", "ImageNet-21K"),
+    _shift("2", "AUROC", "Syn-IS"),
+    PaperTable(
+        "is-ood",
+        "3",
+        "zero-shot accuracy of decomposed features",
+        ("decomposed zero-shot",),
+        ("Acc@1", "Acc@5"),
+        ("ImageNet-1K", "ImageNet-C", "ImageNet-R"),
+        columns=("setting", "dataset", "metric"),
+    ),
+    _shift("4", "FPR@95", "ImageNet-21K"),
+    _shift("5", "FPR@95", "Syn-IS"),
+    _shift("6", "AUPR", "ImageNet-21K"),
+    _shift("7", "AUPR", "Syn-IS"),
+    PaperTable(
+        "is-ood",
+        "8",
+        "AUROC with more and with fewer labelling issues",
+        ("labelling issues",),
+        ("AUROC",),
+        ("ImageNet-21K",),
+        columns=("setting",),
+    ),
+)
+
 TABLES: dict[str, dict[str, PaperTable]] = {
     "openworldauc": {table.number: table for table in _HUA},
     "openpl": {table.number: table for table in _openpl()},
     "frap": {table.number: table for table in _FRAP},
+    "is-ood": {table.number: table for table in _IS_OOD},
 }

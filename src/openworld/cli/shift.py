@@ -1,0 +1,63 @@
+"""`openworld shift`: how far are pictures from a reference, in meaning and in looks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def shift(
+    reference: Annotated[str, typer.Option(help="Pictures that a model knows: a folder, or NAME/DOMAIN/PART.")],
+    test: Annotated[list[str], typer.Option(help="Pictures to measure: the same; repeat it, one for each look.")],
+    backbone: Annotated[str, typer.Option(help="Two-tower backbone whose features are used.")] = "embedded",
+    laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to class names if left out.")] = None,
+    classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for LAID to learn from.")] = None,
+    templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, as looks.")] = None,
+    neighbour: Annotated[int, typer.Option(min=1, help="A degree is the distance to this neighbour.")] = 10,
+    levels: Annotated[int, typer.Option(min=3, help="Levels of each axis of the grid.")] = 8,
+    least: Annotated[int, typer.Option(min=1, help="Cells with fewer pictures are N/A.")] = 10,
+    out: Annotated[Path | None, typer.Option(help="Keep page, degrees, JSON and LAID here.")] = None,
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of LAID and of samples.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Tell how far pictures are from a reference, in meaning (semantic shift) and in looks (covariate shift).
+
+    ```
+    openworld shift --reference train/ --test new/ --out runs/new
+    openworld shift --reference emoji-concepts/twemoji/train \\
+        --test emoji-concepts/noto/test --test emoji-concepts-b/noto/test
+    openworld shift --reference train/ --test live/ --backbone ViT-B/16 \\
+        --laid runs/new/laid.safetensors
+    ```
+
+    A degree is the cosine distance to the 10th nearest reference picture, in one half of the backbone's features; LAID
+    splits them, learning from class names in many sentences which half tells of meaning and which of looks. A picture
+    is called far where its degree is above what 95 % of the reference's own pictures keep from the others.
+
+    **Pictures**: a folder with a sub-folder per class, any folder of pictures, or a data set of `openworld list` as
+    NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as looks.
+
+    **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--out` it is kept for
+    `--laid`, so that degrees of later pictures are measured alike.
+
+    **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per picture), shift.json,
+    laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 250 MB
+    to search, and some 100 bytes a picture. Features are kept on disk (`openworld cache`): started again, it goes on.
+    """
+    from openworld.cli import _shifting as shifting
+    from openworld.cli import console
+    from openworld.protocols.measuring_shift import Asked
+
+    asked = Asked(neighbour, levels, least, seed)
+    words = shifting.Words(laid, classnames, templates)
+    shown = console.output(quiet=quiet or as_json)
+    sides = shifting.Sides(reference, tuple(test), backbone, words, device, allow_corrupt)
+    done = shifting.carry_out(sides, asked, shown)
+    if out is not None:
+        shifting.keep(done, out)
+    shifting.say(done.found, out, shown)
+    if as_json:
+        print(shifting.as_json(done.found), end="")

@@ -1,0 +1,90 @@
+"""An image set seen in a style, or in several: a set of its own, whose fingerprint lets its features be kept."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.styles._catalogue import STYLES
+
+VERSION = 1
+"""Part of every fingerprint: raise it when the same picture, style and seed give other pixels."""
+
+
+def styled(images: ImageSet, name: str, *, seed: int = 0) -> ImageSet:
+    """The same pictures, redrawn in a style when they are read.
+
+    What a picture becomes depends on its pixels, the style and the seed, and on nothing else: not on its place, so a
+    subset of a styled set is the styled subset.
+
+    Args:
+        images: any image set. name: a key of STYLES. seed: of the draws, not negative.
+
+    Returns:
+        An image set with the labels, groups and class names of `images`, whose domain says the style.
+
+    Raises:
+        OpenworldError: an unknown style, a negative seed. A picture below 16 pixels raises when it is read.
+    """
+    every = restyled(images, (name,), seed=seed)
+    return replace(every, domain=f"{images.domain} {name}".strip())
+
+
+def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageSet:
+    """Every picture in every style: picture i in style s is number i * len(names) + s.
+
+    Pictures that share a group still do, and the styles of one picture share its group: they are one drawing.
+
+    Args:
+        images: any image set. names: keys of STYLES, each once. seed: of the draws, not negative.
+
+    Raises:
+        OpenworldError: an unknown style, one that comes twice, none, a negative seed.
+
+    >>> white = lambda number: Image.new("L", (16, 16), 255)
+    >>> pair = ImageSet("toy", "", ("cat", "dog"), [1, 0], [0, 1], "white squares", white)
+    >>> restyled(pair, ("blueprint", "sketch")).labels.tolist()
+    [1, 1, 0, 0]
+    """
+    names = tuple(names)
+    for name in names:
+        if name not in STYLES:
+            raise unknown_name("style", name, STYLES)
+    if not names or len(set(names)) < len(names):
+        raise OpenworldError(f"the styles are {list(names)}, expected one or more names, each once.")
+    require_at_least(0, seed=seed)
+    recipe = "\0".join((images.content, f"{VERSION} {seed}", *names))
+    return replace(
+        images,
+        domain=f"{images.domain} in {len(names)} styles".strip(),
+        labels=np.repeat(images.labels, len(names)),
+        groups=np.repeat(images.groups, len(names)),
+        content=hashlib.sha256(recipe.encode()).hexdigest(),
+        read=_Styled(images.read, names, seed),
+    )
+
+
+@dataclass(frozen=True)
+class _Styled:
+    """Reads and redraws; a class, not a closure, so that it travels between processes."""
+
+    read: Callable[[int], Image.Image]
+    names: tuple[str, ...]
+    seed: int
+
+    def __call__(self, index: int) -> Image.Image:
+        picture, style = divmod(index, len(self.names))
+        return redrawn(self.read(picture), self.names[style], self.seed)
+
+
+def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:
+    """One picture in a style; the draws follow from its pixels, the style and the seed."""
+    picture = picture.convert("RGB")
+    digest = hashlib.sha256(f"{name} {seed}".encode() + b"\0" + picture.tobytes()).digest()
+    # RandomState, because its numbers are promised never to change (NEP 19); those of a Generator may.
+    return Image.fromarray(STYLES[name](picture, np.random.RandomState(np.frombuffer(digest, "<u4"))))

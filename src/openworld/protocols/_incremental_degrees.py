@@ -1,0 +1,171 @@
+"""Shift degrees of a run's pictures: fitting the decomposition on texts, and measuring every image set, in the cache.
+
+Each is a folder beside encoded image sets, named by a hash of all that it depends on, and whole with its manifest.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from safetensors.numpy import load_file, save
+
+from openworld._errors import OpenworldError
+from openworld.datasets import templates
+from openworld.features.store import write_atomically
+from openworld.learners._bank import spoken
+from openworld.protocols._estimation_ground import Pictures
+from openworld.protocols._estimation_looks import embeddings_of
+from openworld.protocols._estimation_models import MANIFEST, cache_of
+from openworld.protocols._incremental_entries import DecompositionSpec
+from openworld.protocols._workbench import Machine, backbone
+from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
+from openworld.shift import Decomposition, load_decomposition, shift_degrees, write_texts
+
+VERSION = 1
+"""Raise it when the same texts or pictures give other numbers."""
+
+_DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
+_TOGETHER = 4096  # sentences in memory at a time
+
+
+@dataclass(frozen=True)
+class Split:
+    """A decomposition to be fitted: how, on which names and sentences, and with how many threads."""
+
+    how: DecompositionSpec
+    names: tuple[str, ...]
+    templates: tuple[str, ...]
+    threads: int
+
+    @property
+    def key(self) -> str:
+        """Says what comes of it."""
+        told = asdict(self) | {"weights": backbone(self.how.backbone).fingerprint, "version": VERSION}
+        return digest({"decomposition": told})[:32]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Degrees to be measured: those of `pictures` against the training pictures `known`, with the k-th neighbour."""
+
+    name: str
+    split: Split
+    known: Pictures
+    pictures: Pictures
+    k: int
+
+    @property
+    def key(self) -> str:
+        """Says what comes of it."""
+        sets = [one.load().fingerprint for one in (self.known, self.pictures)]
+        return digest({"degrees": [self.split.key, *sets, self.k, VERSION]})[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class Degrees:
+    """Of the n pictures that could be read: rows int64[n] among all; semantic, covariate float64[n] in [0, 2]."""
+
+    rows: np.ndarray
+    semantic: np.ndarray
+    covariate: np.ndarray
+
+
+def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> Split:
+    """A decomposition by the names of all pictures, each once, in the looks that suit the data sets."""
+    distinct = tuple({spoken(name): name for name in names}.values())
+    ours = all(name.startswith("emoji-") for name in datasets)
+    return Split(how, distinct, how.templates or (templates.EMOJI_LOOKS if ours else templates.CLIP_80), threads)
+
+
+def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
+    """A unit where the decomposition is not in the cache, and how many sentences it reads."""
+    if (cache_of(machine) / split.key / MANIFEST).exists():
+        return {}
+    arguments = {"split": asdict(split)}
+    return {_unit(fit_one, split.how.method, arguments, machine): len(split.names) * len(split.templates)}
+
+
+def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
+    """A unit per image set whose degrees are not in the cache, and how many pictures it has."""
+    missing = {one.key: one for one in measures if not (cache_of(machine) / one.key / MANIFEST).exists()}
+    return {
+        _unit(measure_one, one.name, {"measure": asdict(one)}, machine): len(one.pictures.load())
+        for one in missing.values()
+    }
+
+
+def fit_one(split: Mapping, machine: Mapping) -> UnitResult:
+    """The unit: one decomposition, into the cache."""
+    split, machine = read_spec(split, Split), read_spec(machine, Machine)
+    torch.set_num_threads(split.threads)
+    made = split.how.build()
+    texts = _encoded(split, machine)
+    # On the CPU, so that cells do not depend on the device.
+    fitted = made.fit(texts, seed=split.how.seed) if split.how.method == "LAID" else made.fit(texts)
+    folder = cache_of(machine) / split.key
+    write_atomically(folder / _DECOMPOSITION, fitted.to_bytes())
+    told = {"name": split.how.method, "domain": split.how.backbone, "count": len(split.names)}
+    write_atomically(folder / MANIFEST, readable_json(told | {"templates": list(split.templates)}))
+    return UnitResult()
+
+
+def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
+    """The unit: the degrees of one image set, into the cache."""
+    measure, machine = read_spec(measure, Measure), read_spec(machine, Machine)
+    torch.set_num_threads(measure.split.threads)
+    name = measure.split.how.backbone
+    known, asked = (embeddings_of(one, name, machine) for one in (measure.known, measure.pictures))
+    images, reference = (torch.from_numpy(one.embeddings[:]) for one in (asked, known))
+    found = shift_degrees(decomposition_of(measure.split, machine), images, reference, k=measure.k)
+    arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
+    folder, shown = cache_of(machine) / measure.key, measure.pictures.load()
+    write_atomically(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+    told = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
+    write_atomically(folder / MANIFEST, readable_json(told))
+    return UnitResult()
+
+
+def decomposition_of(split: Split, machine: Machine) -> Decomposition:
+    """The fitted decomposition, from the cache."""
+    return _decomposition(_there(cache_of(machine) / split.key / _DECOMPOSITION))
+
+
+def degrees_of(measure: Measure, machine: Machine) -> Degrees:
+    """The degrees of an image set, from the cache.
+
+    Raises:
+        OpenworldError: they are not in the cache any more.
+    """
+    path = _there(cache_of(machine) / measure.key / _DEGREES)
+    return Degrees(**load_file(path))
+
+
+@lru_cache(maxsize=4)
+def _decomposition(path) -> Decomposition:
+    return load_decomposition(path)
+
+
+def _there(path):
+    if not path.exists():
+        raise OpenworldError(f"{path} is gone from the cache; start the run again, which makes it anew.")
+    return path
+
+
+@torch.no_grad()
+def _encoded(split: Split, machine: Machine) -> torch.Tensor:
+    """float32[S, C, D] on the CPU."""
+    clip = backbone(split.how.backbone, machine.device)
+    texts = write_texts(split.names, split.templates)
+    parts = [clip.encode_text(texts[at : at + _TOGETHER]).float().cpu() for at in range(0, len(texts), _TOGETHER)]
+    return torch.cat(parts).reshape(len(split.names), len(split.templates), -1)
+
+
+def _unit(function, name: str, arguments: Mapping, machine: Machine) -> Unit:
+    return Unit(
+        function=f"{__name__}:{function.__name__}",
+        arguments=arguments,
+        name=name,
+        resources={"machine": asdict(machine)},
+    )

@@ -1,0 +1,104 @@
+"""Tables of a judged model's record: every detector over the cells, every picture with its degrees and scores."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+import numpy as np
+
+from openworld.protocols._incremental_division import Divided, test_degrees
+from openworld.protocols._incremental_outcome import Sides, detector_told
+from openworld.protocols._incremental_scores import Said, Shown
+from openworld.protocols._incremental_task import Task
+from openworld.protocols._thumbnails import thumbnail
+from openworld.protocols._workbench import Machine
+from openworld.shift import HALVES
+
+
+def sides_of(label: str, said: Said, test: Shown, found: Divided) -> Sides:
+    """The scores of a detector with their groups."""
+    groups = found.pool.images.groups[found.rows]
+    own = test.images.groups[test.rows]
+    # Apart from one another: numbers of two image sets mean nothing together.
+    return Sides(said.test[label], said.pool[label], own, groups + int(own.max(initial=-1)) + 1)
+
+
+def tables(task: Task, sides: Mapping[str, Sides], found: Divided, id_kept: bool) -> dict:
+    """All detectors over all cells, with pictures of in-distribution classes or without."""
+    kept = np.arange(len(found.rows)) if id_kept else np.flatnonzero(~found.known)
+    grid = found.grid(kept, task.division.least)
+    return {
+        "id_kept": id_kept,
+        "levels": found.told(kept),
+        "counts": grid.counts.tolist(),
+        "detectors": {label: detector_told(one, grid, kept) for label, one in sides.items()},
+    }
+
+
+def described(task: Task, test: Shown, said: Said) -> dict:
+    """What was judged, and how well it names the test pictures."""
+    truth = test.images.labels[test.rows]
+    model, ground = task.judged, task.ground
+    return {
+        "protocol": "incremental-shift",
+        "model": model.label,
+        "kind": "two-tower" if model.is_two_tower else "classifier",
+        "seed": task.seed,
+        "source": {
+            "sources": ground.sources,
+            "classes": len(test.images.classnames),
+            "training": len(ground.training.load()),
+            "n": len(truth),
+            "accuracy": int((said.prediction == truth).sum()) / len(truth),
+        },
+        "decomposition": None if ground.cells else task.division.decomposition,
+        "neighbour": None if ground.cells else task.division.k,
+        "detector_settings": [{"label": one.label, **asdict(one)} for one in model.detectors],
+        "warnings": list(dict.fromkeys(said.warnings)),
+    }
+
+
+def pool_told(found: Divided) -> dict:
+    """The pool in numbers, and the names that its table counts."""
+    return {
+        "n": len(found.rows),
+        "known": int(found.known.sum()),
+        "classes": found.pool.images.classnames,
+        "styles": found.pool.styles,
+    }
+
+
+def pool_table(found: Divided, said: Said) -> dict[str, np.ndarray]:
+    """Per picture of the pool: numbers of class and style by the record's "pool", degrees, levels, and scores."""
+    table = {
+        "id": found.rows.astype(np.int32),
+        "label": found.pool.images.labels[found.rows].astype(np.int32),
+        "style": found.pool.style[found.rows].astype(np.int16),
+        "known": found.known,
+    }
+    for half in HALVES:
+        if found.degrees is not None:
+            table[half] = found.degrees[half]
+        table[f"{half}_level"] = found.levels[half].astype(np.int16)
+    return table | {f"score {label}": scores for label, scores in said.pool.items()}
+
+
+def test_table(task: Task, test: Shown, said: Said, machine: Machine) -> dict[str, np.ndarray]:
+    """The same of the in-distribution test pictures, with what the model names them."""
+    table = {
+        "id": test.rows.astype(np.int32),
+        "label": test.images.labels[test.rows].astype(np.int32),
+        "prediction": said.prediction.astype(np.int32),
+    }
+    degrees = test_degrees(task, machine)
+    table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
+    return table | {f"score {label}": scores for label, scores in said.test.items()}
+
+
+def pictures(found: Divided) -> Iterator[tuple[str, bytes]]:
+    """Up to two thumbnails of every cell, named by covariate and semantic level."""
+    grid = found.grid(np.arange(len(found.rows)), 1)
+    for row, column in np.argwhere(grid.present).tolist():
+        there = grid.cell(row, column)
+        for place in sorted({len(there) // 3, 2 * len(there) // 3}):
+            picture = int(found.rows[there[place]])
+            yield f"pictures/{row}-{column}/{picture}.png", thumbnail(found.pool.images.image(picture))

@@ -1,0 +1,122 @@
+"""IS-OOD's tables as runs ("Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox").
+
+On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
+repository's own layout below the folder of data (`imglist/imagenet21k/val` and `imagenet21k`, `imglist/SynIS` and
+`SynIS`), and the judged classifier is a saved one. On embedded data drawings are divided here, by LAID.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.classifiers import published
+from openworld.detectors import PROFILES
+from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._ground import Ground, PlannedRun, Usual
+from openworld.protocols._incremental_entries import CellsSpec, DecompositionSpec, DetectorSpec, JudgedSpec, PoolSpec
+from openworld.protocols.incremental_shift import IncrementalShiftSpec
+from openworld.report.published import TABLES, PaperTable
+
+PAPER = "is-ood"
+USUAL = Usual(seeds=(0, 1, 2))
+"""Ours: the paper judges one published classifier, which is judged once, and names no CLIP for its decomposition."""
+
+METHODS: dict[str, DetectorSpec] = {one.name: DetectorSpec(one.name) for one in PROFILES[PAPER]}
+"""What the paper calls a detector -> what is run."""
+
+ABSENT: dict[str, str] = {}
+
+CLASSIFIER = "resnet50_imagenet1k_v1"
+"""Folder of the judged classifier below that of data, as `openworld.classifiers` saves one."""
+
+FEWEST_IMAGES = 100
+STYLES = ("noto", "fluent-emoji-flat", "emojione")
+"""What is in distribution on embedded data."""
+
+NEW_STYLES = ("noto-v1", "fluent-emoji", "twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
+
+_GENERATED, _DECOMPOSED = ("2", "5", "7"), "3"
+_LISTS = {"imagenet21k": "imglist/imagenet21k/val", "SynIS": "imglist/SynIS"}
+_TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
+
+
+def default_tables(ground: Ground) -> tuple[str, ...]:
+    """The tables that are made where none is named: those of ImageNet-21K."""
+    return tuple(number for number in TABLES[PAPER] if number not in (*_GENERATED, _DECOMPOSED))
+
+
+def remarks(ground: Ground) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, in sentences."""
+    ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
+    if ground.embedded:
+        told = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
+        return told, ours
+    return (
+        "The published lists of ImageNet-21K-P's validation pictures are read, where the paper's cells hold the "
+        "training pictures too; all 50,000 in-distribution test pictures are, where the paper holds 5,000 of them out.",
+        f"The folder of data must hold imglist and the pictures as the paper's repository has them, and {CLASSIFIER}, "
+        "a saved classifier of ImageNet's 1,000 classes.",
+        ours,
+    )
+
+
+def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+    """One run per division, which every table of it is read from."""
+    _require_makeable(tables, ground)
+    kept = [name for name, one in METHODS.items() if ground.keeps(name, one)]
+    suffix = ground.suffix(*(() if len(kept) == len(METHODS) else kept))
+    if not kept:
+        return
+    for name, title in _TITLES.items():
+        wanted = tuple(table.number for table in tables if title in table.datasets)
+        if wanted and ground.embedded:
+            yield PlannedRun(f"emoji{suffix}", _embedded(kept, ground), {}, {one: one for one in kept}, wanted)
+        elif wanted:
+            spec = _given(name, kept, ground)
+            yield PlannedRun(f"{name}{suffix}", spec, {"given cells": title}, {one: one for one in kept}, wanted)
+
+
+def _require_makeable(tables: Iterable[PaperTable], ground: Ground) -> None:
+    for table in tables:
+        if table.number == _DECOMPOSED:
+            raise OpenworldError(
+                f"Table {_DECOMPOSED} of {PAPER} is read from no run; openworld.shift.decomposed_zero_shot gives its "
+                "numbers for features of yours."
+            )
+        if ground.embedded and table.number in _GENERATED:
+            raise OpenworldError(
+                f"Table {table.number} of {PAPER} is of generated pictures (Syn-IS), for which nothing embedded stands "
+                "in; leave it out, or give the folder that holds them."
+            )
+
+
+def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
+    folder = Path(ground.data)
+    return IncrementalShiftSpec(
+        models=(JudgedSpec(weights=str(folder / CLASSIFIER), detectors=_detectors(kept)),),
+        sources=(DataSpec("imagenet"),),
+        classes="all",
+        shots=None,
+        cells=CellsSpec((str(folder / _LISTS[name]),), str(folder / name)),
+        seeds=ground.seeds,
+    )
+
+
+def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
+    """The run of `examples/incremental-shift-embedded.toml`, of its small network alone."""
+    every = published("emoji-concepts").epochs
+    recipe = {} if ground.quick == 1 else {"epochs": max(2, every // ground.quick)}
+    datasets = ("emoji-concepts", "emoji-concepts-b")
+    return IncrementalShiftSpec(
+        models=(JudgedSpec("resnet-8", recipe=recipe, detectors=_detectors(kept), profile=PAPER),),
+        sources=tuple(DataSpec("emoji-concepts", style) for style in STYLES),
+        id_part="validation",
+        pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
+        images=None if ground.quick == 1 else FEWEST_IMAGES,
+        decomposition=DecompositionSpec(ground.backbone, settings={"semantic_width": 112}),
+        seeds=ground.seeds,
+    )
+
+
+def _detectors(kept: Sequence[str]) -> tuple[DetectorSpec, ...]:
+    return tuple(METHODS[name] for name in kept)

@@ -1,0 +1,107 @@
+"""Pictures whose shift is measured: folders and data sets by name, their features from disk in blocks."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets import ImageSet, loose
+from openworld.datasets._pictures import FORMATS
+from openworld.datasets.folder import _content
+from openworld.features import Features, encode
+from openworld.protocols._judging_pictures import labelled_pictures
+
+BLOCK = 2**15  # pictures of a set whose features are in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Pictures under the name they were asked for by. named: whether class names come with them."""
+
+    name: str
+    images: ImageSet
+    named: bool
+
+    @property
+    def classnames(self) -> tuple[str, ...]:
+        """The names of the classes that have a picture; () without names."""
+        if not self.named:
+            return ()
+        return tuple(self.images.classnames[label] for label in np.unique(self.images.labels))
+
+    def concept(self, row: int) -> str:
+        """The class of a picture; "" without names."""
+        return self.images.classnames[self.images.labels[row]] if self.named else ""
+
+    def path(self, row: int) -> str:
+        """The file of a picture, or its number where it lies in none."""
+        paths = getattr(self.images.read, "paths", None)
+        return str(row) if paths is None else str(paths[row])
+
+
+@dataclass(eq=False)
+class Reader:
+    """Encodes blocks of pictures, and counts those that cannot be read.
+
+    Args:
+        clip: backbone. allow_corrupt: how many unreadable pictures may be left out in all.
+        cache: folder of encoded sets, or None. told: called with (what is done, pictures done, in all).
+    """
+
+    clip: object
+    allow_corrupt: int
+    cache: Path | None
+    told: Callable[[str, int, int], None]
+    lost: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def blocks(self, gathered: Gathered) -> Iterator[tuple[np.ndarray, Features]]:
+        """(rows int64[n] among all pictures of the set, their features), block by block."""
+        images, count = gathered.images, len(gathered.images)
+        for start in range(0, count, BLOCK):
+            stop = min(start + BLOCK, count)
+            part = images if count <= BLOCK else images.subset(np.arange(start, stop))
+            features = self._encode(part, gathered, start)
+            self.lost[gathered.name, start] = stop - start - len(features)
+            if len(features):
+                yield start + features.rows, features
+
+    def unreadable(self, name: str) -> int:
+        """How many pictures of a set could not be read, as far as it was read."""
+        return sum(count for (own, _), count in self.lost.items() if own == name)
+
+    def _encode(self, part: ImageSet, gathered: Gathered, start: int) -> Features:
+        def progress(done: int, _: int) -> None:
+            self.told(f"looking at {gathered.name}", start + done, len(gathered.images))
+
+        elsewhere = sum(count for place, count in self.lost.items() if place != (gathered.name, start))
+        left = max(self.allow_corrupt - elsewhere, 0)
+        return encode(self.clip, part, cache=self.cache, allow_corrupt=left, progress=progress)
+
+
+def gather(where: str) -> Gathered:
+    """The pictures of a folder (class folders or not), or of a data set as NAME[/DOMAIN[/PART]].
+
+    Raises:
+        OpenworldError: no such folder or data set, or no picture in it.
+    """
+    path = Path(where)
+    if path.is_file():
+        raise OpenworldError(f"{where} is a file; give a folder of pictures, or a data set as NAME/DOMAIN/PART.")
+    if not path.is_dir():
+        return Gathered(where, labelled_pictures(where).images, True)
+    name = path.resolve().name
+    inside = sorted(path.iterdir())
+    loose_ones = any(one.suffix.lower() in FORMATS and one.is_file() for one in inside)
+    if not loose_ones and any(_has_pictures(one) for one in inside):
+        return Gathered(name, labelled_pictures(where).images, True)
+    paths = loose.find_pictures([path])
+    return Gathered(name, replace(loose.load(paths, name), content=_content(path, paths)), False)
+
+
+def _has_pictures(folder: Path) -> bool:
+    """Whether this is a class folder."""
+    if not folder.is_dir() or folder.name.startswith("."):
+        return False
+    return any(one.suffix.lower() in FORMATS for one in folder.iterdir())

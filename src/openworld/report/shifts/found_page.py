@@ -1,0 +1,122 @@
+"""The page of a measured shift in the template of every page: sentences, groups, heat map, pictures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from openworld import __version__
+from openworld.report.figures.figure import csv_address, csv_text
+from openworld.report.figures.shift_map import shift_map
+from openworld.report.grids import Cell, Column, Grid, Line
+from openworld.report.made import Part
+from openworld.report.page import Album, Kind, fill, write_page
+from openworld.report.pictures import Shown
+from openworld.report.shifts.found import HALVES, Axis, Found, Group
+from openworld.report.shifts.found_words import cells, ranked, shift_sentences
+
+KINDS = {
+    "semantic": "Farthest in meaning",
+    "covariate": "Farthest in looks",
+    "near": "Nearest in both",
+    "reference": "The reference",
+}
+GROUPS = ("pictures", "meaning: median degree", "far in meaning", "looks: median degree", "far in looks")
+
+
+def build_shift(folder: Path | str, found: Found, *, output: Path | str | None = None) -> Path:
+    """Write the page, `report.html` in the folder unless `output` says otherwise; returns its path."""
+    return write_page(folder, output, render_shift(found))
+
+
+def render_shift(found: Found) -> str:
+    """The page as HTML text; the same bytes for the same result."""
+    return fill(
+        {},
+        title=f"How far from {found.reference.name}?",
+        subtitle=_subtitle(found),
+        legend_of="",
+        verdict=[*shift_sentences(found), *(f"Note: {warning}." for warning in found.warnings)],
+        overview=None,
+        tables=[_axes_grid(found)],
+        further=[_levels_grid(found)],
+        numbers=csv_address(csv_text(("name", "kind", *GROUPS), list(_csv_rows(found)))),
+        figures=[shift_map(found)],
+        chapters=list(_chapters(found)),
+        albums=_albums(found),
+        made=[Part("To do it again", facts=tuple(found.made.items()))],
+    )
+
+
+def _subtitle(found: Found) -> str:
+    tests = ", ".join(one.name for one in found.tests)
+    parts = (f"{found.n:,} pictures of {tests}", f"{found.reference.n:,} of reference", found.backbone)
+    return " · ".join((*parts, f"openworld {__version__}"))
+
+
+def _axes_grid(found: Found) -> Grid:
+    columns = (Column("shift in", words=True), *map(Column, ("median degree", "95 % of the reference below", "beyond")))
+    told = "Degrees are cosine distances; beyond: the share of pictures above what 95 % of the reference stays below."
+    rows = tuple(Line("", _axis_cells(HALVES[half], axis)) for half, axis in found.axes.items())
+    return Grid("axes", "Degrees", told, columns, rows)
+
+
+def _axis_cells(name: str, axis: Axis) -> tuple[Cell, ...]:
+    return Cell(name), Cell(f"{axis.median:.3f}"), Cell(f"{axis.usual:.3f}"), Cell(f"{100 * axis.beyond:.1f} %")
+
+
+def _levels_grid(found: Found) -> Grid:
+    """Where levels begin, and how many pictures each has."""
+    columns = (Column("level", words=True), *(Column(f"{word}: {what}") for word in HALVES.values() for what in _TOLD))
+    count = max(len(axis.counts) for axis in found.axes.values())
+    rows = tuple(Line("", (Cell(str(level)), *_level_cells(found, level))) for level in range(count))
+    return Grid("levels", "Levels", "Level 0 is open below, the last one above.", columns, rows)
+
+
+_TOLD = ("from", "pictures")
+
+
+def _level_cells(found: Found, level: int) -> Iterator[Cell]:
+    for axis in found.axes.values():
+        held = level < len(axis.counts)
+        start = (0.0, *axis.cuts)[level] if held else None
+        yield from (Cell(f"{start:.4f}"), Cell(f"{axis.counts[level]:,}")) if held else (Cell("–"), Cell("–"))
+
+
+def _chapters(found: Found) -> Iterator[dict]:
+    for name, heading, groups, half in (
+        ("concepts", "Which concepts are far", found.concepts, "semantic"),
+        ("looks", "Which looks are far", found.looks, "covariate"),
+    ):
+        if groups:
+            grid = _groups_grid(name, groups, half)
+            yield {"name": name, "heading": heading, "told": [], "figures": [], "grids": [{"grid": grid, "csv": ""}]}
+
+
+def _groups_grid(name: str, groups: tuple[Group, ...], half: str) -> Grid:
+    columns = (Column(name[:-1], words=True), *map(Column, GROUPS))
+    told = (
+        f"By median degree in {HALVES[half]}. Far: the share of pictures above what 95 % of the reference stays below."
+    )
+    rows = tuple(Line("", tuple(map(Cell, cells(one)))) for one in ranked(groups, half))
+    return Grid(name, f"{name} by distance", told, columns, rows)
+
+
+def _csv_rows(found: Found) -> Iterator[tuple]:
+    for kind, groups in (("concept", found.concepts), ("look", found.looks)):
+        for one in groups:
+            halves = (one.semantic, one.semantic_beyond, one.covariate, one.covariate_beyond)
+            yield one.name, kind, one.n, *halves
+
+
+def _albums(found: Found) -> list[Album]:
+    kinds = tuple(
+        Kind(heading, tuple(_shown(found, kind))) for kind, heading in KINDS.items() if any(_shown(found, kind))
+    )
+    told = "Under each picture its degrees in meaning and in looks; of the reference some pictures at random."
+    return [Album("Pictures", told, kinds)] if kinds else []
+
+
+def _shown(found: Found, kind: str) -> Iterator[Shown]:
+    for one in found.examples:
+        if one.kind == kind:
+            told = "" if kind == "reference" else f"{one.semantic:.3f} · {one.covariate:.3f}"
+            yield Shown(one.address or None, one.name, told)

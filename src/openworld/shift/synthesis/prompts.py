@@ -1,0 +1,112 @@
+"""Prompts: every label in every style, and the table of styles.
+
+The paper (Long et al., 2024, appendix D) names 51 styles and takes their sentences from elsewhere; styles.toml holds
+its names with sentences of this project's own. A table of your own has the same form.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.datasets.templates import fill
+
+BUILT_IN = Path(__file__).parent / "styles.toml"
+
+
+@dataclass(frozen=True)
+class PromptStyle:
+    """A style in words.
+
+    Args:
+        name: such as "line art". prompt: a sentence with `{}` once, the place of the label. negative: what not to
+            paint; only guidance above 1 looks at it.
+
+    >>> PromptStyle("line art", "line art of a {}").prompt
+    'line art of a {}'
+    """
+
+    name: str
+    prompt: str
+    negative: str = ""
+
+    def __post_init__(self):
+        if not self.name or "/" in self.name:
+            raise OpenworldError(f"a style is named {self.name!r}, expected a name without '/'.")
+        fill(self.prompt, ())
+
+
+def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
+    """The styles of a table, in its order.
+
+    Args:
+        path: TOML with [[style]] entries of name, prompt and, if wanted, negative; None for the paper's 51.
+
+    Raises:
+        OpenworldError: a file that is no such table.
+
+    >>> len(prompt_styles()), prompt_styles()[5].name
+    (51, 'impressionist')
+    """
+    path = Path(path or BUILT_IN)
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["style"]
+        return tuple(PromptStyle(**entry) for entry in entries)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise OpenworldError(
+            f"{path} is no table of styles ({error!r}); expected TOML with [[style]] entries of name, prompt, negative."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """S labels in C styles: prompt i is label i // C in style i % C. No text is kept, so a million cost nothing.
+
+    Args:
+        labels: distinct names, upper and lower case alike; underscores become spaces. styles: distinct names.
+
+    Raises:
+        OpenworldError: none of either, an empty name, one that comes twice.
+
+    >>> two = Prompts(("cat", "sea_lion"), prompt_styles()[19:21])
+    >>> len(two), two.text(3)
+    (4, 'a sea lion in a comic book panel, inked outlines, flat colours, screen dots')
+    """
+
+    labels: tuple[str, ...]
+    styles: tuple[PromptStyle, ...]
+
+    def __post_init__(self):
+        object.__setattr__(self, "labels", tuple(label.replace("_", " ").strip() for label in self.labels))
+        object.__setattr__(self, "styles", tuple(self.styles))
+        _require_distinct("label", self.labels)
+        _require_distinct("style", [style.name for style in self.styles])
+
+    def __len__(self) -> int:
+        return len(self.labels) * len(self.styles)
+
+    def parts(self, number: int) -> tuple[int, int]:
+        """The places of label and style of a prompt."""
+        if not 0 <= number < len(self):
+            raise OpenworldError(f"there is no prompt {number}; there are {len(self)}, counted from 0.")
+        return divmod(int(number), len(self.styles))
+
+    def text(self, number: int) -> str:
+        """The sentence of a prompt."""
+        label, style = self.parts(number)
+        return fill(self.styles[style].prompt, (self.labels[label],))[0]
+
+    def texts(self, start: int, stop: int) -> list[str]:
+        """The sentences of prompts `start` up to, and without, `stop`."""
+        return [self.text(number) for number in range(start, min(stop, len(self)))]
+
+
+def _require_distinct(kind: str, names: Sequence[str]) -> None:
+    if not names or not all(names):
+        raise OpenworldError(f"there is {'an empty' if names else 'no'} {kind} name; prompts need named {kind}s.")
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
+            raise OpenworldError(f"the {kind} {name!r} comes twice, if upper and lower case are alike; keep one.")
+        seen.add(name.casefold())

@@ -1,0 +1,101 @@
+"""Detection metrics by cell: each is what the plain metrics say of the cell alone; IS-OOD's numbers; edges."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openworld._errors import OpenworldError
+from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, detection_report
+from openworld.metrics.by_cell import NOWHERE
+
+STORED = json.loads((Path(__file__).parents[1] / "reference" / "isood_metrics.json").read_text())["ood_metrics"]
+scores = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=15)
+placed = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(-1, 3)), max_size=25)
+
+
+def alone(inside, own, cell):
+    """Whether a cell is what the plain metrics say of its images."""
+    report, area = detection_report(inside, own), auroc(inside, own)
+    assert cell.n == own.size
+    for name in ("auroc", "fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out"):
+        assert getattr(cell, name) == getattr(report, name), name
+    assert cell.aupr_in_fixed == aupr_in(inside, own, prevalence=0.5).value
+    assert cell.interval == (None if area.interval() is None else pytest.approx(area.interval(), rel=1e-9))
+
+
+@given(scores, placed)
+def test_every_cell_is_what_the_plain_metrics_say(inside, pairs):
+    outside, cells = np.array([one for one, _ in pairs], float), np.array([cell for _, cell in pairs], int)
+    for number, found in enumerate(detection_by_cell(inside, outside, cells, 4)):
+        own = outside[cells == number]
+        assert (found is None) == (own.size == 0)
+        if found:
+            alone(inside, own, found)
+
+
+def test_reproduces_is_ood_with_all_cases_as_cells_of_one_grid():
+    for case in STORED:
+        outside = np.array(case["inputs"]["ood_conf"])
+        (found,) = detection_by_cell(case["inputs"]["id_conf"], outside, np.zeros(outside.size, int), 1)
+        expected = {**case["reference"], **case["extra"]}
+        assert found.fpr_out_positive == pytest.approx(expected["fpr_at_95_all_thresholds"], abs=1e-12)
+        for name in ("auroc", "aupr_in", "aupr_out"):
+            assert getattr(found, name) == pytest.approx(expected[name], abs=1e-12)
+
+
+def test_groups_widen_the_interval_as_those_of_auroc_do():
+    rng = np.random.default_rng(0)
+    inside, outside = np.repeat(rng.normal(1, 1, 40), 3), np.repeat(rng.normal(0, 1, 60), 3)
+    groups = np.repeat(np.arange(40), 3), 40 + np.repeat(np.arange(60), 3)
+    cells = rng.integers(0, 2, outside.size)
+    found = detection_by_cell(inside, outside, cells, 2, groups=groups)
+    for number, cell in enumerate(found):
+        there = cells == number
+        expected = auroc(inside, outside[there], in_groups=groups[0], out_groups=groups[1][there])
+        assert cell.interval == expected.interval()
+        alone_low, _ = detection_by_cell(inside, outside, cells, 2)[number].interval
+        assert cell.interval[0] < alone_low
+
+
+def test_a_fixed_prevalence_frees_cells_from_their_sizes():
+    inside, few = np.arange(20.0), np.arange(10.0)
+    small, large = detection_by_cell(inside, np.r_[few, np.tile(few, 30)], np.repeat([0, 1], [10, 300]), 2)
+    assert small.aupr_in > 1.5 * large.aupr_in and small.aupr_in_fixed == pytest.approx(large.aupr_in_fixed)
+
+
+def test_rules_are_kept():
+    rng = np.random.default_rng(1)
+    inside, outside = rng.normal(1, 1, 30), rng.normal(0, 1, 20)
+    cells = np.repeat([0, 1, NOWHERE], [9, 10, 1])
+    rules = CellRules(recall=0.8, prevalence=0.3, level=0.5, least=10)
+    few, found = detection_by_cell(inside, outside, cells, 2, rules=rules)
+    own = outside[9:19]
+    report = detection_report(inside, own, recall=0.8)
+    assert few is None and found.fpr_in_positive == report.fpr_in_positive
+    assert found.aupr_in_fixed == aupr_in(inside, own, prevalence=0.3).value
+    assert found.interval == pytest.approx(auroc(inside, own).interval(0.5))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: detection_by_cell([], [1.0], [0], 1), "no in-distribution score"),
+        (lambda: detection_by_cell([np.nan], [1.0], [0], 1), "in_scores .* first at index 0"),
+        (lambda: detection_by_cell([1.0], [1.0, 2.0], [0], 1), "1 entries, expected 2"),
+        (lambda: detection_by_cell([1.0], [1.0], [3], 3), "from 3 to 3, expected whole numbers from 0 to 2"),
+        (lambda: detection_by_cell([1.0], [1.0], [-2], 3), "from -2 to -2"),
+        (lambda: detection_by_cell([1.0], [1.0], [0.5], 3), "float64"),
+        (lambda: detection_by_cell([1.0], [1.0], [0], 0), "count is 0"),
+        (lambda: CellRules(recall=95), "recall is 95"),
+        (lambda: CellRules(prevalence=1), "prevalence is 1"),
+        (lambda: CellRules(level=0), "level is 0"),
+        (lambda: CellRules(least=0), "images_in_a_cell is 0"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(OpenworldError, match=message):
+        call()

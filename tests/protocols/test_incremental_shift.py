@@ -1,0 +1,308 @@
+"""Incremental shift: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.metrics import auroc
+from openworld.protocols import IncrementalShiftSpec, read_protocol, stages_of
+from openworld.protocols._incremental_cells import given_cells
+from openworld.protocols._incremental_entries import TWO_TOWER, CellsSpec, JudgedSpec
+from openworld.protocols._incremental_outcome import Sides, common_curve, detector_told, labelling
+from openworld.protocols._stages import Crew
+from openworld.protocols._workbench import Machine
+from openworld.protocols.incremental_shift import fingerprints, run_unit, summary, tasks, units
+from openworld.runs import RunStore, execute
+from openworld.shift import ShiftGrid
+
+NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
+
+
+def given(root, **changed):
+    return {
+        "protocol": "incremental-shift",
+        "sources": [{"dataset": str(root)}],
+        "id_part": "validation",
+        "shots": None,
+        "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
+        "models": [
+            NETWORK
+            | {"detectors": [{"detector": "MSP"}, {"detector": "KNN", "settings": {"k": 2}}, {"detector": "MDS"}]},
+            {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "GL-MCM"}]},
+        ],
+        "decomposition": {"settings": {"steps": 10, "semantic_width": 112}},
+        "quantiles": {"covariate": [0.1, 0.9]},
+        "k": 2,
+        "levels": 4,
+        "least": 2,
+        "seeds": [0],
+    } | changed
+
+
+def run(spec, folder, cache):
+    machine = Machine(cache=str(cache))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    return made, execute(units(spec, machine), RunStore(folder))
+
+
+@pytest.fixture(scope="module")
+def ran(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shift")
+    spec = read_protocol(given(shapes))
+    return spec, folder, *run(spec, folder, folder / "cache")
+
+
+def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
+    spec, folder, made, records = ran
+    # One epoch; 4 classes of 6 and of 2 pictures, twice 40 of the pool; 8 names in 80 sentences; all but the training.
+    assert made == [1, 24 + 8 + 80, 8 * 80, 8 + 80]
+    again, same = run(spec, folder, folder / "cache")
+    assert again == [0, 0, 0, 0]
+    assert [one.metrics for one in same] == [one.metrics for one in records]
+
+
+def test_a_unit_per_model_and_seed(ran):
+    _, _, _, (network, clip) = ran
+    assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
+    assert (network.metrics["kind"], clip.metrics["kind"]) == ("classifier", "two-tower")
+    assert [one["label"] for one in network.metrics["detector_settings"]] == ["MSP", "KNN", "MDS"]
+    assert set(network.metrics["detectors"]) == {"MSP", "KNN", "MDS"}
+    assert set(clip.metrics["detectors"]) == {"MCM", "GL-MCM"}
+    assert network.metrics["source"]["classes"] == 4 and network.metrics["source"]["training"] == 24
+
+
+def test_the_cells_follow_from_the_table(ran):
+    for record in ran[3]:
+        told, images, test = record.metrics, record.table("images"), record.table("test")
+        rows, columns = (np.array(images[f"{half}_level"]) for half in ("covariate", "semantic"))
+        for label, one in told["detectors"].items():
+            scores, own = (np.array(table[f"score {label}"]) for table in (images, test))
+            for row in range(4):
+                for column in range(4):
+                    members, cell = (rows == row) & (columns == column), one["cells"][row][column]
+                    if members.sum() < 2:
+                        assert cell is None
+                        continue
+                    assert cell["n"] == members.sum() == told["counts"][row][column]
+                    assert cell["auroc"]["value"] == auroc(own, scores[members]).value
+                    assert 0 <= min(cell[name] for name in ("fpr", "fpr_openood", "aupr_in", "aupr_out")) <= 1
+        assert test["prediction"] is not None and len(test["label"]) == told["source"]["n"] == 8
+
+
+def test_levels_are_those_of_the_degrees(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    for half in ("semantic", "covariate"):
+        edges, degrees = told["levels"][half]["edges"], np.array(images[half])
+        assert len(edges) == 5 and edges[0] == 0 and edges[-1] == 2 and np.all(np.diff(edges) > 0)
+        levels = np.searchsorted(edges[1:-1], degrees, side="right")
+        assert levels.tolist() == list(images[f"{half}_level"])
+        assert told["levels"][half]["counts"] == np.bincount(levels, minlength=4).tolist()
+
+
+def test_classes_in_distribution_are_kept_and_removed(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    names = told["pool"]["classes"]
+    known = np.array([names[label] in sorted(names)[:4] for label in images["label"]])
+    assert np.array_equal(np.array(images["known"]), known) and known.sum() == told["pool"]["known"] == 40
+    assert told["id_kept"] and not told["otherwise"]["id_kept"]
+    assert np.sum(told["counts"]) == 80 and np.sum(told["otherwise"]["counts"]) == 40
+    assert told["otherwise"]["levels"]["semantic"]["edges"] == told["levels"]["semantic"]["edges"]
+    assert told["labelling"]["subsets"]["all"] == 80 and told["labelling"]["subsets"]["unknown"] == 40
+
+
+def test_styles_are_told_by_picture(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    assert [style.split(", ")[1:] for style in told["pool"]["styles"]] == [[], ["contrast 5"]]
+    assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
+    covariate = np.array(images["covariate"])
+    assert np.median(covariate[40:]) > np.median(covariate[:40])  # hardly any contrast is a look of its own
+
+
+def test_two_tables_for_a_run_that_removes_them(shapes, ran):
+    spec, folder, _, records = ran
+    _, (removed, _) = run(read_protocol(given(shapes, id_kept=False)), folder / "removed", folder / "cache")
+    assert not removed.metrics["id_kept"]
+    assert removed.metrics["detectors"] == records[0].metrics["otherwise"]["detectors"]
+    assert removed.metrics["otherwise"]["detectors"] == records[0].metrics["detectors"]
+
+
+def test_pictures_of_every_cell_come_with_the_first_model(ran):
+    first, second = ran[3]
+    cells = np.argwhere(np.array(first.metrics["counts"]) > 0)
+    assert {f"{row}-{column}" for row, column in cells} == {
+        name.split("/")[-2] for name in first.files if name.endswith(".png")
+    }
+    assert not any(name.endswith(".png") for name in second.files)
+
+
+# --- the numbers by hand --------------------------------------------------------------------------------------
+
+
+def test_a_detector_by_hand():
+    #                    cell 0,0: .5    cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
+    pool = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])
+    sides = Sides(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
+    grid = ShiftGrid([0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1], (2, 2), 2)
+    told = detector_told(sides, grid, np.arange(7))
+    values = [[one and one["auroc"]["value"] for one in row] for row in told["cells"]]
+    assert values == [[0.625, 1.0], [None, 0.75]]
+    assert told["semantic_curve"] == {"all": (0.625, 0.875), "common": (0.625, 1.0)}
+    assert told["covariate_curve"] == {"all": (0.8125, 0.75), "common": (1.0, 0.75)}
+    assert told["trend"]["semantic"]["slope"] == 0.25 and told["trend"]["covariate"]["slope"] == -0.0625
+    assert told["cells"][0][1]["fpr"] == 0.0 and told["cells"][1][1]["fpr_openood"] == 0.5
+
+
+def test_no_common_level_is_none():
+    assert common_curve(np.eye(2), np.eye(2, dtype=bool)) == (None, None)
+    assert common_curve(np.eye(2), np.zeros((2, 2), bool)) == (None, None)
+    assert common_curve(np.array([[1.0, 9.0]]), np.array([[True, False]])) == (1.0, None)
+
+
+def test_labelling_by_hand():
+    sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
+    told = labelling(sides, np.array([True, False, False]), np.array([0, 0, 3]), 4)
+    assert told["subsets"] == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
+    assert {name: one["value"] for name, one in told["detectors"]["any"].items()} == {
+        "all": 0.5,
+        "unknown": 0.75,
+        "far": 0.5,
+        "far and unknown": 0.5,
+    }
+
+
+# --- given cells ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lists(shapes, tmp_path):
+    """A class in cell (0, 0) and one in (1, 2), some pictures in each of two folders."""
+    for part, numbers in {"train": (0, 1), "val": (2, 3, 4)}.items():
+        (tmp_path / part).mkdir()
+        for name, cell in (("blue circle", "cov_0_sem_0"), ("red square", "cov_1_sem_2")):
+            lines = [f"./test/{name}/{number}.png" for number in numbers]
+            (tmp_path / part / f"{cell}.txt").write_text("\n".join(lines) + "\n")
+    return CellsSpec((str(tmp_path / "train"), str(tmp_path / "val")), str(shapes))
+
+
+def test_given_cells_are_read(lists):
+    cells = given_cells(lists)
+    assert cells.shape == (2, 3) and cells.images.classnames == ("blue circle", "red square")
+    assert cells.semantic.tolist() == [0, 0, 2, 2, 0, 0, 0, 2, 2, 2]
+    assert cells.covariate.tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1, 1]
+    assert cells.images.labels.tolist() == cells.covariate.tolist() and cells.styles == ("test",)
+
+
+def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
+    models = [
+        NETWORK | {"detectors": [{"detector": "MSP"}]},
+        {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "Energy"}]},
+    ]
+    changed = {"cells": {"lists": lists.lists, "pictures": lists.pictures}, "pool": [], "models": models}
+    made, records = run(read_protocol(given(shapes, **changed)), tmp_path / "run", ran[1] / "cache")
+    assert made == [0, 0, 0, 0]  # trained and embedded before
+    for record in records:
+        told = record.metrics
+        assert told["levels"]["semantic"] == {"edges": None, "counts": [5, 0, 5]}
+        assert told["counts"] == [[5, 0, 0], [0, 0, 5]] and told["decomposition"] is None
+        assert told["pool"]["known"] == 5  # the first four names are those of blue and green
+    assert set(records[1].metrics["detectors"]) == {"MCM", "Energy"}
+
+
+def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for name in ("0_17_5", "1_17_38", "2_4_5"):
+        (tmp_path / "pictures" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    (tmp_path / "cov_0_sem_0.txt").write_text("0_17_5.png\n1_17_38.png\n2_4_5.png\n")
+    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "pictures")))
+    assert cells.images.classnames == ("17", "4") and cells.images.labels.tolist() == [0, 0, 1]
+    assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("a/1.png\n\n", "line 2 of .* is empty"),
+        ("a/1.png\na/1.png\n", "stands in two cells, or twice"),
+        ("../a/1.png\n", "leave|outside|below|\\.\\."),
+        ("a/gone.png\n", "missing"),
+        (None, "holds no list"),
+    ],
+)
+def test_bad_lists_are_refused(tmp_path, lines, said):
+    if lines is not None:
+        (tmp_path / "cov_0_sem_0.txt").write_text(lines)
+    with pytest.raises(OpenworldError, match=said):
+        given_cells(CellsSpec((str(tmp_path),), str(tmp_path)))
+
+
+# --- specs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"models": []}, "models are"),
+        ({"seeds": [0, 0]}, "seeds are"),
+        ({"pool": []}, "give a pool"),
+        ({"id_part": "test"}, "give id_part or the entry another part"),
+        ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
+        ({"models": [{}]}, "give one"),
+        ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
+        ({"models": [{"architecture": "convnet", "template": "a {}."}]}, "two-tower"),
+        ({"models": [{"weights": "here", "recipe": {"epochs": 1}}]}, "not trained"),
+        ({"models": [{"architecture": "convnet", "profile": "is-odd"}]}, "is-ood"),
+        ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
+        ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]}, "one label"),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN", "settings": {"neighbours": 3}}]}]}, "neighbours"),
+        ({"decomposition": {"method": "ICA"}}, "LAID"),
+        ({"decomposition": {"settings": {"stepz": 3}}}, "steps"),
+        ({"levels": 2}, "levels"),
+    ],
+)
+def test_bad_specs_are_refused(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        read_protocol(given(shapes, **changed))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"corruption": "contrast"}, {"severity": 3}, {"corruption": "contrast", "severity": 9}]
+)
+def test_a_corruption_comes_with_a_severity(shapes, bad):
+    with pytest.raises(OpenworldError, match="severity"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)} | bad]))
+
+
+def test_cuts_may_be_given(shapes, ran):
+    spec, folder, _, records = ran
+    _, (cut, _) = run(read_protocol(given(shapes, cuts={"semantic": [0.001]})), folder / "cut", folder / "cache")
+    assert cut.metrics["levels"]["semantic"]["edges"] == [0.0, 0.001, 2.0]
+    assert len(cut.metrics["detectors"]["MSP"]["cells"][0]) == 2
+
+
+def test_changed_pictures_are_refused(ran):
+    spec, folder, _, _ = ran
+    unit = units(spec, Machine(cache=str(folder / "cache")))[0]
+    with pytest.raises(OpenworldError, match="pool changed"):
+        run_unit(unit.arguments["task"], unit.resources["machine"], dict(unit.inputs) | {"pool": "another"})
+
+
+def test_a_model_without_seeds_is_one_unit(shapes):
+    spec = read_protocol(given(shapes, seeds=[0, 1]))
+    assert isinstance(spec, IncrementalShiftSpec)
+    assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
+    assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
+    assert set(fingerprints(spec)) == {"training", "in-distribution test", "pool"}
+
+
+def test_the_profile_of_the_paper_is_the_usual_one():
+    eight = [one.label for one in JudgedSpec("resnet-8").detectors]
+    assert [one.label for one in JudgedSpec(backbone="embedded").detectors] == list(TWO_TOWER)
+    assert eight == ["MSP", "ODIN", "MDS", "GradNorm", "KNN", "DICE", "RankFeat", "ASH"]
+
+
+def test_the_example_is_a_spec(repository):
+    spec = read_protocol(repository / "examples" / "incremental-shift-embedded.toml")
+    assert len(spec.pool) == 16 and len(spec.ground.names) == 50
+    assert [one.is_two_tower for one in spec.models] == [False, True]

@@ -1,0 +1,51 @@
+"""The twin without a model: drawings redrawn to order, through the same plan, files and reader."""
+
+import numpy as np
+import pytest
+
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld.datasets.styles import STYLES
+from openworld.shift import ShiftGrid
+from openworld.shift.synthesis import Prompts, RenderedPainter, generate, plan_synthesis, rendered_styles
+
+
+@pytest.fixture(scope="module")
+def images():
+    return datasets.load("emoji-concepts", domain="noto")
+
+
+def test_it_paints_each_label_in_each_style(images, tmp_path):
+    prompts = Prompts(images.classnames[:3], rendered_styles())
+    grid = ShiftGrid(np.arange(51) % 3, np.arange(51) // 26, (2, 3), least=1)
+    found = generate(plan_synthesis(prompts, grid, 4), RenderedPainter(images), tmp_path / "twin")
+    assert len(found) == 24
+    assert found.styles == tuple(STYLES)
+    assert found.images.image(5).size == images.image(0).size
+    assert np.array_equal(found.images.groups, found.images.labels)  # one drawing in all its styles
+    assert len({found.images.image(number).tobytes() for number in range(24)}) == 24
+
+
+def test_a_picture_depends_on_its_commission_alone(images):
+    prompts = Prompts(images.classnames[:2], rendered_styles())
+    plan = plan_synthesis(prompts, ShiftGrid([0] * 34, [0] * 34, (1, 1)), 34)
+    orders = [plan.commission(number) for number in (3, 20, 9)]
+    painter = RenderedPainter(images)
+    assert painter.paint(orders)[::-1] == painter.paint(orders[::-1])
+    assert painter.about["images"] == images.fingerprint
+
+
+def test_what_it_cannot_paint_is_said(images):
+    def order(label, style):
+        plan = plan_synthesis(Prompts((label,), (style,)), ShiftGrid([0], [0], (1, 1), least=1), 1)
+        return [plan.commission(0)]
+
+    style, name = rendered_styles()[0], images.classnames[0]
+    with pytest.raises(OpenworldError, match="unknown class 'no such thing'"):
+        RenderedPainter(images).paint(order("no such thing", style))
+    with pytest.raises(OpenworldError, match="unknown style 'art nouveau'"):
+        from openworld.shift.synthesis import prompt_styles
+
+        RenderedPainter(images).paint(order(name, prompt_styles()[0]))
+    with pytest.raises(OpenworldError, match="has no picture of"):
+        RenderedPainter(images.subset([])).paint(order(name, style))
