@@ -2,6 +2,7 @@
 
 import re
 
+from openworld import detectors
 from openworld.detectors import DETECTORS, PROFILES
 
 
@@ -17,3 +18,11 @@ def test_profiles_that_are_named_exist(repository):
     page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
     assert set(re.findall(r'profile\("([^"]+)"\)', page)) <= set(PROFILES)
     assert all(f'"{name}"' in page for name in PROFILES)
+
+
+def test_every_function_that_it_calls_is_there(repository):
+    page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
+    code = "\n".join(line for line in page.splitlines() if line.startswith("    "))
+    called = set(re.findall(r"(?<![.\w])(\w+)\(", code))
+    assert called - {"or"} <= set(detectors.__all__), "docs/detectors.md calls what openworld.detectors does not have"
+    assert {"load_fitted", "save_together", "load_together", "gather", "linear_probe", "plan", "watch"} <= called

@@ -110,15 +110,6 @@ def test_weak_combinations_are_named():
     assert plan([ASH()], model()).warnings == ()
 
 
-def test_negative_features_are_named():
-    features = torch.randn(20, model().head.width, generator=torch.Generator().manual_seed(0))
-    for detector in (ASH(), GradNorm()):
-        fitted = detector.fit(features, head=model().head)
-        assert "made for features that are not negative" in fitted.warnings[0]
-        assert fitted.score(features).isfinite().all()
-    assert not ASH().fit(features.abs(), head=model().head).warnings
-
-
 def test_refused_at_once():
     with pytest.raises(OpenworldError, match="MCM compares with class names and needs a two-tower model"):
         plan([MCM()], model())

@@ -1,7 +1,9 @@
 """Scores of OpenOOD @ 3c35632, pytorch-ood 0.4.0, IS-OOD @ e771abb and released scripts, on the same inputs.
 
 Tolerances are those stated with the numbers: 1e-5 of the largest score; 1e-4 for ViM, whose public code takes a general
-eigen-decomposition of float32 features.
+eigen-decomposition of float32 features. Of what was computed with them, logits, predictions and maps are not kept here:
+they were equal to ours, are inputs of the scores, and no detector gives a prediction. OpenOOD's agreement with
+pytorch-ood is not kept either, because both are compared with ours.
 """
 
 import pytest
@@ -30,6 +32,7 @@ from openworld.detectors import (
     Seen,
     ViM,
 )
+from openworld.detectors.gathering import ClassSums, Mean, percentile
 from openworld.metrics import detection_report
 
 OPENOOD = {
@@ -59,6 +62,9 @@ OPENOOD = {
     "nci_a0.0001": NCI(1e-4),
     "temp_softmax_tau0.01": MSP(0.01),
 }
+LEARNED = {("mds", "class_mean_row0"), ("mds", "precision_trace"), ("react_p85", "threshold"), ("vra_90_10", "high")}
+LEARNED |= {(label, part) for label in ("dice_p90", "dice_p30") for part in ("threshold", "kept_weights")}
+LEARNED |= {("vra_90_10", "low"), ("vim_d20", "alpha"), ("vim_d20", "u")}
 HELD_OUT = ("react_p85", "vra_90_10", "react_p90")  # fitted on every second training image
 # pytorch-ood's scores grow with strangeness; where it scales them, by how much ours are larger.
 PYTORCH_OOD = {
@@ -117,8 +123,18 @@ def test_openood(label):
 
 
 def test_nothing_stored_is_left_out():
+    """`params` say in words what the label says; `fit_split` is the half that HELD_OUT are fitted on."""
     assert set(stored()["openood"]) == set(OPENOOD)
     assert set(stored()["pytorch_ood"]) == {*PYTORCH_OOD, *DISTANCES}
+    for library in ("openood", "pytorch_ood"):
+        assert {part for one in stored()[library].values() for part in one} <= {"id", "ood", "params", "fitted"}
+    learned = {(label, part) for label, one in stored()["openood"].items() for part in one.get("fitted", {})}
+    assert learned == LEARNED | {(label, "fit_split") for label in ("react_p85", "vra_90_10")}
+    assert set(stored()) == {"about", "features", "openood", "pytorch_ood", "kernel_pca", "vlm", "images", "is_ood"}
+    assert set(stored()["is_ood"]) == {"about", "detectors_on_features", "odin_linear", "rankfeat_toy"}
+    assert set(stored()["is_ood"]["detectors_on_features"]["reference_confidence"]) == set(IS_OOD)
+    assert set(stored()["kernel_pca"]["scores"]) == {"cop_r0.9", "corp_r0.5_g3_M48"}
+    assert set(stored()["vlm"]["scores"]) == {"T1", "T0.01"}
 
 
 @pytest.mark.parametrize("label", PYTORCH_OOD)
@@ -138,9 +154,14 @@ def test_pytorch_ood_nearest_neighbours(label):
 
 def test_what_was_learned():
     fitted = {name: one["fitted"] for name, one in stored()["openood"].items() if "fitted" in one}
-    dice = DICE(90).fit(training()).state
-    assert int((dice.weight != 0).sum()) == fitted["dice_p90"]["kept_weights"]
+    moments, classes = Mean().add(None, training()), ClassSums().add(None, training())
+    for percent in (90, 30):
+        theirs = fitted[f"dice_p{percent}"]
+        assert int((DICE(percent).fit(training()).state.weight != 0).sum()) == theirs["kept_weights"]
+        threshold = percentile(head().weight * moments.mean.float(), percent)
+        assert float(threshold) == pytest.approx(theirs["threshold"], abs=1e-6)
     mds = MDS().fit(training())
+    assert_close(classes.means[0], fitted["mds"]["class_mean_row0"])
     precision = mds.state.whitening @ mds.state.whitening.mT
     assert float(precision.trace()) == pytest.approx(fitted["mds"]["precision_trace"], rel=1e-4)
     assert float(ReAct(85).fit(training(2)).state) == pytest.approx(fitted["react_p85"]["threshold"], rel=1e-6)

@@ -80,10 +80,7 @@ def test_several_linear_layers():
         watch(TwoHeads(added=True).eval(), torch.ones(1, 4), head="one")
 
 
-def test_what_has_no_head():
-    convolutional = nn.Sequential(nn.Conv2d(3, 4, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
-    with pytest.raises(OpenworldError, match="calls no linear layer.*Seen\\(outputs=logits\\)"):
-        watch(convolutional, pictures(0, 1))
+def test_what_gives_no_logits():
     with pytest.raises(OpenworldError, match=r"returns \[1, 3, 8, 4\], expected logits"):
         watch(nn.Linear(8, 4).eval(), pictures(0, 1))
 
@@ -95,18 +92,9 @@ def test_two_towers_are_sent_elsewhere():
         watch(small_world().clip, pictures(0, 1))
 
 
-def test_training_mode_is_refused():
-    with pytest.raises(OpenworldError, match=r"call model.eval\(\)"):
-        watch(Net(), pictures(0, 1))
-
-
 def test_images_that_are_no_batch():
-    with pytest.raises(OpenworldError, match="differ in size"):
-        model().see([torch.zeros(3, 8, 8), torch.zeros(3, 9, 8)])
     with pytest.raises(OpenworldError, match="torch.uint8.*expected a float tensor"):
         model().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
-    with pytest.raises(OpenworldError, match="N >= 1"):
-        model().see(torch.zeros(0, 3, 8, 8))
 
 
 def test_pixels_need_their_deviation():

@@ -16,11 +16,16 @@ serve all, refuses early, and fits and scores in one stream over batches of imag
     fitted = route.fit(training_batches)           # (images, labels)
     scores = route.score(fitted, test_batches)     # {"MSP": float[N], ...}
 
+What was fitted goes into one file and comes back (`Fitted.save`, `save_together`); training images in shards are
+gathered apart, merged and then fitted (`gather`, `Gathered.merge`).
+
 Every sibling is written as: `gathers`, the statistics of training images that it learns from, in one pass shared by all
-(`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores.
+(`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores. Another package's is made
+of `openworld.detectors.parts`.
 """
 
-from openworld.detectors._fitted import Fitted, fit_together, score_together
+from openworld.detectors._fitted import Fitted, score_together
+from openworld.detectors._fitting import Gathered, fit_together, gather
 from openworld.detectors._plugins import all_detectors, broken_plugins, find_detector, origin
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
@@ -33,6 +38,7 @@ from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
 from openworld.detectors.gradnorm import GradNorm
 from openworld.detectors.head import Head
+from openworld.detectors.keeping import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.knn import KNN
 from openworld.detectors.max_logit import MaxLogit
 from openworld.detectors.mcm import MCM
@@ -44,6 +50,7 @@ from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.planning import Passes, Plan, plan
+from openworld.detectors.probing import linear_probe
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
 from openworld.detectors.rankfeat import RankFeat
@@ -114,6 +121,7 @@ __all__ = [
     "CoRP",
     "Energy",
     "Fitted",
+    "Gathered",
     "GradNorm",
     "Head",
     "Maps",
@@ -135,10 +143,16 @@ __all__ = [
     "encode_texts",
     "find_detector",
     "fit_together",
+    "gather",
+    "linear_probe",
+    "load_fitted",
+    "load_gathered",
+    "load_together",
     "mine_negatives",
     "origin",
     "plan",
     "profile",
+    "save_together",
     "score_together",
     "seen_by",
     "watch",

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from openworld._errors import OpenworldError, unknown_name
 
@@ -63,16 +64,20 @@ def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
     if name is not None and name not in known:
         raise unknown_name("linear layer", name, known)
     if not calls:
-        raise OpenworldError(
-            "the model calls no linear layer, so that there is no head; detectors need logits = W h + b at its end. "
-            "Those that need logits alone run on Seen(outputs=logits)."
-        )
+        raise OpenworldError(_no_head(module))
     call = calls[-1] if name is None else next(call for call in calls if call.name == name)
     if call.left.shape != logits.shape or not torch.equal(call.left, logits):
         raise OpenworldError(
             f"the linear layer {call.name!r} gives {list(call.left.shape)}, but it is not what the model returns "
             f"({list(logits.shape)}): something follows it, or there are several heads. Name the layer with head=..., "
             f"one of {', '.join(known[-5:])}, or wrap the model so that its forward returns that layer's output."
+        )
+    layer = module.get_submodule(call.name)
+    if not torch.allclose(linear(call.entered, layer.weight, layer.bias), call.left, rtol=1e-3, atol=1e-4):
+        raise OpenworldError(
+            f"{call.name!r}, a {type(layer).__name__}, does not give W h + b of its weights. Put a linear layer in its "
+            "place that gives the same logits; of a head of cosines: unit weights times the scale, called on unit "
+            "features."
         )
     return call.name
 
@@ -106,6 +111,20 @@ def family_of(module: nn.Module) -> str:
     if any("attention" in kind or "attn" in kind for kind in kinds):
         return "transformer"
     return "convolutional" if any("conv" in kind for kind in kinds) else "other"
+
+
+def _no_head(module: nn.Module) -> str:
+    convolutions = [name for name, part in module.named_modules() if isinstance(part, nn.Conv2d)]
+    way = ""
+    if convolutions and set(module.get_submodule(convolutions[-1]).kernel_size) == {1}:
+        way = (
+            f" If {convolutions[-1]!r}, a convolution of 1 x 1, gives them: pool before it, and put a linear layer "
+            "with its weights, weight.flatten(1), in its place."
+        )
+    return (
+        "the model calls no linear layer, so that there is no head; detectors need logits = W h + b at its end."
+        f"{way} Those that need logits alone run on Seen(outputs=logits)."
+    )
 
 
 def _pools_to(call: Call, features: Tensor) -> bool:

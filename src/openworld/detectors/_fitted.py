@@ -1,14 +1,13 @@
-"""What all detectors do alike: gather, learn, and score any number of images in parts."""
+"""A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld.detectors.gathering import Least
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen, require_finite
 from openworld.detectors.texts import Texts
@@ -53,41 +52,11 @@ class Fitted:
         )
         return scores
 
+    def save(self, path: Path | str) -> None:
+        """Write one safetensors file, which `load_fitted` reads; see `save_together`."""
+        from openworld.detectors.keeping import save_together
 
-def fit(detector, features: Tensor | Seen | None, labels: Tensor | None, head: Head | None) -> Fitted:
-    """Fit one detector; what every detector's own `fit` calls."""
-    seen = features if isinstance(features, Seen) else Seen(features, head=head, labels=labels)
-    return fit_together({detector.name: detector}, [seen])[detector.name]
-
-
-def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:
-    """Fit several detectors in one pass over the training images; what they share is gathered once.
-
-    Args:
-        detectors: detectors by a label of yours: {"KNN": KNN(), "KNN, 200": KNN(k=200)}.
-        batches: what was seen of the training images, in any number of parts; each part is looked at once.
-    Returns:
-        fitted detectors by the same labels.
-    Raises:
-        OpenworldError: something a detector needs is missing in the first batch, no training image for one that
-            learns, and what each `learn` says.
-    """
-    wanted = {label: tuple(detector.gathers) for label, detector in detectors.items()}
-    positive = [label for label, detector in detectors.items() if getattr(detector, "expects_positive", False)]
-    totals, first, least, images = {}, None, None, 0
-    for batch in batches:
-        first = batch if first is None else first
-        images += len(batch)
-        for part in batch.split(ROWS):
-            totals = _with_one_more(totals, detectors, wanted, part)
-            if positive and part.features is not None and len(part):
-                least = Least().add(least, part)
-    if not images and any(wanted.values()):
-        raise OpenworldError(f"there is no training image, but {_first(wanted)} learns from some; pass features.")
-    context = Seen() if first is None else first
-    fitted = {label: _learned(detector, wanted[label], totals, context) for label, detector in detectors.items()}
-    negative = least is not None and least < 0
-    return {label: _warned(one, least) if negative and label in positive else one for label, one in fitted.items()}
+        save_together({self.detector.name: self}, path)
 
 
 @torch.no_grad()
@@ -111,40 +80,6 @@ def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dic
     return {label: torch.cat(found) for label, found in parts.items()}
 
 
-def _with_one_more(totals: dict, detectors: Mapping[str, Any], wanted: Mapping[str, tuple], part: Seen) -> dict:
-    if not len(part):
-        return totals
-    for label, statistics in wanted.items():
-        _require_to_learn(detectors[label], statistics, part)
-    asked = dict.fromkeys(statistic for statistics in wanted.values() for statistic in statistics)
-    return {statistic: statistic.add(totals.get(statistic), part) for statistic in asked}
-
-
-def _require_to_learn(detector, statistics: tuple, part: Seen) -> None:
-    """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
-    needs = [need for statistic in statistics for need in statistic.needs]
-    needs += [need for need in detector.needs if statistics and need in ("head", "logits")]
-    for need in dict.fromkeys(needs):
-        part.require(need, detector.name)
-        if need == "labels" and part.labels is None:
-            raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
-
-
-def _learned(detector, statistics: tuple, totals: dict, context: Seen) -> Fitted:
-    gathered = [totals[statistic] for statistic in statistics]
-    state = detector.learn(context.head, *gathered) if statistics else None
-    concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
-    return Fitted(detector, state, context.head, context.texts, tuple(concerns))
-
-
-def _warned(one: Fitted, least: float) -> Fitted:
-    sentence = (
-        f"{one.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
-        f"here is {least:.3g}."
-    )
-    return replace(one, warnings=(*one.warnings, sentence))
-
-
 def _completed(part: Seen, one: Fitted, completed: dict[tuple, Seen]) -> Seen:
     """The part with head and texts of the fit where it brings none; one for all detectors that were fitted together."""
     head, texts = part.head or one.head, part.texts or one.texts
@@ -153,7 +88,3 @@ def _completed(part: Seen, one: Fitted, completed: dict[tuple, Seen]) -> Seen:
         same = head is part.head and texts is part.texts
         completed[key] = part if same else replace(part, head=head, texts=texts)
     return completed[key]
-
-
-def _first(wanted: Mapping[str, tuple]) -> str:
-    return next(label for label, statistics in wanted.items() if statistics)

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import ratio
 from openworld.detectors.gathering import Collected
@@ -51,6 +52,7 @@ class AdaSCALE:
     paper: ClassVar[str] = "Regmi, 2025"
     summary: ClassVar[str] = "SCALE, the percentile chosen per image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "gradient")
+    expects_positive: ClassVar[bool] = True
 
     def __post_init__(self):
         if self.variant not in get_args(Variant):

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, get_args
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import binarise, prune, scaled
 from openworld.detectors.seen import Seen

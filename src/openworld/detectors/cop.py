@@ -8,7 +8,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._principal import Components, components
 from openworld.detectors.gathering import Moments, Products
 from openworld.detectors.seen import Seen

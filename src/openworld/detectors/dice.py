@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors.gathering import Mean, percentile
 from openworld.detectors.head import Head

@@ -1,18 +1,17 @@
-"""What fits gather of training images in one streaming pass: sums in float64, and features one by one where needed.
+"""What fits gather of training images in one streaming pass: sums in float64; features one by one are in `bank`.
 
 A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, seen)` returns the total
-with one more batch in it; it starts from None. The order of batches changes sums by rounding alone, and banks not at
-all as long as the images come in the same order, however they are cut into batches.
+with one more batch in it; it starts from None, or from `begin(start)` where a statistic has that. `merge(first,
+second)` is the total of two shards of the images, gathered apart; neither is changed. How images are cut into batches
+and shards changes sums by rounding alone, and banks not at all as long as the images come in the same order.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
 from openworld.detectors.seen import Seen
 
 
@@ -51,6 +50,14 @@ class ClassSums:
             counts[: len(total.counts)] += total.counts
             sums[: len(total.sums)] += total.sums
         return ClassTotals(counts, sums, seen.features.dtype)
+
+    def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
+        """The total of two shards."""
+        few, many = sorted((first, second), key=lambda total: len(total.counts))
+        counts, sums = many.counts.clone(), many.sums.clone()
+        counts[: len(few.counts)] += few.counts.to(counts.device)
+        sums[: len(few.sums)] += few.sums.to(sums.device)
+        return ClassTotals(counts, sums, first.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +100,10 @@ class Mean:
             else Moments(total.n + len(seen), total.sum + found, dtype)
         )
 
+    def merge(self, first: Moments, second: Moments) -> Moments:
+        """The total of two shards."""
+        return Moments(first.n + second.n, first.sum + second.sum.to(first.sum.device), first.dtype)
+
 
 @dataclass(frozen=True)
 class Products:
@@ -114,60 +125,10 @@ class Products:
         total.products.addmm_(rows.mT, rows)  # in place: 33 MB for 2,048 features, once per batch
         return Moments(total.n + len(rows), total.sum + rows.sum(dim=0), total.dtype, total.products)
 
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """features: [M, D]. labels: int64[M] or None. offered: how many images they were drawn from. draws: float64[M]."""
-
-    features: Tensor
-    labels: Tensor | None
-    offered: int
-    draws: Tensor
-
-
-@dataclass(frozen=True)
-class Bank:
-    """Features kept one by one: all, or a seeded sample that is balanced over classes where labels are known.
-
-    Args:
-        rows: how many to keep at most; None for no limit.
-        share: of the images, each drawn with this chance before the limit is looked at.
-        seed: of the draws.
-    """
-
-    rows: int | None = None
-    share: float = 1.0
-    seed: int = 0
-
-    needs: ClassVar[tuple[str, ...]] = ("features", "bank")
-
-    def __post_init__(self):
-        if not 0 < self.share <= 1 or (self.rows is not None and self.rows < 1):
-            raise OpenworldError(
-                f"a bank of rows={self.rows} and share={self.share:g} was asked for; expected rows of 1 or more, or "
-                "None, and a share in (0, 1]."
-            )
-
-    def add(self, total: Rows | None, seen: Seen) -> Rows:
-        """The total with one more batch in it."""
-        offered = 0 if total is None else total.offered
-        generator = np.random.default_rng(self.seed)
-        generator.bit_generator.advance(offered)  # one draw per image: the cut into batches does not matter
-        draws = torch.from_numpy(generator.random(len(seen))).to(seen.features.device)
-        drawn = draws < self.share
-        labels = None if seen.labels is None else seen.labels.to(drawn.device)[drawn]
-        found = Rows(seen.features[drawn], labels, offered + len(seen), draws[drawn])
-        return self._trimmed(found if total is None else _joined(total, found))
-
-    def _trimmed(self, found: Rows) -> Rows:
-        if self.rows is None or len(found.features) <= self.rows:
-            return found
-        ranks = _rank_in_class(found.labels, found.draws)
-        # By rank within the class, then by draw: every class keeps as many as the rarest can match, then more.
-        order = np.lexsort((found.draws.cpu().numpy(), ranks))[: self.rows]
-        kept = torch.from_numpy(np.sort(order)).to(found.features.device)
-        labels = None if found.labels is None else found.labels[kept]
-        return Rows(found.features[kept], labels, found.offered, found.draws[kept])
+    def merge(self, first: Moments, second: Moments) -> Moments:
+        """The total of two shards."""
+        total, products = first.sum + second.sum.to(first.sum.device), second.products.to(first.products.device)
+        return Moments(first.n + second.n, total, first.dtype, first.products + products)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +143,10 @@ class Collected:
         found = self.of(seen)
         return found if total is None else torch.cat([total, found])
 
+    def merge(self, first: Tensor, second: Tensor) -> Tensor:
+        """The total of two shards."""
+        return torch.cat([first, second.to(first.device)])
+
 
 @dataclass(frozen=True)
 class Least:
@@ -193,6 +158,10 @@ class Least:
         """The total with one more batch in it."""
         found = float(seen.features.min())
         return found if total is None else min(total, found)
+
+    def merge(self, first: float, second: float) -> float:
+        """The total of two shards."""
+        return min(first, second)
 
 
 def percentile(values: Tensor, percent: float) -> Tensor:
@@ -210,23 +179,3 @@ def percentile(values: Tensor, percent: float) -> Tensor:
     if low == place:
         return below
     return below + (values.kthvalue(low + 2).values - below) * (place - low)
-
-
-def _joined(first: Rows, second: Rows) -> Rows:
-    if (first.labels is None) != (second.labels is None):
-        raise OpenworldError("some training batches have labels and some have none; give labels with all or with none.")
-    labels = None if first.labels is None else torch.cat([first.labels, second.labels])
-    features, draws = torch.cat([first.features, second.features]), torch.cat([first.draws, second.draws])
-    return Rows(features, labels, second.offered, draws)
-
-
-def _rank_in_class(labels: Tensor | None, draws: Tensor) -> np.ndarray:
-    """How many images of the same class have a smaller draw; 0 for all without labels."""
-    if labels is None:
-        return np.zeros(len(draws))
-    classes = labels.cpu().numpy()
-    order = np.lexsort((draws.cpu().numpy(), classes))
-    starts = np.searchsorted(classes[order], classes[order])
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(len(order)) - starts
-    return ranks

@@ -9,9 +9,10 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._nearest import largest_products
-from openworld.detectors.gathering import Bank, Rows
+from openworld.detectors.bank import Bank, Rows
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 

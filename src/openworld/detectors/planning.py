@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit_together, score_together
+from openworld.detectors._fitted import Fitted, score_together
+from openworld.detectors._fitting import Gathered, gather
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.seen import Seen
 from openworld.detectors.watching import Watched, no_last_stage, no_pixel_std
@@ -53,6 +54,14 @@ class Plan:
         Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
         Raises OpenworldError as `fit_together`.
         """
+        return self.gather(batches).fit()
+
+    def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> Gathered:
+        """What `fit` learns from, of a shard of the training images; see `Gathered.merge`.
+
+        Args:
+            batches: (images, labels). start: how many training images come before the shard.
+        """
         learning = {
             label: detector
             for label, detector in self.detectors.items()
@@ -60,7 +69,7 @@ class Plan:
         }
         moved = self._perturbations(learning)
         shown = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
-        return fit_together(self.detectors, self._with_head(shown))
+        return gather(self.detectors, self._with_head(shown), start=start)
 
     @torch.no_grad()
     def score(self, fitted: Mapping[str, Fitted], batches: Iterable[Tensor]) -> dict[str, Tensor]:

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit
-from openworld.detectors.gathering import Bank, Rows
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
+from openworld.detectors.bank import Bank, Rows
 from openworld.detectors.seen import Seen
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, get_args
 from torch import Tensor
 
 from openworld._errors import unknown_name
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors._rank_one import without_largest
 from openworld.detectors._settings import require_positive
 from openworld.detectors.seen import Maps, Seen

@@ -7,7 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
 from openworld.detectors.gathering import ClassSums, ClassTotals
 from openworld.detectors.seen import Seen
 

@@ -9,8 +9,10 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted, fit
-from openworld.detectors.gathering import Bank, Moments, Products, Rows
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
+from openworld.detectors.bank import Bank, Rows
+from openworld.detectors.gathering import Moments, Products
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 

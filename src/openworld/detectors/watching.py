@@ -158,8 +158,10 @@ def _require_batch(images) -> None:
 
 
 def _require_evaluation(module: nn.Module) -> None:
-    if module.training:
+    training = [name for name, part in module.named_modules() if part.training]
+    if training:
+        which = f"'s part {training[0]!r}" if training[0] else ""
         raise OpenworldError(
-            "the model is in training mode, in which an image's logits depend on the others and on chance; call "
-            "model.eval() first."
+            f"the model{which} is in training mode, in which an image's logits depend on the others and on chance; "
+            "call model.eval() first."
         )

@@ -1,0 +1,27 @@
+"""What detectors are made of: what ours share, for writing yet another one (docs/plug-in-detector.md).
+
+A fitted detector: `Fitted`, and `fit`, which gathers and learns. Statistics of training images: `Mean`, `Products`,
+`ClassSums`, `Bank`, `Collected`, and what they give to `learn`: `Moments`, `ClassTotals`, `Rows`. Of many numbers:
+`percentile`. Of a query and a bank: `largest_products`.
+"""
+
+from openworld.detectors._fitted import Fitted
+from openworld.detectors._fitting import fit
+from openworld.detectors._nearest import largest_products
+from openworld.detectors.bank import Bank, Rows
+from openworld.detectors.gathering import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
+
+__all__ = [
+    "Bank",
+    "ClassSums",
+    "ClassTotals",
+    "Collected",
+    "Fitted",
+    "Mean",
+    "Moments",
+    "Products",
+    "Rows",
+    "fit",
+    "largest_products",
+    "percentile",
+]

@@ -1,0 +1,243 @@
+"""What every detector promises, as checks that need no test framework: for ours and for those of other packages.
+
+A check takes a detector, an instance with settings that suit 90 training images of 24 features, and a device.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, is_dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors import NEEDS, Fitted, Seen, fit_together, gather, load_fitted
+from openworld.metrics import auroc
+from openworld.runs import to_json
+from openworld.testing._classifier import small_seen
+
+IMAGES = 90
+CLOSE = 1e-3  # of the largest score: float32 rounding after a covariance was inverted; to look at others costs far more
+TOLD_APART = 0.6  # AUROC of pictures of a colour against noise; ours have from 0.7 to 1
+
+
+def check_detector(detector, device: str = "cpu") -> None:
+    """Run every check; raises AssertionError for the first promise that is not kept.
+
+    Args:
+        detector: an instance, with settings that suit 90 training images of 24 features and 3 classes.
+        device: where features lie and scores must lie, such as "cuda".
+
+    >>> from openworld.detectors import MSP
+    >>> check_detector(MSP())
+    """
+    called = getattr(detector, "name", type(detector).__name__)
+    for name, check in DETECTOR_CHECKS.items():
+        try:
+            check(detector, device)
+        except AssertionError as broken:
+            raise AssertionError(f"{called} breaks a promise, {name}: {broken}") from broken
+        except Exception as error:  # any failure of a detector is a promise not kept
+            raise AssertionError(f"{called} breaks a promise, {name}: {type(error).__name__}: {error}") from error
+
+
+def says_what_it_is(detector, device: str) -> None:
+    """Name, paper, a short summary, and needs that are known and agree with what it gathers."""
+    for said in (detector.name, detector.paper, detector.summary):
+        assert isinstance(said, str) and said, "name, paper and summary are sentences or words"
+    assert len(detector.summary) < 60, "the summary fits into a line of a table"
+    assert detector.needs and set(detector.needs) <= set(NEEDS), f"needs {detector.needs}, known are {tuple(NEEDS)}"
+    asked = {need for statistic in detector.gathers for need in statistic.needs}
+    for need in ("bank", "labels"):
+        assert (need in asked) is (need in detector.needs), f"needs and gathers disagree on {need}"
+    assert "gradient" not in detector.needs or hash(detector.perturbation), "`perturbation` says how images are moved"
+
+
+def settings_are_frozen_and_survive_json(detector, device: str) -> None:
+    """Settings cannot be changed, can be hashed, and come back from JSON as they were."""
+    assert is_dataclass(detector), "a detector is a dataclass of its settings"
+    try:
+        detector.anything = 1
+    except (FrozenInstanceError, AttributeError, TypeError):
+        pass
+    else:
+        raise AssertionError("settings are frozen")
+    assert type(detector)(**to_json(detector)) == detector, "settings survive JSON"
+    assert hash(type(detector)(**to_json(detector))) == hash(detector), "equal settings have one hash"
+
+
+def scores_are_a_number_an_image(detector, device: str) -> None:
+    """float[N] on the device of the features, finite, without a gradient, not all the same."""
+    scores = _fitted(detector, device).score(_seen(detector, device, 2))
+    assert isinstance(scores, Tensor) and scores.shape == (IMAGES,), f"a score an image, not {_shape(scores)}"
+    assert scores.is_floating_point() and scores.isfinite().all(), "scores are finite numbers"
+    assert scores.device.type == torch.device(device).type, f"scores lie on {scores.device}, features on {device}"
+    assert not scores.requires_grad, "scores carry no gradient"
+    assert len(scores.unique()) > IMAGES // 2, "images can be told apart"
+
+
+def larger_is_more_in_distribution(detector, device: str) -> None:
+    """Pictures like the training images have larger scores than noise: AUROC of 0.6 at least."""
+    fitted = _fitted(detector, device)
+    known, strange = (fitted.score(_seen(detector, device, 2, known=known)).cpu().numpy() for known in (True, False))
+    found = auroc(known, strange).value
+    assert found >= TOLD_APART, f"AUROC of what it knows against noise is {found:.2f}; turn the sign of the scores"
+
+
+def an_image_has_its_score_whatever_the_others_are(detector, device: str) -> None:
+    """In another order, and alone, an image has the score that it has among others."""
+    fitted, seen = _fitted(detector, device), _seen(detector, device, 2)
+    scores = fitted.score(seen)
+    turned = fitted.score(seen.take(torch.arange(IMAGES).flip(0).to(device)))
+    _require_close(turned.flip(0), scores, "in another order")
+    _require_close(fitted.score(seen.take([4])), scores[4:5], "alone")
+
+
+def no_image_has_no_score(detector, device: str) -> None:
+    """Of no image, scores float[0]."""
+    scores = _fitted(detector, device).score(_seen(detector, device, 2).take([]))
+    assert scores.shape == (0,), f"float[0] of no image, not {_shape(scores)}"
+
+
+def batches_and_shards_do_not_matter_to_a_fit(detector, device: str) -> None:
+    """Fitted on batches, or on two shards that were gathered apart and merged, it is the same."""
+    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
+    expected = _fitted(detector, device).score(judged)
+    in_batches = fit_together({"it": detector}, train.split(7))["it"]
+    _require_close(in_batches.score(judged), expected, "fitted on batches of 7")
+    shards = [gather({"it": detector}, [part], start=50 * place) for place, part in enumerate(train.split(50))]
+    _require_close(shards[0].merge(shards[1]).fit()["it"].score(judged), expected, "fitted on two shards")
+
+
+def calls_repeat_and_inputs_are_kept(detector, device: str) -> None:
+    """The same fit and score give the same numbers; what was seen is not changed."""
+    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
+    before = [part.clone() for part in _tensors(train) + _tensors(judged)]
+    scores = [detector.fit(train).score(judged) for _ in range(2)]
+    assert torch.equal(*scores), "the same call gives the same scores"
+    assert all(map(torch.equal, before, _tensors(train) + _tensors(judged))), "what was seen is not changed"
+
+
+def precision_is_that_of_the_features(detector, device: str) -> None:
+    """Features in float64 give the scores of float32, those in half precision finite ones."""
+    expected = _fitted(detector, device).score(_seen(detector, device, 2))
+    for dtype, close in ((torch.float64, True), (torch.float16, False)):
+        train, judged = (_in(_seen(detector, device, seed), dtype) for seed in (1, 2))
+        scores = detector.fit(train).score(judged)
+        assert scores.isfinite().all(), f"scores of {dtype} are finite"
+        if close:
+            _require_close(scores, expected, f"in {dtype}")
+
+
+def labels_of_judged_images_are_not_looked_at(detector, device: str) -> None:
+    """Right labels, and none, give the same scores."""
+    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
+    assert torch.equal(fitted.score(replace(judged, labels=None)), fitted.score(judged)), "labels are looked at"
+
+
+def what_is_missing_is_refused(detector, device: str) -> None:
+    """Without something it needs, without labels or images where it learns from them: OpenworldError that names it."""
+    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
+    for need in (need for need in detector.needs if need in BLIND):
+        blind = replace(judged, **BLIND[need])
+        _require_refused(lambda: detector.fit(blind).score(blind), f"images without {need}", detector.name)  # noqa: B023
+    if "labels" in detector.needs:
+        unnamed = replace(train, labels=None)
+        _require_refused(lambda: detector.fit(unnamed), "training images without labels", detector.name)
+    if detector.gathers:
+        _require_refused(lambda: detector.fit(), "a fit on nothing", detector.name)
+
+
+def bad_features_are_refused(detector, device: str) -> None:
+    """NaN, and another number of features than in the fit: OpenworldError."""
+    if "features" not in detector.needs:
+        return
+    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
+    spoilt = judged.features.clone()
+    spoilt[3, 0] = float("nan")
+    for features, what in ((spoilt, "NaN"), (judged.features[:, :5], "another number of features")):
+        _require_refused(lambda: fitted.score(features), what)  # noqa: B023
+
+
+def survives_a_file(detector, device: str) -> None:
+    """Saved and loaded it gives the same scores, to the last bit."""
+    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "fitted.safetensors")
+        fitted.save(path)
+        again = load_fitted(path, kinds=[type(detector)], device=device)
+    assert torch.equal(again.score(judged), fitted.score(judged)), "scores after loading are others"
+    assert again.warnings == fitted.warnings, "warnings are lost"
+
+
+# What makes a `Seen` lack something: logits come from features and a head, too.
+BLIND = {
+    "features": {"features": None, "texts": None},
+    "head": {"head": None},
+    "logits": {"outputs": None, "head": None},
+    "maps": {"maps": None},
+    "gradient": {"perturbed": {}},
+    "texts": {"texts": None},
+    "patches": {"patches": None},
+}
+
+
+def _seen(detector, device: str, seed: int, *, known: bool = True) -> Seen:
+    """Training images are those of seed 1."""
+    moved = (detector.perturbation,) if "gradient" in detector.needs else ()
+    return small_seen(seed, IMAGES, known=known, perturbations=moved, device=device)
+
+
+def _fitted(detector, device: str) -> Fitted:
+    return detector.fit(_seen(detector, device, 1))
+
+
+def _in(seen: Seen, dtype: torch.dtype) -> Seen:
+    moved = {how: features.to(dtype) for how, features in seen.perturbed.items()}
+    return replace(seen, features=seen.features.to(dtype), outputs=seen.outputs.to(dtype), perturbed=moved)
+
+
+def _tensors(seen: Seen) -> list[Tensor]:
+    return [seen.features, seen.outputs, seen.labels, seen.patches, seen.maps.early, seen.maps.late]
+
+
+def _require_close(ours: Tensor, theirs: Tensor, when: str) -> None:
+    assert ours.shape == theirs.shape, f"{_shape(ours)} scores {when}, expected {_shape(theirs)}"
+    apart = float((ours.double() - theirs.double()).abs().max() / theirs.double().abs().max().clamp(min=1e-3))
+    assert apart <= CLOSE, f"scores {when} differ by {apart:.1e} of the largest"
+
+
+def _require_refused(call: Callable, what: str, who: str = "") -> None:
+    try:
+        call()
+    except OpenworldError as refusal:
+        assert who in str(refusal), f"the refusal of {what} names {who}: {refusal}"
+        return
+    except Exception as error:
+        raise AssertionError(f"{what} must raise OpenworldError, not {type(error).__name__}: {error}") from error
+    raise AssertionError(f"{what} must be refused")
+
+
+def _shape(scores) -> str:
+    return str(list(scores.shape)) if isinstance(scores, Tensor) else type(scores).__name__
+
+
+DETECTOR_CHECKS: dict[str, Callable] = {
+    check.__name__: check
+    for check in (
+        says_what_it_is,
+        settings_are_frozen_and_survive_json,
+        scores_are_a_number_an_image,
+        larger_is_more_in_distribution,
+        an_image_has_its_score_whatever_the_others_are,
+        no_image_has_no_score,
+        batches_and_shards_do_not_matter_to_a_fit,
+        calls_repeat_and_inputs_are_kept,
+        precision_is_that_of_the_features,
+        labels_of_judged_images_are_not_looked_at,
+        what_is_missing_is_refused,
+        bad_features_are_refused,
+        survives_a_file,
+    )
+}

@@ -1,0 +1,179 @@
+"""Fitted detectors and gathered statistics in files: the same scores to the last bit; other files are refused."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from settled import fitted, made
+from small_classifier import whole
+
+from openworld import OpenworldError
+from openworld.detectors import (
+    DETECTORS,
+    KNN,
+    MDS,
+    MSP,
+    Head,
+    NNGuide,
+    PytorchOOD,
+    fit_together,
+    gather,
+    load_fitted,
+    load_gathered,
+    load_together,
+    save_together,
+    score_together,
+)
+from openworld.shift import Decomposition
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_scores_are_the_same_to_the_last_bit(name, tmp_path):
+    expected = fitted(name)
+    expected.save(tmp_path / "new" / "one")
+    found = load_fitted(tmp_path / "new" / "one")
+    blind = replace(whole(2), head=None, texts=None)  # head and texts come from the file
+    assert torch.equal(found.score(blind), expected.score(blind))
+    assert found.detector == expected.detector and found.warnings == expected.warnings
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_other_precisions(dtype, tmp_path):
+    seen = replace(whole(), features=whole().features.to(dtype), outputs=None)
+    for name in ("MDS", "ViM", "CoRP", "fDBD"):
+        expected = fitted(name, seen)
+        expected.save(tmp_path / "one")
+        assert torch.equal(load_fitted(tmp_path / "one").score(seen), expected.score(seen))
+
+
+def test_all_in_one_file_share_what_they_have_in_common(tmp_path):
+    everyone = fit_together({f"my {name}": made(name) for name in DETECTORS}, [whole()])
+    save_together(everyone, tmp_path / "all")
+    found = load_together(tmp_path / "all")
+    expected, scores = score_together(everyone, whole(2)), score_together(found, whole(2))
+    assert list(found) == list(everyone) and all(torch.equal(scores[label], expected[label]) for label in scores)
+    assert found["my MDS"].head.weight is found["my KNN"].head.weight
+    fitted("MDS").save(tmp_path / "one")
+    assert (tmp_path / "all").stat().st_size < 10 * (tmp_path / "one").stat().st_size
+    with pytest.raises(OpenworldError, match="holds 26 fitted detectors; read them with `load_together`"):
+        load_fitted(tmp_path / "all")
+
+
+def test_a_bias_that_a_masked_head_shares_is_written_once(tmp_path):
+    from safetensors import safe_open
+
+    fitted("DICE", replace(whole(), texts=None)).save(tmp_path / "one")
+    with safe_open(tmp_path / "one", "pt") as file:
+        assert sorted(file.keys()) == ["0.head.weight", "0.state.bias", "0.state.weight"]
+
+
+def test_a_file_is_written_over_as_a_whole(tmp_path):
+    fitted("KNN").save(tmp_path / "one")
+    fitted("MSP").save(tmp_path / "one")
+    assert load_fitted(tmp_path / "one").detector == MSP()
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+
+def test_gathered_shards_go_through_files(tmp_path):
+    everyone = {name: made(name) for name in DETECTORS}
+    for place, part in enumerate(whole().split(50)):
+        gather(everyone, [part], start=50 * place).save(tmp_path / str(place))
+    first, second = (load_gathered(tmp_path / str(place)) for place in (0, 1))
+    scores, again = (
+        score_together(one.fit(), whole(2))
+        for one in (first.merge(second), gather(everyone, [whole().take(slice(50))]).merge(second))
+    )
+    assert all(torch.equal(scores[name], again[name]) for name in DETECTORS)
+    with pytest.raises(OpenworldError, match="holds no fitted detectors"):
+        load_fitted(tmp_path / "0")
+
+
+def test_nothing_gathered_goes_through_a_file(tmp_path):
+    gather({"MSP": MSP(), "KNN": KNN(1)}, []).save(tmp_path / "none")
+    found = load_gathered(tmp_path / "none")
+    assert found.totals == () and found.merge(gather(found.detectors, [whole()])).fit()["KNN"].state.shape == (90, 24)
+
+
+@dataclass(frozen=True)
+class Theirs(MDS):
+    """Of another package: what it learns is made of classes that its parent's module knows."""
+
+    name = "Theirs"
+
+
+@dataclass(frozen=True)
+class Careless(KNN):
+    """Keeps what no file can hold."""
+
+    name = "Careless"
+
+    def learn(self, head, rows):
+        return {"bank": rows.features}
+
+
+def test_detectors_of_other_packages(tmp_path):
+    expected = Theirs(shrinkage=0.5).fit(whole())
+    expected.save(tmp_path / "one")
+    with pytest.raises(OpenworldError, match="unknown detector 'Theirs'"):
+        load_fitted(tmp_path / "one")
+    found = load_fitted(tmp_path / "one", kinds=[Theirs])
+    assert found.detector == Theirs(shrinkage=0.5) and torch.equal(found.score(whole(2)), expected.score(whole(2)))
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(OpenworldError, match=r"0\.state holds a dict, which cannot be written to a file; keep what"):
+        Careless(1).fit(whole()).save(tmp_path / "one")
+
+    class MaxSoftmax:
+        predict_logits = None
+
+    with pytest.raises(OpenworldError, match="MaxSoftmax"):
+        PytorchOOD(MaxSoftmax()).fit().save(tmp_path / "one")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OpenworldError, match="cannot be written"):
+        fitted("MSP").save(tmp_path / "file" / "one")
+
+
+def test_files_of_another_kind_are_refused_in_a_sentence(tmp_path):
+    Decomposition(torch.eye(4)[:, :2], torch.eye(4)[:, 2:]).save(tmp_path / "other")
+    (tmp_path / "text").write_text("no tensors")
+    fitted("NNGuide").save(tmp_path / "whole")
+    (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-8])
+    for name in ("other", "text", "cut", "missing"):
+        for read, writer in ((load_fitted, "`Fitted.save` or `save_together`"), (load_gathered, "`Gathered.save`")):
+            with pytest.raises(OpenworldError, match=f"{name} holds no .*; give a file that {writer} wrote"):
+                read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("whitening", "whitened!"),  # a field that the class does not have
+        ("Gaussian", "Cauchian"),  # a class that is not beside the detector
+        ("shrinkage", "shrunkage"),  # a setting that there is not
+        ('"warnings": []', '"warming": 12'),  # an entry that is missing
+        ("0.state.centre", "1.state.centre"),  # a tensor that is not in the file
+    ],
+)
+def test_files_of_another_version_are_refused_in_a_sentence(before, after, tmp_path):
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    fitted("MDS").save(tmp_path / "one")
+    with safe_open(tmp_path / "one", "pt") as file:
+        header, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    changed = {key: text.replace(before, after) for key, text in header.items()}
+    assert changed != header
+    save_file(tensors, tmp_path / "one", metadata=changed)
+    with pytest.raises(OpenworldError, match="of another version, or is damaged .*; write it again with"):
+        load_fitted(tmp_path / "one")
+
+
+def test_a_bank_that_is_a_view_is_written_alone(tmp_path):
+    rows = torch.rand(1000, 4)
+    expected = replace(KNN(1).fit(rows[:3]), state=rows[:3])
+    expected.save(tmp_path / "one")
+    assert (tmp_path / "one").stat().st_size < 1000 and torch.equal(load_fitted(tmp_path / "one").state, rows[:3])
+    head = Head(torch.rand(3, 8)[:, ::2])
+    NNGuide(1, 1.0).fit(rows[:3], head=head).save(tmp_path / "one")
+    assert torch.equal(load_fitted(tmp_path / "one").head.weight, head.weight)

@@ -1,0 +1,77 @@
+"""The linear probe against scikit-learn, and as the head of a two-tower model."""
+
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from openworld import OpenworldError
+from openworld.detectors import DETECTORS, encode_texts, linear_probe, seen_by
+from openworld.testing import small_world
+
+
+def points(count=120, width=6, classes=3):
+    labels = torch.arange(count) % classes
+    noise = torch.randn(count, width, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return normalize(noise + 2 * torch.eye(width, dtype=torch.float64)[labels], dim=1), labels
+
+
+@pytest.mark.parametrize("penalty", [1e-1, 1e-3])
+def test_it_is_scikit_learns_logistic_regression(penalty):
+    linear = pytest.importorskip("sklearn.linear_model")
+    features, labels = points()
+    theirs = linear.LogisticRegression(C=1 / (penalty * len(labels)), tol=1e-10, max_iter=10_000).fit(features, labels)
+    ours = linear_probe(features, labels, penalty=penalty)
+    torch.testing.assert_close(ours.weight, torch.from_numpy(theirs.coef_), atol=1e-3, rtol=1e-3)
+    judged = points(30)[0].flip(0)
+    expected = torch.from_numpy(theirs.predict_proba(judged))
+    torch.testing.assert_close(ours.logits(judged).softmax(dim=1), expected, atol=1e-4, rtol=0)
+
+
+def test_the_gradient_is_zero_at_its_end():
+    features, labels = points()
+    head = linear_probe(features, labels, penalty=0.01)
+    left = head.logits(features).softmax(dim=1) - torch.eye(3)[labels]
+    gradient = left.mT @ features / len(labels) + 0.01 * head.weight
+    assert float(gradient.abs().max()) < 1e-6 and float(left.mean(dim=0).abs().max()) < 1e-6
+
+
+def test_the_type_of_the_features_and_no_gradient():
+    features, labels = points()
+    head = linear_probe(features.float(), labels)
+    assert head.weight.dtype == torch.float32 and not head.weight.requires_grad
+    with torch.no_grad():
+        assert torch.equal(linear_probe(features.float(), labels).weight, head.weight)
+
+
+def test_detectors_of_features_on_a_two_tower_model():
+    world = small_world()
+    texts = encode_texts(world.clip, world.shots.classnames)
+    zero_shot = seen_by(world.clip, world.shots, texts)
+    head = linear_probe(zero_shot.features, zero_shot.labels)
+    seen = seen_by(world.clip, world.shots, texts, head)
+    assert (seen.predictions == seen.labels).all() and not (zero_shot.predictions == seen.labels).all()
+    runs = {name: kind for name, kind in DETECTORS.items() if not {"maps", "gradient", "texts"} & set(kind.needs)}
+    settings = {
+        "KNN": {"k": 2},
+        "NNGuide": {"k": 2, "share": 1.0},
+        "ViM": {"dimensions": 8},
+        "CoRP": {"dimensions": 64},
+    }
+    for name, kind in runs.items():
+        assert kind(**settings.get(name, {})).fit(seen).score(seen).shape == (28,)
+    assert len(runs) == 20
+
+
+def test_what_cannot_be_probed():
+    features, labels = points()
+    for given, classes in ((labels * 2, None), (labels * 0, None), (labels, 2), (labels, 4)):
+        with pytest.raises(OpenworldError, match="the labels name classes .* give every class an image"):
+            linear_probe(features, given, classes)
+    with pytest.raises(OpenworldError, match="penalty is 0, expected a number above 0"):
+        linear_probe(features, labels, penalty=0)
+    with pytest.raises(OpenworldError, match="features and labels; one of them came as None"):
+        linear_probe(features, None)
+    world = small_world()
+    with pytest.raises(OpenworldError, match="the head has 3 classes, the texts 7"):
+        texts = encode_texts(world.clip, world.shots.classnames)
+        seen_by(world.clip, world.shots, texts, linear_probe(torch.rand(120, 32), labels))

@@ -1,0 +1,154 @@
+"""What is gathered on shards and merged is what one pass over all images gathers."""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from settled import made
+from small_classifier import model, pictures, whole
+
+from openworld import OpenworldError
+from openworld.detectors import DETECTORS, DICE, KNN, MDS, MSP, GradNorm, Head, NNGuide, ReAct, Seen, gather, plan
+from openworld.detectors.bank import Bank
+from openworld.detectors.corp import Fourier
+from openworld.detectors.gathering import ClassSums, Collected, Least, Mean, Products
+
+STATISTICS = {
+    "class sums": ClassSums(),
+    "class sums, right": ClassSums(correct=True),
+    "mean": Mean(),
+    "products": Products(),
+    "lifted products": Products(Fourier(16, 1.0, 0)),
+    "bank": Bank(),
+    "sampled bank": Bank(20, seed=3),
+    "small bank": Bank(4, share=0.6, seed=1),
+    "collected": Collected(lambda seen: seen.energy, ("logits",)),
+    "least": Least(),
+}
+cuts = st.lists(st.integers(0, 90), max_size=5).map(lambda places: [0, *sorted(places), 90])
+
+
+def gathered(statistic, places, size=13):
+    """One total for each shard between two places, none for shards without images."""
+    for start, stop in zip(places, places[1:], strict=False):
+        total = statistic.begin(start) if hasattr(statistic, "begin") else None
+        for part in whole().take(slice(start, stop)).split(size) if stop > start else ():
+            total = statistic.add(total, part)
+        if stop > start:
+            yield total
+
+
+def numbers(total):
+    """All tensors and numbers of a total, in order."""
+    if isinstance(total, torch.Tensor):
+        return [total.double()]
+    if isinstance(total, (int, float)):
+        return [torch.tensor(float(total)).double()]
+    return [
+        one for part in vars(total).values() if not isinstance(part, (torch.dtype, type(None))) for one in numbers(part)
+    ]
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@given(places=cuts)
+@settings(max_examples=25)
+def test_any_split_merged_is_one_pass(name, places):
+    statistic = STATISTICS[name]
+    (once,) = gathered(statistic, [0, 90])
+    shards = list(gathered(statistic, places))
+    before = [[one.clone() for one in numbers(total)] for total in shards]
+    merged = reduce(statistic.merge, shards)
+    for ours, theirs in zip(numbers(merged), numbers(once), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+    for total, kept in zip(shards, before, strict=True):
+        assert all(map(torch.equal, numbers(total), kept)), "merging leaves shards as they were"
+
+
+@pytest.mark.parametrize("name", [name for name in STATISTICS if "bank" in name])
+def test_banks_are_the_same_to_the_last_bit_in_either_nesting(name):
+    bank = STATISTICS[name]
+    (once,) = gathered(bank, [0, 90])
+    a, b, c = gathered(bank, [0, 20, 47, 90])
+    for merged in (bank.merge(bank.merge(a, b), c), bank.merge(a, bank.merge(b, c))):
+        assert torch.equal(merged.features, once.features) and torch.equal(merged.labels, once.labels)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_fitted_on_merged_shards_every_detector_is_the_same(name):
+    detectors = {name: made(name)}
+    once = gather(detectors, [whole()]).fit()[name]
+    shards = [gather(detectors, [part], start=17 * place) for place, part in enumerate(whole().split(17))]
+    merged = reduce(lambda first, second: first.merge(second), shards).fit()[name]
+    assert merged.warnings == once.warnings
+    torch.testing.assert_close(merged.score(whole(2)), once.score(whole(2)), rtol=1e-5, atol=1e-5)
+
+
+def test_classes_that_only_one_shard_has():
+    parts = [Seen(torch.ones(2, 2), labels=torch.tensor(labels)) for labels in ([0, 0], [3, 1])]
+    totals = [ClassSums().add(None, part) for part in parts]
+    for first, second in (totals, totals[::-1]):
+        assert ClassSums().merge(first, second).counts.tolist() == [2, 1, 0, 1]
+
+
+def test_a_plan_gathers_shards_of_images():
+    route = plan([MDS(), GradNorm(), DICE()], model())
+    batches = [(pictures(seed, 20), model().see(pictures(seed, 20)).predictions) for seed in range(4)]
+    merged = route.gather(batches[:2]).merge(route.gather(batches[2:], start=40))
+    expected = route.score(route.fit(batches), [pictures(9, 8)])
+    for name, scores in route.score(merged.fit(), [pictures(9, 8)]).items():
+        torch.testing.assert_close(scores, expected[name])
+
+
+def test_shards_without_images():
+    detectors = {"KNN": KNN(1), "MSP": MSP()}
+    full, none = gather(detectors, [whole()]), gather(detectors, [whole().take([])], start=90)
+    for merged in (full.merge(none), none.merge(full)):
+        assert len(merged.fit()["KNN"].state) == 90
+    with pytest.raises(OpenworldError, match="no training image, but KNN learns"):
+        none.merge(none).fit()
+
+
+def test_negative_features_of_any_shard_are_told():
+    head, rows = Head(torch.eye(2)), torch.tensor([[1.0, 2.0]])
+    shards = [gather({"GradNorm": GradNorm()}, [Seen(one, head)]) for one in (rows, -rows)]
+    assert "the smallest here is -2" in shards[0].merge(shards[1]).fit()["GradNorm"].warnings[0]
+
+
+@dataclass(frozen=True)
+class Count:
+    """A statistic of another package that cannot be merged."""
+
+    needs = ("features",)
+
+    def add(self, total, seen):
+        return (total or 0) + len(seen)
+
+
+@dataclass(frozen=True)
+class Counting(MSP):
+    name = "Counting"
+    gathers = (Count(),)
+
+    def learn(self, head, count):
+        return count
+
+
+def test_what_cannot_be_merged():
+    one = gather({"KNN": KNN(1)}, [whole()])
+    with pytest.raises(OpenworldError, match="other detectors or settings; gather both for the same"):
+        one.merge(gather({"KNN": KNN(2)}, [whole()]))
+    with pytest.raises(OpenworldError, match="the heads of the shards differ"):
+        one.merge(gather({"KNN": KNN(1)}, [replace(whole(), head=Head(torch.rand(3, 24)))]))
+    other = gather({"Counting": Counting()}, [whole()])
+    with pytest.raises(OpenworldError, match="Count has no `merge`; gather all training images in one pass"):
+        other.merge(other)
+
+
+@pytest.mark.parametrize("detector", [ReAct(bank=20), NNGuide(1, 0.5), KNN(1, bank=9)])
+def test_samples_of_shards_that_do_not_follow_one_another(detector):
+    first, second = (gather({"it": detector}, [part]) for part in whole().split(45))
+    with pytest.raises(OpenworldError, match="ends before image 45, the next begins with image 0.*start=45"):
+        first.merge(second)
