@@ -1,27 +1,33 @@
-"""Speed of shift degrees: the k nearest of 100,000 reference rows for 100,000 queries, against faiss-cpu.
+"""Speed of shift degrees against faiss-cpu's flat index, and the memory of degrees over shards.
 
-    python bench/shift_degrees.py [--quick] [--device cuda] [--queries N] [--reference M] [--width D]
+    python bench/shift_degrees.py [--quick | --full] [--device cuda] [--threads T] [--width D]
 
-Rows lie around random centres, as features of classes do. Prints processor seconds of a fresh process each (elapsed
-ones on a GPU, whose candidates are found in float16), how large that process grew, the ratio to faiss's flat index of
-inner products on the same unit rows (building it included), and whether both name the same neighbours. --quick takes
-2,000 queries. Without faiss, or on a GPU, ours is timed alone, and the time of 14 million queries is extrapolated.
+Rows lie around random centres, as features of classes do, and are of unit length for both. On a CPU both search in one
+process, in turns, because machines are shared: processor seconds with one thread, elapsed ones with more; the ratio is
+the median over the turns (building the index included), beside whether both name the same neighbours. Sizes are 20,000
+and 50,000 queries and reference rows, with --full 100,000 too, with --quick 2,000 x 20,000. On a GPU candidates are
+found in float16, the size is 100,000 and, with --full, a million queries x 1.28 million rows, and faiss takes no part.
+Times of larger tasks are extrapolated by the number of products. Last, by how much a process grows that measures
+features in files shard by shard, beside the bound that `streamed_degrees` states.
 """
 
 import argparse
 import resource
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 K = 10
 CENTRES = 1_000
-IMAGENET_21K = 14_000_000
+TASKS = {"1M x 1.28M": 1e6 * 1.28e6, "ImageNet-21K (14M) x ImageNet-1K (1.28M)": 14e6 * 1.28e6}
 
 
 @dataclass(frozen=True)
@@ -30,8 +36,11 @@ class Size:
 
     queries: int
     reference: int
-    width: int
-    device: str
+    width: int = 256
+    device: str = "cpu"
+
+    def __str__(self) -> str:
+        return f"{self.queries:,} x {self.reference:,} x {self.width} on {self.device}"
 
 
 def simulated(size: Size) -> tuple[np.ndarray, np.ndarray]:
@@ -66,20 +75,34 @@ def faiss(queries: np.ndarray, reference: np.ndarray, device: str) -> tuple[np.n
     return 1 - products, places
 
 
-def timed(search: Callable, size: Size) -> tuple[float, float, np.ndarray, np.ndarray]:
-    """Seconds, the gigabytes that the search added, distances and places; imports are done before."""
-    queries, reference = simulated(size)
-    search(queries[:20], reference[:200], size.device)
-    before, clock = _grown(), time.perf_counter if size.device.startswith("cuda") else time.process_time
+def timed(search: Callable, rows: tuple, device: str) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
+    import torch
+
+    clock = time.process_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
     started = clock()
-    distances, places = search(queries, reference, size.device)
-    return clock() - started, _grown() - before, distances, places
+    found = search(*rows, device)
+    return clock() - started, found
 
 
-def alone(search: Callable, size: Size):
-    """`timed` in a fresh process, so that the memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(timed, search, size).result()
+def compare(size: Size, turns: int) -> None:
+    """One line: seconds of both, the ratio, the agreement, and what larger tasks would take."""
+    rows = simulated(size)
+    searches = [ours, faiss] if size.device == "cpu" and find_spec("faiss") else [ours]
+    for search in searches:
+        search(rows[0][:20], rows[1][:4000], size.device)
+    seconds: list[list[float]] = []
+    for _ in range(turns):
+        took, found = zip(*(timed(search, rows, size.device) for search in searches), strict=True)
+        seconds.append(took)
+    own = median(took[0] for took in seconds)
+    print(f"{size}, k = {K}, turns: {turns}")
+    print(f"  openworld {own:8.2f} s, {own / size.queries / size.reference * 1e9:.4f} ns a product")
+    if len(searches) > 1:
+        ratio = median(took[1] / took[0] for took in seconds)
+        print(f"  faiss     {median(took[1] for took in seconds):8.2f} s, faiss / openworld = {ratio:.2f}")
+        print(f"  {agreement(*found)}")
+    for name, products in TASKS.items():
+        print(f"  extrapolated to {name}: {own * products / size.queries / size.reference / 3600:.2f} h a half")
 
 
 def agreement(one: tuple, two: tuple) -> str:
@@ -88,33 +111,67 @@ def agreement(one: tuple, two: tuple) -> str:
     return f"{100 * same:.4f} % of the neighbours are the same, distances differ by up to {apart:.0e}"
 
 
-def report(size: Size) -> None:
-    print(f"{size.queries:,} x {size.reference:,} x {size.width}, k = {K}, on {size.device}")
-    seconds, memory, *found = alone(ours, size)
-    per_product = seconds / size.queries / size.reference * 1e9
-    print(f"  openworld  {seconds:9.2f} s  {memory:6.2f} GB more  {per_product:.3f} ns a product", flush=True)
-    if size.device != "cpu" or find_spec("faiss") is None:
-        hours = seconds * IMAGENET_21K / size.queries / 3600
-        print(f"  extrapolated to {IMAGENET_21K:,} queries: {hours:.2f} hours a half")
-        return
-    slow, memory, *others = alone(faiss, size)
-    print(f"  faiss      {slow:9.2f} s  {memory:6.2f} GB more  faiss / openworld = {slow / seconds:.2f}")
-    print(f"  {agreement(found, others)}")
+def grown_by(part: int, shard: int, width: int, folder: str) -> float:
+    """Megabytes that `sharded_degrees` adds to a process that has imported everything."""
+    import torch
+
+    from openworld.shift import Decomposition, Shards, sharded_degrees
+
+    split = Decomposition.of_matrix(torch.eye(width))
+    files = Path(folder, "images.npy"), Path(folder, "reference.npy")
+    tiny = Path(folder, "tiny.npy")
+    np.save(tiny, np.load(files[0], mmap_mode="r")[:50])
+    sharded_degrees(split, tiny, tiny, Path(folder, "warm"))
+    before = _peak()
+    sharded_degrees(split, *files, Path(folder, f"run-{part}-{shard}"), shards=Shards(shard, part))
+    return _peak() - before
 
 
-def _grown() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+def memory(width: int, quick: bool) -> None:
+    """Growth of a fresh process for a reference of one shard and of several, beside the bound."""
+    part, shard = (1_000, 4_000) if quick else (4_000, 2**15)
+    bound = (width * (8 * part + 10 * shard) + 32 * K * 2 * part + 150e6) / 1e6
+    for shards in (1, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = simulated(Size(2 * part, shards * shard, width))
+            for name, one in zip(("images", "reference"), rows, strict=True):
+                np.save(Path(folder, f"{name}.npy"), one)
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                grown = pool.submit(grown_by, part, shard, width, folder).result()
+        print(
+            f"memory of {2 * part:,} images x {shards * shard:,} rows of {width} numbers in {shards} shard(s): "
+            f"+{grown:.0f} MB, bound {bound:.0f} MB"
+        )
+
+
+def _peak() -> float:
+    """Megabytes, the most this process has had resident."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="2,000 queries")
-    parser.add_argument("--queries", type=int, default=100_000)
-    parser.add_argument("--reference", type=int, default=100_000)
+    parser.add_argument("--full", action="store_true", help="the largest size as well")
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=3)
     asked = parser.parse_args()
-    report(Size(2_000 if asked.quick else asked.queries, asked.reference, asked.width, asked.device))
+    import torch
+
+    torch.set_num_threads(asked.threads)
+    if find_spec("faiss"):
+        import faiss as library
+
+        library.omp_set_num_threads(asked.threads)
+    small, large = ([20_000, 50_000], [100_000]) if asked.device == "cpu" else ([100_000], [])
+    sizes = [Size(2_000, 20_000)] if asked.quick else [Size(n, n) for n in small + large * asked.full]
+    if asked.full and asked.device != "cpu":
+        sizes.append(Size(1_000_000, 1_280_000))
+    for size in sizes:
+        compare(Size(size.queries, size.reference, asked.width, asked.device), asked.turns)
+    memory(2 * asked.width, asked.quick)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import torch
 from openworld import backbones, datasets
 from openworld.estimators import ESTIMATORS
 from openworld.learners import LEARNERS, Fitted, configure
-from openworld.protocols import AccuracyEstimationSpec, RecognitionSpec
+from openworld.protocols import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
 from openworld.runs import read_spec
 
 
@@ -62,6 +62,13 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
     assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 95)
     assert all(len(one.pictures.load()) == spec.images for one in spec.ground.conditions)
     assert (len(spec.models), len(spec.seeds), {len(one.checkpoints) for one in spec.models}) == (3, 3, {3})
+
+
+def test_the_example_of_open_world_quality_by_shift_shows_every_style(repository):
+    spec = read_spec(repository / "examples" / "open-world-by-shift-embedded.toml", OpenWorldShiftSpec)
+    assert {one.domain for one in spec.pool} == set(datasets.drawings.STYLES) and len(spec.pool) == 16
+    assert [one.label for one in spec.learners] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
+    assert [one.label for one in spec.estimators] == ["AC", "DoC", "ATC-MC", "COT", "FRAP"]
 
 
 def test_a_scale_of_its_own_is_that_of_the_backbone(repository, clip):

@@ -2,6 +2,11 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
@@ -12,6 +17,7 @@ from typer.testing import CliRunner
 
 from openworld import backbones, datasets
 from openworld.cli.app import app
+from openworld.protocols import _shift_seeing, _shift_texts
 from openworld.shift import Decomposition, load_decomposition
 
 
@@ -51,7 +57,7 @@ def usual(folders):
 def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     done = openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("Of 32 pictures, ") and "looks \\ meaning" in done.output
+    assert "far in meaning" in done.output and ": of 32 pictures, " in done.output and "looks \\ meaning" in done.output
     assert "Report:" in done.output and "2nd nearest of 24 reference pictures" in done.output
     told = json.loads((tmp_path / "out" / "shift.json").read_text())
     assert np.sum(told["cells"]) == 32 and [one["name"] for one in told["looks"]] and len(told["tests"]) == 2
@@ -63,7 +69,7 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     assert all((folders / "known") in one.parents for one in map(type(folders), table["semantic_nearest"]))
     assert load_decomposition(tmp_path / "out" / "laid.safetensors").about["method"] == "by hand"
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "Which looks are far" in page and "data:image/png" in page and "http://" not in page.replace("www.w3", "")
+    assert "Which looks are far" in page and "data:image/jpeg" in page and "http://" not in page.replace("www.w3", "")
 
 
 def test_degrees_are_those_of_the_pictures_by_brute_force(folders, usual, tmp_path):
@@ -85,7 +91,8 @@ def test_degrees_are_those_of_the_pictures_by_brute_force(folders, usual, tmp_pa
 
 def test_what_is_in_the_reference_is_said_to_be(folders, usual):
     told = json.loads(openworld(*usual, "--test", folders / "known", "--json").output)
-    assert any("24 of the 24 pictures are in known too" in one for one in told["warnings"])
+    assert any("24 of the 24 pictures are in the reference too" in one for one in told["warnings"])
+    assert told["axes"]["semantic"]["median"] == pytest.approx(told["axes"]["semantic"]["own_median"], abs=1e-6)
 
 
 def test_pictures_without_classes_have_no_concepts(folders, usual, tmp_path):
@@ -104,11 +111,147 @@ def test_unreadable_pictures_stop_it_or_are_counted(folders, usual, tmp_path):
     assert told["tests"][0]["unreadable"] == 1 and told["tests"][0]["n"] == 12
 
 
+def test_data_sets_by_name(usual, folders):
+    where = "emoji-groups/emojione-monotone/validation"
+    told = json.loads(openworld(*usual, "--test", where, "--test", folders / "new", "--json").output)
+    images = datasets.load("emoji-groups", domain="emojione-monotone", part="validation")
+    assert told["tests"][0] == {"name": where, "n": len(images), "classes": 8, "unreadable": 0}
+    assert {one["name"] for one in told["looks"]} == {where, "new"}
+
+
+def test_json_is_whole_and_every_name_in_it_is_explained(usual, folders):
+    told = json.loads(openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--json").output)
+    page = (Path(__file__).parents[2] / "docs" / "measuring-shift.md").read_text()
+    nested = told["reference"], told["axes"]["semantic"], told["looks"][0], told["examples"][0]
+    for names in (told, *nested):
+        assert [name for name in names if f"`{name}`" not in page] == []
+    assert np.sum(told["cells"]) == sum(told["far"].values()) == sum(one["n"] for one in told["tests"]) == 32
+    assert told["present"] == [[count >= told["least"] for count in row] for row in told["cells"]]
+    for axis in told["axes"].values():
+        assert len(axis["counts"]) == len(axis["cuts"]) + 1 == 8 and sum(axis["counts"]) == 32
+
+
+def test_numbers_agree_with_the_degrees_of_the_pictures(usual, folders, tmp_path):
+    openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--out", tmp_path)
+    told = json.loads((tmp_path / "shift.json").read_text())
+    table = {
+        name: np.array(held)
+        for name, held in pyarrow.parquet.read_table(tmp_path / "degrees.parquet").to_pydict().items()
+    }
+    for half, axis in told["axes"].items():
+        far = table[f"{half}_degree"] > axis["usual"]
+        assert far.tolist() == table[f"{half}_far"].tolist() and far.mean() == axis["beyond"]
+        assert np.median(table[f"{half}_degree"]) == axis["median"]
+        assert (
+            np.searchsorted(axis["cuts"], table[f"{half}_degree"], side="right").tolist()
+            == table[f"{half}_level"].tolist()
+        )
+        for one in told["looks"]:
+            assert one[half] == np.median(table[f"{half}_degree"][table["set"] == one["name"]])
+    both = table["semantic_far"] & table["covariate_far"]
+    assert (
+        told["far"]["both"] == both.sum()
+        and told["far"]["neither"] == (~table["semantic_far"] & ~table["covariate_far"]).sum()
+    )
+
+
+def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folders, tmp_path, monkeypatch):
+    monkeypatch.setattr(_shift_texts, "STEPS", 20)
+    (tmp_path / "names.txt").write_text(
+        "\n".join(f"{kind} {thing}" for kind in ("red", "old") for thing in "abcdefghijkl")
+    )
+    sides = "--reference", folders / "known", "--test", folders / "new", "--neighbour", 2
+    first = openworld(*sides, "--classnames", tmp_path / "names.txt", "--out", tmp_path / "first")
+    assert first.exit_code == 0, first.output
+    kept = "--laid", tmp_path / "first" / "laid.safetensors", "--levels-of", tmp_path / "first" / "shift.json"
+    openworld(*sides, *kept, "--out", tmp_path / "second")
+    for name in ("degrees.csv", "degrees.parquet", "laid.safetensors"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    one = next((folders / "new").rglob("*.png"))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / one.name).write_bytes(one.read_bytes())
+    alone = openworld("--reference", folders / "known", "--test", tmp_path / "one", "--neighbour", 2, *kept)
+    assert alone.exit_code == 0 and ": the picture lies " in alone.output
+
+
+def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monkeypatch):
+    monkeypatch.setattr(_shift_seeing, "STEPS", 5)
+    monkeypatch.setattr(_shift_seeing, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))
+    images = datasets.load("emoji-concepts", part="test")
+    first = [int(np.flatnonzero(images.labels == label)[0]) for label in range(22)]
+    save(tmp_path / "things", images.subset(first), 22)
+    sides = "--test", folders / "new", "--neighbour", 2, "--taught-by", "pictures"
+    done = openworld("--reference", tmp_path / "things", *sides, "--out", tmp_path / "first")
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "first" / "shift.json").read_text())
+    assert told["backbone"] == "embedded, looks" and "pictures of 22 things in 5 looks" in " ".join(told["limits"])
+    kept = "--reference", tmp_path / "things", *sides[:4], "--laid", tmp_path / "first" / "laid.safetensors"
+    assert openworld(*kept, "--out", tmp_path / "second").exit_code == 0
+    degrees = [(tmp_path / place / "degrees.csv").read_bytes() for place in ("first", "second")]
+    assert degrees[0] == degrees[1]
+    refused = openworld("--reference", folders / "known", *sides)
+    assert refused.exit_code == 2 and "classes, and LAID learns what meaning is from pictures of 20" in refused.output
+
+
+def test_killed_it_goes_on_and_ends_with_the_same_bytes(folders, usual, tmp_path, monkeypatch):
+    arguments = ["shift", *map(str, usual), "--test", str(folders / "new"), "--test", str(folders / "grey"), "--quiet"]
+    script = (
+        "import os, signal\nfrom openworld.protocols import measuring_shift\n"
+        "measuring_shift._against = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"from openworld.cli.app import app\napp({arguments!r})"
+    )
+    cache = tmp_path / "cache"
+    killed = subprocess.run([sys.executable, "-c", script], env=os.environ | {"OPENWORLD_CACHE": str(cache)})
+    assert killed.returncode == -signal.SIGKILL
+    known = {file: file.stat().st_mtime_ns for file in cache.rglob("*.safetensors")}
+    assert known
+    results = []
+    for folder in (cache, tmp_path / "other"):
+        monkeypatch.setenv("OPENWORLD_CACHE", str(folder))
+        assert openworld(*arguments[1:], "--out", tmp_path / "out").exit_code == 0
+        results.append({file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()})
+    assert results[0] == results[1] and len(results[0]) == 5
+    assert all(file.stat().st_mtime_ns == time for file, time in known.items())
+
+
+def test_names_sizes_and_modes_of_files_do_not_matter(folders, usual, tmp_path):
+    top = tmp_path / "neue Bilder 猫"
+    images = datasets.load("emoji-concepts", part="test")
+    for row, mode in enumerate(("L", "RGB", "RGBA", "P", "1", "LA", "CMYK")):
+        own = top / f"ein Ding {row} é"
+        own.mkdir(parents=True)
+        ending = "jpg" if mode == "CMYK" else "png"
+        images.image(row).resize((3 + 90 * row, 200 - 30 * row or 1)).convert(mode).save(own / f"ü {row}.{ending}")
+    (own / ".hidden.png").write_bytes(b"left by an operating system")
+    done = openworld(*usual, "--test", top, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "out" / "shift.json").read_text())
+    assert told["tests"][0]["n"] == 7 and {one["name"] for one in told["concepts"]} == {
+        f"ein Ding {row} é" for row in range(7)
+    }
+
+
+def test_folders_that_hold_no_classes(folders, usual, tmp_path):
+    picture = next((folders / "new").rglob("*.png")).read_bytes()
+    for place in ("a/deep/1.png", "a/deep/2.png", "b/3.png"):
+        (tmp_path / "deep" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "deep" / place).write_bytes(picture)
+        (tmp_path / "parts" / "train" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "parts" / "train" / place).write_bytes(picture)
+    told = json.loads(openworld(*usual, "--test", tmp_path / "deep", "--test", folders / "new", "--json").output)
+    assert told["tests"][0]["n"] == 3 and told["tests"][0]["classes"] == 0
+    assert any("deep holds pictures in folders at several depths" in one for one in told["warnings"])
+    refused = openworld(*usual, "--test", tmp_path / "parts")
+    assert refused.exit_code == 2 and "parts holds parts, not classes" in refused.output
+
+
 def test_refusals(folders, usual, tmp_path):
     known, new = folders / "known", folders / "new"
     (tmp_path / "empty").mkdir()
     (tmp_path / "one").mkdir()
+    (tmp_path / "hidden").mkdir()
     Image.new("RGB", (8, 8)).save(tmp_path / "one" / "a.png")
+    Image.new("RGB", (8, 8)).save(tmp_path / "hidden" / ".a.png")
     (tmp_path / "names.txt").write_text("cat\ndog\n")
     loose = "--reference", tmp_path / "one", "--test", tmp_path / "one"
     few = "--reference", known, "--test", new, "--classnames", tmp_path / "names.txt"
@@ -121,6 +264,11 @@ def test_refusals(folders, usual, tmp_path):
         (loose, "no class names for LAID to learn from"),
         (few, "there are 2 class names"),
         (("--reference", known, "--test", new, "--laid", tmp_path / "names.txt"), "holds no decomposition"),
+        ((*usual, "--test", new, "--levels-of", tmp_path / "names.txt"), "holds no levels"),
+        ((*usual, "--test", new, "--levels", 2), "levels"),
+        ((*usual, "--test", new, "--taught-by", "pictues"), "pictures"),
+        ((*usual, "--test", "emoji-concepts/noto/test/more"), "has too many parts"),
+        ((*usual, "--test", tmp_path / "hidden"), "holds no picture but hidden ones"),
     ):
         done = openworld(*arguments)
         assert done.exit_code in (1, 2) and sentence in done.output, (arguments, done.output)

@@ -42,6 +42,23 @@ def test_a_set_of_an_older_version_and_one_that_is_not_whole(tmp_path):
     assert (told[unfinished].dataset, told[unfinished].images) == ("", None)
 
 
+@pytest.mark.parametrize(
+    ("file", "holds"),
+    [
+        ("decomposition.safetensors", "a decomposition"),
+        ("degrees.safetensors", "shift degrees"),
+        ("00002-weights.safetensors", "1 checkpoint"),
+        (f"answers-{'0' * 32}.safetensors", "answers of 1 classifier"),
+    ],
+)
+def test_what_protocols_keep_is_ours_too(tmp_path, file, holds):
+    folder = tmp_path / ("c" * 32)
+    folder.mkdir()
+    (folder / file).write_bytes(b"numbers")
+    kept = look(tmp_path)
+    assert [one.holds for one in kept.sets] == [holds] and not kept.foreign
+
+
 def test_nothing_there_is_nothing():
     from openworld.features import default_cache
 

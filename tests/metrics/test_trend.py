@@ -62,6 +62,15 @@ def test_equals_what_the_released_analysis_prints(number):
         assert [f"{found.correlation:.2f}", f"{found.sensitivity:.2f}"] == printed[place : place + 2]
 
 
+def test_equals_the_last_table_as_the_released_function_returns_it():
+    table, expected = ANALYSED["datasets"][-1]["inputs"]["auroc_percent_rows_cov_cols_sem"], ANALYSED["check_last"]
+    result = shift_trend(table)
+    assert result.semantic_curve == pytest.approx(expected["sem_mean"], abs=1e-9)
+    assert result.covariate_curve == pytest.approx(expected["cov_mean"], abs=1e-9)
+    assert result.covariate.correlation == pytest.approx(expected["cov_correlation"], abs=1e-9)
+    assert result.covariate.slope == pytest.approx(expected["cov_sensitivity_signed"], abs=1e-9)
+
+
 def test_common_levels_keep_a_missing_corner_from_lifting_a_row():
     """AUROC grows with meaning alone; where the last looks lack near cells it seems to grow with looks too."""
     table = np.tile(np.arange(5.0), (4, 1))

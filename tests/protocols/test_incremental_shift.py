@@ -1,5 +1,7 @@
 """Incremental shift: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
 
+from shutil import copytree
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from openworld.metrics import auroc
 from openworld.protocols import IncrementalShiftSpec, read_protocol, stages_of
 from openworld.protocols._incremental_cells import given_cells
 from openworld.protocols._incremental_entries import TWO_TOWER, CellsSpec, JudgedSpec
-from openworld.protocols._incremental_outcome import Sides, common_curve, detector_told, labelling
+from openworld.protocols._incremental_outcome import Sides, detector_told, labelling
 from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
 from openworld.protocols.incremental_shift import fingerprints, run_unit, summary, tasks, units
@@ -152,12 +154,6 @@ def test_a_detector_by_hand():
     assert told["cells"][0][1]["fpr"] == 0.0 and told["cells"][1][1]["fpr_openood"] == 0.5
 
 
-def test_no_common_level_is_none():
-    assert common_curve(np.eye(2), np.eye(2, dtype=bool)) == (None, None)
-    assert common_curve(np.eye(2), np.zeros((2, 2), bool)) == (None, None)
-    assert common_curve(np.array([[1.0, 9.0]]), np.array([[True, False]])) == (1.0, None)
-
-
 def test_labelling_by_hand():
     sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
     told = labelling(sides, np.array([True, False, False]), np.array([0, 0, 3]), 4)
@@ -218,21 +214,89 @@ def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
     assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
 
 
+# --- what is odd, and what is wrong ---------------------------------------------------------------------------
+
+
+def judged_once(shapes, ran, tmp_path, **changed):
+    """The records of a run of the network alone, with pictures embedded before."""
+    spec = read_protocol(given(shapes, models=[NETWORK | {"detectors": [{"detector": "MSP"}]}]) | changed)
+    return run(spec, tmp_path / "odd", ran[1] / "cache")[1][0].metrics
+
+
+def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, classes="all")
+    assert told["pool"]["known"] == told["pool"]["n"] == 80 and np.sum(told["otherwise"]["counts"]) == 0
+    detector = told["otherwise"]["detectors"]["MSP"]
+    assert detector["cells"] == [[None] * 4] * 4 and detector["trend"]["semantic"]["slope"] is None
+    assert told["labelling"]["detectors"]["MSP"]["unknown"] == {"value": None, "interval": None}
+
+
+def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
+    assert told["counts"] == [[80, 0], [0, 0], [0, 0], [0, 0]]
+    assert told["detectors"]["MSP"]["covariate_curve"]["all"][1:] == [None] * 3
+    assert (
+        told["labelling"]["subsets"]["far"] == 0
+        and "two distinct" in told["detectors"]["MSP"]["trend"]["semantic"]["reason"]
+    )
+
+
+def test_cells_with_too_few_pictures_are_not_available(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, least=1000)
+    assert told["detectors"]["MSP"]["cells"] == [[None] * 4] * 4 and np.sum(told["counts"]) == 80
+
+
+def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
+    for name in ("blue circle", "red square", "red circle", "green circle"):
+        place = tmp_path / "alike" / "test" / name
+        place.mkdir(parents=True)
+        (place / "0.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    with pytest.raises(OpenworldError, match="semantic levels: the degrees are .* nothing to cut"):
+        judged_once(shapes, ran, tmp_path, pool=[{"dataset": str(tmp_path / "alike")}])
+
+
+def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
+    spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
+    with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+        run(spec, tmp_path / "strict", ran[1] / "cache")
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for stage in stages_of(spec, machine):
+        stage.work(Crew("local", 1, tmp_path / "lax"), None)
+    for record in execute(units(spec, machine), RunStore(tmp_path / "lax")):
+        assert record.metrics["pool"]["n"] == 39 == np.sum(record.metrics["counts"])
+        assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
+
+
+def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red square" / "1.png").write_bytes(b"none")
+    cells = {"lists": lists.lists, "pictures": str(tmp_path / "damaged")}
+    spec = read_protocol(given(shapes, cells=cells, pool=[]))
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for unit in units(spec, machine):
+        with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+            run_unit(unit.arguments["task"], unit.resources["machine"], unit.inputs)
+
+
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("changed", "said"),
     [
-        ("a/1.png\n\n", "line 2 of .* is empty"),
-        ("a/1.png\na/1.png\n", "stands in two cells, or twice"),
-        ("../a/1.png\n", "leave|outside|below|\\.\\."),
-        ("a/gone.png\n", "missing"),
-        (None, "holds no list"),
+        ({"k": 25}, "distances to training picture number 25, and there are 24"),
+        ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
     ],
 )
-def test_bad_lists_are_refused(tmp_path, lines, said):
-    if lines is not None:
-        (tmp_path / "cov_0_sem_0.txt").write_text(lines)
+def test_what_would_fail_late_is_refused_at_once(shapes, changed, said):
     with pytest.raises(OpenworldError, match=said):
-        given_cells(CellsSpec((str(tmp_path),), str(tmp_path)))
+        units(read_protocol(given(shapes, **changed)), Machine())
+
+
+def test_one_class_is_no_closed_world(shapes, tmp_path):
+    for part in ("train", "validation", "test"):
+        copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
+    with pytest.raises(OpenworldError, match="1 class is in distribution, expected 2 or more"):
+        units(read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine())
 
 
 # --- specs ----------------------------------------------------------------------------------------------------
@@ -245,6 +309,9 @@ def test_bad_lists_are_refused(tmp_path, lines, said):
         ({"seeds": [0, 0]}, "seeds are"),
         ({"pool": []}, "give a pool"),
         ({"id_part": "test"}, "give id_part or the entry another part"),
+        ({"shots": -1}, "shots is -1"),
+        ({"id_part": "train"}, "test on pictures that nothing learned from"),
+        ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their pictures"),
         ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
         ({"models": [{}]}, "give one"),
         ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
@@ -272,6 +339,18 @@ def test_bad_specs_are_refused(shapes, changed, said):
 def test_a_corruption_comes_with_a_severity(shapes, bad):
     with pytest.raises(OpenworldError, match="severity"):
         read_protocol(given(shapes, pool=[{"dataset": str(shapes)} | bad]))
+
+
+def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
+    other = f"{shapes.parent}/./{shapes.name}"
+    with pytest.raises(OpenworldError, match="whose pictures are the in-distribution ones"):
+        read_protocol(given(shapes, pool=[{"dataset": other, "part": "train"}]))
+    with pytest.raises(OpenworldError, match="twice; a picture has one cell"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
+
+
+def test_no_shots_are_all_pictures(shapes):
+    assert read_protocol(given(shapes, shots=0)) == read_protocol(given(shapes, shots=None))
 
 
 def test_cuts_may_be_given(shapes, ran):

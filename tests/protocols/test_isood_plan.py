@@ -33,6 +33,7 @@ def test_downloaded_data_are_read_as_published():
     real, made = found.runs
     assert (real.name, real.tables, made.name, made.tables) == ("imagenet21k", ("1", "8"), "SynIS", ("2",))
     assert real.spec.cells.lists == ("data/imglist/imagenet21k/val",) and real.spec.cells.pictures == "data/imagenet21k"
+    assert real.spec.cells.tested == made.spec.cells.tested == "data/imglist/imagenet1k/test_imagenet.txt"
     assert made.spec.cells.pictures == "data/SynIS" and real.datasets == {"given cells": "ImageNet-21K"}
     assert real.spec.classes == "all" and real.spec.shots is None and found.downloads == ("imagenet",)
     assert units_of(real.spec) == 1, "a saved classifier is judged once, whatever the seeds"
@@ -41,7 +42,7 @@ def test_downloaded_data_are_read_as_published():
 def test_fewer_detectors_and_quicker_runs():
     (run,) = plan("is-ood", ["1"], Ground(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
     assert run.name == "emoji-msp-knn-seed-1" and list(run.methods) == ["MSP", "KNN"]
-    assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 3}
+    assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 6}
 
 
 @pytest.mark.parametrize(("table", "why"), [("3", "decomposed_zero_shot"), ("5", "generated pictures")])
@@ -58,7 +59,7 @@ def test_unknown_detectors_name_the_known_ones():
 def test_what_it_comes_to_is_counted_without_data():
     found = plan("is-ood", ["1", "2"], Ground("elsewhere"))
     told = shift_cost(found, workers=2)
-    assert [run.pictures for run in told.runs] == [522_500 + 50_000, 320_000 + 50_000]
+    assert [run.pictures for run in told.runs] == [522_500 + 45_000, 320_000 + 45_000]
     assert told.units == 2 and told.seconds is None and told.workers == 2
     (run,) = EMBEDDED.runs
     pool = run.spec.ground

@@ -13,11 +13,25 @@ from openworld.report.published import TABLES, published_numbers
 
 REAL, EMBEDDED = Ground("data"), Ground()
 OF_LEARNERS = ("openworldauc", "openpl")
-EVERY = [(paper, number) for paper in TABLES for number in TABLES[paper]]
+FROM_NO_RUN = {"is-ood": {"3"}}
+OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
+"""Tables that embedded data do not have; that they are refused is tested with their paper's plan."""
 
 
-@pytest.mark.parametrize("ground", [REAL, EMBEDDED], ids=["real", "embedded"])
-@pytest.mark.parametrize(("paper", "number"), EVERY)
+def makeable(paper, ground):
+    without = FROM_NO_RUN.get(paper, set()) | (OF_GENERATED_PICTURES.get(paper, set()) if ground.embedded else set())
+    return [number for number in TABLES[paper] if number not in without]
+
+
+EVERY = [
+    pytest.param(paper, number, ground, id=f"{paper}-{number}-{'embedded' if ground.embedded else 'real'}")
+    for ground in (REAL, EMBEDDED)
+    for paper in TABLES
+    for number in makeable(paper, ground)
+]
+
+
+@pytest.mark.parametrize(("paper", "number", "ground"), EVERY)
 def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, ground):
     found, table = plan(paper, [number], ground), find_table(paper, number)
     assert found.tables == (number,) and not found.left_out and found.runs
@@ -33,8 +47,9 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
 @pytest.mark.parametrize("ground", [REAL, EMBEDDED], ids=["real", "embedded"])
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, ground):
-    several = [plan(paper, [number], ground) for number in TABLES[paper]]
-    several += [plan(paper, (), ground), plan(paper, list(TABLES[paper])[:3], ground)]
+    numbers = makeable(paper, ground)
+    several = [plan(paper, [number], ground) for number in numbers]
+    several += [plan(paper, (), ground), plan(paper, numbers[:3], ground)]
     several += [plan(paper, (), Ground(ground.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
     several += [plan(paper, (), Ground(ground.data, seeds=(1,)))]
     specs = {}
@@ -153,7 +168,8 @@ def test_backbones_go_by_the_papers_names(name):
 
 def test_every_method_and_data_set_of_the_papers_has_its_counterpart():
     for paper, module in PAPERS.items():
-        assert {one.method for one in published_numbers(paper)} == set(module.METHODS)
+        told = (one for one in published_numbers(paper) if one.table not in FROM_NO_RUN.get(paper, ()))
+        assert {one.method for one in told} == set(module.METHODS)
     for paper in OF_LEARNERS:
         titles = {title for table in TABLES[paper].values() for title in table.datasets}
         assert titles <= set(NAMES) and titles <= set(PAPERS[paper].STAND_INS)

@@ -52,6 +52,7 @@ def found(numbers, setting, metric):
 def test_trends_of_the_cells_that_are_there(make):
     run = make(told(1, step=0.2), told(0), told(0, kind="two-tower"))
     numbers = measured("is-ood", "1", [run])
+    assert {one.backbone for one in numbers} == {"classifier"}, "what the judged model is called"
     assert {one.method for one in numbers} == {"MSP"} and {one.dataset for one in numbers} == {"emoji-concepts"}
     slope = found(numbers, "semantic shift", "sensitivity(AUROC)")
     assert slope.per_seed == pytest.approx((10.0, 20.0)) and slope.value == pytest.approx(15.0)
@@ -72,6 +73,19 @@ def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
     one = found(measured("is-ood", "8", [make(told(0))]), FULL, "AUROC")
     assert one.value == pytest.approx(60.0) and one.interval == pytest.approx((50.0, 70.0))
     assert (one.over, one.n) == ("images", 99)
+
+
+def test_orders_are_compared_axis_by_axis(make):
+    labels = ("MSP", "KNN", "ASH")
+    steps = dict(zip(labels, (0.05, 0.1, 0.15), strict=True))
+    one = told(0)
+    one["detectors"] = {label: told(0, step=step)["detectors"]["MSP"] for label, step in steps.items()}
+    shown = beside("is-ood", "1", measured("is-ood", "1", [make(one)]))
+    columns = [(order.metric, order.setting) for order in shown.agreements]
+    assert len(columns) == 4 and ("correlation(AUROC)", "covariate shift") in columns, "no mean over both axes"
+    (near,) = [one for one in shown.agreements if (one.metric, one.setting) == ("sensitivity(AUROC)", "semantic shift")]
+    # Ours: MSP < KNN < ASH; printed: ASH 5.56 < MSP 5.59 < KNN 6.64.
+    assert near.tau == pytest.approx(-1 / 3) and "AUROC, semantic shift: the two orders of 3 methods" in near.words
 
 
 def test_the_table_stands_beside_the_printed_one(make):

@@ -28,9 +28,8 @@ def drawn(n, m, width, seed=0, dtype=np.float32):
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """Tiles and slabs so small that a toy reference takes many of them."""
+    """Tiles so small that a toy reference takes many of them."""
     monkeypatch.setattr(search, "TILE", 64)
-    monkeypatch.setattr(search, "SLAB", 256)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -47,9 +46,21 @@ def test_of_several_blocks_of_queries(small_tiles):
     assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
 
 
-def test_maxima_of_maxima_are_taken():
-    queries, reference = drawn(4, 5000, 8)  # 1250 groups in one slab, in bunches and a loose rest
-    assert nearest(queries, reference, 3).distances == pytest.approx(plain(queries, reference, 3), abs=1e-13)
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_that_come_ever_nearer_or_ever_farther(small_tiles, order):
+    """The worst order, in which every tile is better than all before, and the best."""
+    queries, reference = drawn(6, 900, 5)
+    reference = reference[np.argsort(order * (reference @ queries[0]))]
+    assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
+
+
+def test_finds_of_a_single_query_overflow_the_waiting_room(small_tiles):
+    """One query of many finds new neighbours in every tile, the others in none."""
+    rng = np.random.default_rng(0)
+    queries = np.eye(2, 8)[[0] + [1] * 99] + 0.01 * rng.normal(size=(100, 8))
+    reference = np.concatenate([np.eye(2, 8)[[1]] + 0.01 * rng.normal(size=(64, 8)), rng.normal(size=(1500, 8))])
+    reference[64:] += np.linspace(0, 20, 1500)[:, None] * np.eye(8)[0]
+    assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
 
 
 @given(
@@ -81,6 +92,53 @@ def test_near_duplicates_beyond_the_arithmetic_are_told_apart(half):
     ours = queries / np.linalg.norm(queries, axis=1, keepdims=True)
     exact = np.sort(((ours[:, None] - apart[None]) ** 2).sum(axis=2) / 2, axis=1)[:, :10]
     assert found.distances == pytest.approx(exact, rel=1e-6)
+
+
+def distinct(order):
+    """Rows of few directions many times over, in some order: most distances are equal."""
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(20, 7)).astype(np.float32)[rng.integers(0, 20, 600)][order]
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_of_equally_near_rows_the_first_are_taken(half):
+    """More equal rows than candidates: the k-th is as near as the next, in any arithmetic."""
+    queries, reference = drawn(5, 1, 7)[0], distinct(np.arange(600))
+    found = nearest(queries, reference, 10, half=half)
+    for row, distances in zip(found.places, all_distances(queries, reference), strict=True):
+        assert row.tolist() == np.lexsort((np.arange(600), distances))[:10].tolist()
+
+
+def all_distances(queries, reference):
+    """The very distances that are measured, float64[N, M], pair by pair."""
+    return np.concatenate([nearest(queries, [row], 1).distances for row in reference], axis=1)
+
+
+@pytest.mark.parametrize("cuts", [(1,), (17, 40, 333), tuple(range(50, 600, 50))])
+def test_shards_and_blocks_decide_as_one_among_equals(cuts, monkeypatch):
+    queries, reference = np.repeat(drawn(5, 1, 7)[0], 3, axis=0), distinct(np.arange(600))
+    whole = nearest(queries, reference)
+    edges = zip([0, *cuts], [*cuts, 600], strict=True)
+    monkeypatch.setattr(sys.modules["openworld.shift.nearest"], "QUERIES", 2)
+    merged = merge_nearest([nearest(queries, reference[start:stop], first=start) for start, stop in edges])
+    assert whole.distances.tobytes() == merged.distances.tobytes() and (whole.places == merged.places).all()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+@pytest.mark.parametrize("half", [False, True])
+def test_tiny_and_huge_rows(scale, half):
+    queries, reference = drawn(9, 200, 6)
+    scaled = (reference * np.where(np.arange(200) % 2, scale, 1)[:, None]).astype(np.float32)
+    found = nearest((queries * scale).astype(np.float32), scaled, half=half)
+    assert found.distances == pytest.approx(plain(queries, reference, 10), abs=1e-6)
+
+
+def test_a_kth_and_a_next_that_differ_by_next_to_nothing():
+    """Distances that float32 products cannot tell apart, in an order that misleads who takes the first."""
+    angles = 0.5 + 1e-9 * np.arange(400)[::-1]
+    reference = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    found = nearest([[1.0, 0.0]], reference, 10)
+    assert found.places[0].tolist() == list(range(399, 389, -1))
 
 
 def test_equal_rows():
@@ -116,9 +174,9 @@ def test_the_arithmetic_is_trusted_no_further_than_it_goes(monkeypatch):
     queries, reference = drawn(30, 500, 16)
     expected, rng = nearest(queries, reference, half=True), np.random.default_rng(1)
 
-    def spoiled(rows, asked, out):
+    def spoiled(asked, rows, out):
         noise = torch.from_numpy(rng.uniform(-1, 1, size=tuple(out.shape))) * 2**-10 * (rows.dtype == torch.float16)
-        out.copy_(rows.double() @ asked.double().T + noise)
+        out.copy_(asked.double() @ rows.double().T + noise)
 
     monkeypatch.setattr(search, "_multiply", spoiled)
     found = nearest(queries, reference, half=True)
@@ -171,9 +229,8 @@ def test_memory_is_of_tiles_not_of_all_products(monkeypatch):
 
     monkeypatch.setattr(torch.Tensor, "new_empty", new_empty)
     monkeypatch.setattr(search, "TILE", 64)
-    monkeypatch.setattr(search, "SLAB", 256)
     nearest(*drawn(40, 5000, 4))
-    assert largest[0] <= 40 * 64
+    assert largest[0] <= max(40 * 64, 5000 * 4)
 
 
 def test_the_kth():

@@ -6,7 +6,7 @@ import torch
 from sklearn.decomposition import PCA as Peer
 
 from openworld import OpenworldError
-from openworld.shift import PCA, Decomposition, decomposed_zero_shot, overlap
+from openworld.shift import PCA, Decomposition, decomposed_nearest_mean, decomposed_zero_shot, overlap
 from openworld.shift.zero_shot import ranks
 
 
@@ -43,12 +43,29 @@ def test_few_classes_have_no_top_5():
     assert all(row.top5 is None for row in table)
 
 
+def test_nearest_means_are_those_of_unit_rows_in_every_part(texts):
+    halves, images = PCA(centred=True).fit(texts), torch.from_numpy(texts.reshape(-1, 16))
+    labels = np.repeat(np.arange(12), 8)
+    table = decomposed_nearest_mean(halves, images[::2], labels[::2], images[1::2], labels[1::2])
+    for row, rows in zip(table, (images, *halves.halves(images)), strict=True):
+        units = torch.nn.functional.normalize(rows)
+        means = torch.stack([units[1::2][labels[1::2] == label].mean(dim=0) for label in range(12)])
+        found = torch.cosine_similarity(units[::2, None], means[None], dim=2).argmax(dim=1)
+        assert row.top1.value == pytest.approx((found.numpy() == labels[::2]).mean())
+    assert table[1].top1.value > 0.9 > table[2].top1.value
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda texts: PCA(variance=0), "variance is 0"),
         (lambda texts: PCA().fit(np.ones((3, 2, 4))), "labels do not differ"),
         (lambda texts: PCA().fit(np.repeat(texts[:, :1], 3, axis=1)), "templates do not differ"),
+        (
+            lambda texts: decomposed_nearest_mean(PCA().fit(texts), texts[0], [0] * 8, texts[0], [0, 2] * 4),
+            "class 1 has no",
+        ),
+        (lambda texts: decomposed_nearest_mean(PCA().fit(texts), texts[0], [2] * 8, texts[0], [0, 1] * 4), "up to 2"),
         (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0], [12] * 8, texts[:, 0]), "up to 12"),
         (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0], [1], texts[:, 0]), "1 entries, expected 8"),
         (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0, :, :4], [1], texts[:, 0]), "expected 16"),

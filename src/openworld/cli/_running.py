@@ -52,8 +52,15 @@ def carry_out(spec, given, manner: Manner) -> None:
 
 def say_run(spec, folder: Path, out, *, as_json: bool) -> None:
     """The page of a run of any protocol, and its tables."""
-    say = {"dynamic": say_courses, "accuracy-estimation": say_estimates}.get(spec.protocol, say_recognition)
-    say(folder, out, as_json=as_json)
+    from openworld.cli._open_world_shifts import say_open_world_shifts
+
+    told = {
+        "dynamic": say_courses,
+        "accuracy-estimation": say_estimates,
+        "incremental-shift": say_shifts,
+        "open-world-by-shift": say_open_world_shifts,
+    }
+    told.get(spec.protocol, say_recognition)(folder, out, as_json=as_json)
 
 
 def perform(spec, given, manner: Manner, out) -> None:
@@ -105,6 +112,30 @@ def say_error_table(run, out) -> None:
     out.print("\nMean absolute error of the estimated accuracy", style="bold", markup=False)
     out.print(report.terminal_estimates(run))
     out.print(f"\n{report.estimate_verdict(run)[0]}", markup=False)
+
+
+def say_shifts(folder: Path, out, *, as_json: bool) -> None:
+    """The page of detectors over cells of shift, their table, and what either shift does."""
+    from openworld import report
+
+    run = report.load_shifts(folder)
+    page = report.build_shifts(folder, run=run)
+    if as_json:
+        print(report.export_shifts(run, "json"), end="")
+        return
+    say_shift_table(run, out)
+    out.print(f"Report: {page}   Records: {folder}/   Cell by cell: openworld report {folder} --table markdown")
+
+
+def say_shift_table(run, out) -> None:
+    """A line per model and detector, and the verdict but for what it rests on."""
+    from openworld import report
+
+    out.print("\nDetectors over cells of semantic and covariate shift", style="bold", markup=False)
+    out.print(report.terminal_shifts(run))
+    for sentence in report.shift_verdict(run)[:-1]:
+        out.print(f"\n{sentence}", markup=False)
+    out.print()
 
 
 def say_courses(folder: Path, out, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """The work of `openworld shift`: from what a person names to degrees, and from these to text and files."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ JSON, PAGE, TABLE, LAID = "shift.json", "report.html", "degrees", "laid.safetens
 
 @dataclass(frozen=True)
 class Words:
-    """What tells meaning from looks: a kept decomposition, or files of names and sentences; None for the usual."""
+    """What tells meaning from looks: a kept decomposition, or files of names and sentences; None for the usual.
+
+    taught_by: "texts", or "pictures" of the reference in the place of names and sentences.
+    """
 
     laid: Path | None = None
     classnames: Path | None = None
     templates: Path | None = None
+    taught_by: str = "texts"
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,9 @@ class Done:
 
 def carry_out(sides: Sides, asked, out) -> Done:
     """Measure everything."""
+    from openworld.protocols import _shift_remarks as remarks
     from openworld.protocols._judging_models import SHORT
+    from openworld.protocols._shift_examples import examples
     from openworld.protocols._shift_found import Compared, found, table
     from openworld.protocols._shift_pictures import Reader, gather
     from openworld.protocols._workbench import backbone, require_device
@@ -54,15 +61,34 @@ def carry_out(sides: Sides, asked, out) -> Done:
     require_device(sides.device)
     reference, tests = gather(sides.reference), _apart([gather(one) for one in sides.tests])
     clip = backbone(SHORT.get(sides.backbone, sides.backbone), sides.device)
-    with _told(out.quiet) as told:
-        names = _names(sides.words, [reference, *tests])
-        decomposition = _decomposition(sides.words, clip, names, asked.seed, told)
+    with telling(out.quiet) as told:
+        clip, decomposition = _split(sides.words, clip, [reference, *tests], asked.seed, told)
         reader = Reader(clip, sides.allow_corrupt, None, told)
         with console.working():
             measured = measure(reference, tests, decomposition, asked, reader)
-            compared = Compared(reference, tests, measured, decomposition.about.get("validation") or {})
-            result = found(compared, asked, reader, _made(sides, clip, decomposition, asked))
+            compared = Compared(reference, tests, measured, decomposition.about, asked.seed)
+            result = found(
+                compared,
+                reader,
+                examples=tuple(examples(compared)),
+                warnings=tuple(remarks.warnings(compared)),
+                limits=tuple(remarks.limits(compared, clip)),
+                made=_made(sides, clip, decomposition, asked),
+            )
     return Done(result, table(compared), decomposition)
+
+
+def cuts(file: Path | None) -> dict | None:
+    """Levels by half as an earlier run cut them; None without a file."""
+    from openworld.shift import HALVES, Levels
+
+    if file is None:
+        return None
+    try:
+        axes = json.loads(file.read_text(encoding="utf-8"))["axes"]
+        return {half: Levels(axes[half]["cuts"]) for half in HALVES}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
 
 
 def keep(done: Done, folder: Path) -> None:
@@ -97,6 +123,8 @@ def say(found, folder: Path | None, out) -> None:
 
     first, *rest = shift_sentences(found)
     out.print(first, style="bold", markup=False)
+    for warning in found.warnings:
+        out.print(f"Note: {warning}.", markup=False)
     for sentence in rest:
         out.print(sentence, markup=False)
     groups = terminal_groups(found.looks, "look", "covariate"), terminal_groups(found.concepts, "concept", "semantic")
@@ -104,8 +132,6 @@ def say(found, folder: Path | None, out) -> None:
         if told is not None:
             out.print()
             out.print(told)
-    for warning in found.warnings:
-        out.print(f"Note: {warning}.", style="dim", markup=False)
     if folder is not None:
         out.print(f"Report: {folder / PAGE}   Degrees: {folder / TABLE}.csv, .parquet   LAID: {folder / LAID}")
 
@@ -133,7 +159,25 @@ def _names(words: Words, sets: list) -> tuple[str, ...]:
     return tuple({name.casefold(): name for name in own}.values())
 
 
-def _decomposition(words: Words, clip, names: tuple[str, ...], seed: int, told):
+def _split(words: Words, clip, sets: list, seed: int, told) -> tuple:
+    """What the pictures are encoded with, and its decomposition."""
+    from openworld._errors import unknown_name
+    from openworld.protocols import _shift_seeing as seeing
+    from openworld.shift import SeesLooks, load_decomposition
+
+    if words.taught_by not in seeing.TEACHERS:
+        raise unknown_name("teacher of LAID", words.taught_by, seeing.TEACHERS)
+    kept = words.laid and load_decomposition(words.laid).about.get("taught_by")
+    if kept == seeing.PICTURES:
+        clip = SeesLooks(clip)
+    elif words.laid is None and words.taught_by == seeing.PICTURES:
+        clip = SeesLooks(clip)
+        return clip, seeing.fit_by_pictures(clip, sets[0], seed=seed, told=told)
+    return clip, split_for(words, clip, _names(words, sets), seed, told)
+
+
+def split_for(words: Words, clip, names: tuple[str, ...], seed: int, told):
+    """The decomposition: read where one is kept, else fitted to the names."""
     from openworld.protocols._shift_texts import fit_laid, read_laid
 
     if words.laid is not None:
@@ -143,10 +187,11 @@ def _decomposition(words: Words, clip, names: tuple[str, ...], seed: int, told):
             "no picture lies in a class folder, so there are no class names for LAID to learn from: give a list with "
             "--classnames FILE, a name per line, or a fitted decomposition with --laid."
         )
-    return fit_laid(clip, names, _lines(words.templates), seed=seed, told=told)
+    return fit_laid(clip, names, lines_of(words.templates), seed=seed, told=told)
 
 
-def _lines(file: Path | None) -> tuple[str, ...]:
+def lines_of(file: Path | None) -> tuple[str, ...]:
+    """The lines of a text file that hold anything; () without a file."""
     if file is None:
         return ()
     try:
@@ -157,22 +202,23 @@ def _lines(file: Path | None) -> tuple[str, ...]:
 
 def _made(sides: Sides, clip, decomposition, asked) -> dict[str, str]:
     about = decomposition.about
-    split = f"{about.get('method', 'unknown')} of {about.get('labels', '?')} names, {about.get('templates', '?')} looks"
+    taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} looks"
+    split = f"{about.get('method', 'unknown')} taught by {about.get('taught_by', 'texts')}: {taught}"
     right = about.get("validation") or about.get("training") or {}
     shares = ", ".join(f"{half} {100 * share:.1f} %" for half, share in right.items())
     return {
-        "command": " ".join(console.command()),
+        "command": shlex.join(console.command()),
         "openworld": __version__,
         "backbone": f"{clip.name}, {clip.fingerprint[:16]}",
         "features split by": str(sides.words.laid or split),
-        "triplets of texts in the right order": shares or "unknown",
+        "held-out triplets in the right order": shares or "unknown",
         "neighbour": str(asked.k),
         "seed": str(asked.seed),
     }
 
 
 @contextmanager
-def _told(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+def telling(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on a terminal that says what is being done."""
     with console.bars(quiet) as progress:
         bar = progress.add_task("", total=None, rate="")

@@ -19,6 +19,7 @@ from openworld.cli.reproduce import reproduce
 from openworld.cli.run import run
 from openworld.cli.score import score
 from openworld.cli.shift import shift
+from openworld.cli.synthesize import synthesize
 
 app = typer.Typer(
     name="openworld",
@@ -59,6 +60,7 @@ app.command("predict")(console.reporting(predict))
 app.command("score")(console.reporting(score))
 app.command("estimate")(console.reporting(estimate))
 app.command("shift")(console.reporting(shift))
+app.command("synthesize")(console.reporting(synthesize))
 app.command("report")(console.reporting(report))
 app.command("decide")(console.reporting(decide))
 app.command("compare")(console.reporting(compare))

@@ -21,6 +21,8 @@ def compare(
     else was asked differently, such as the settings of a learner, is told above the table.
     Every row is a paired test on the same test pictures, corrected over the table (Holm). Runs on other pictures are
     refused: their difference would be one of pictures too.
+
+    Two runs of incremental shift on one pool are set side by side, detector by detector; there is no test then.
     """
     import json
     from dataclasses import asdict
@@ -31,6 +33,9 @@ def compare(
     from openworld.report.pairing import compare_runs
 
     names = str(first), str(second)
+    if report.shifted(first) and report.shifted(second):
+        _compare_shifts(report.load_shifts(first), report.load_shifts(second), names, as_json=as_json)
+        return
     runs = report.load(first), report.load(second)
     found = compare_runs(runs[0].outcomes, runs[1].outcomes, of, names)
     known = {field for field, _, _ in found.changed} | {"dataset"}
@@ -45,6 +50,49 @@ def compare(
     out.print(_table(found, names))
     for sentence in found.unpaired:
         out.print(f"Not compared: {sentence}.", style="dim", markup=False)
+
+
+def _compare_shifts(first, second, names: tuple[str, str], *, as_json: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    from openworld.cli import console
+    from openworld.report.shifts.pairing import compare_shifts
+
+    pairs = compare_shifts(first, second, names)
+    if as_json:
+        print(json.dumps([asdict(pair) for pair in pairs], indent=1))
+        return
+    console.output().print(_shift_table(pairs, names))
+
+
+def _shift_table(pairs, names: tuple[str, str]):
+    from rich.table import Table
+    from rich.text import Text
+
+    from openworld.report.figures.figure import percent, signed
+
+    def moved(slopes) -> str:
+        return " → ".join("–" if one is None else signed(one) for one in slopes)
+
+    told = (
+        f"First: {names[0]}. Second: {names[1]}. AUROC against the whole pool, percent, means over the seeds; [95 % "
+        "over the seeds that both have]; cells: mean difference over cells; slopes in points per level on common "
+        "cells. Nothing is tested over pictures."
+    )
+    table = Table(box=None, pad_edge=False, caption=Text(told), caption_justify="left")
+    table.add_column("")
+    for heading in ("first", "second", "difference", "cells", "semantic slope", "covariate slope"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for pair in pairs:
+        apart = pair.difference
+        difference = "–" if apart.value is None else signed(apart.value)
+        if apart.interval:
+            difference += f" [{signed(apart.interval[0])} {signed(apart.interval[1])}]"
+        cells = "–" if pair.cells is None else signed(pair.cells)
+        numbers = (percent(pair.first.value), percent(pair.second.value), difference, cells)
+        table.add_row(*map(Text, (pair.title, *numbers, *map(moved, pair.slopes.values()))))
+    return table
 
 
 def _table(found, names: tuple[str, str]):

@@ -15,13 +15,15 @@ def report(
         str,
         typer.Option(
             help="Print the tables instead, as: text, csv, markdown, latex or json; mixtures or mixtures-csv: with one "
-            "half of the classes shrunk; estimates: every accuracy that was estimated without labels, as CSV."
+            "half of the classes shrunk; estimates: every accuracy that was estimated without labels, as CSV; "
+            "cells: every cell of measured shift, as CSV."
         ),
     ] = "",
 ) -> None:
     """Build the report of a run from its records alone: one HTML file that needs no network."""
     from openworld import report as reports
     from openworld.cli import console
+    from openworld.cli._open_world_shifts import report_open_world_shifts
     from openworld.cli._running import say_tables
 
     if reports.played_courses(folder):
@@ -29,6 +31,12 @@ def report(
         return
     if reports.estimated_accuracy(folder):
         _report_estimates(folder, output, table)
+        return
+    if reports.shifted(folder):
+        _report_shifts(folder, output, table)
+        return
+    if reports.played_open_world_shifts(folder):
+        report_open_world_shifts(folder, output, table)
         return
     if not table:
         page = reports.build(folder, output=output)
@@ -78,6 +86,22 @@ def _report_estimates(folder: Path, output: Path | None, table: str) -> None:
         say_error_table(run, console.output())
         return
     print(reports.export_estimates(run, table), end="")
+
+
+def _report_shifts(folder: Path, output: Path | None, table: str) -> None:
+    """The same for a run of incremental shift."""
+    from openworld import report as reports
+    from openworld.cli import console
+    from openworld.cli._running import say_shift_table
+
+    run = reports.load_shifts(folder)
+    if not table:
+        print(f"Report: {reports.build_shifts(folder, output=output, run=run)}")
+        return
+    if table == "text":
+        say_shift_table(run, console.output())
+        return
+    print(reports.export_shifts(run, table), end="")
 
 
 def _report_courses(folder: Path, output: Path | None, table: str) -> None:

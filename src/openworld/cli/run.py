@@ -79,6 +79,13 @@ def run(
     With `protocol = "accuracy-estimation"` at its head a spec trains classifiers (or loads yours), shows them shifted
     and corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
     examples/accuracy-embedded.toml does.
+
+    With `protocol = "incremental-shift"` at its head a spec cuts a pool of pictures into cells by how far they are from
+    the training pictures, in meaning and in looks, and asks in every cell whether detectors see it, as
+    examples/incremental-shift-embedded.toml does.
+
+    With `protocol = "open-world-by-shift"` at its head a spec does so with learners: OpenworldAUC, its parts, and
+    accuracy estimated without labels, by measured shift, as examples/open-world-by-shift-embedded.toml does.
     """
     from openworld import datasets
     from openworld._errors import OpenworldError

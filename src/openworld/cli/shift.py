@@ -13,8 +13,12 @@ def shift(
     laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to class names if left out.")] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for LAID to learn from.")] = None,
     templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, as looks.")] = None,
+    taught_by: Annotated[
+        str, typer.Option(help="What LAID learns from: texts, or pictures of the reference.")
+    ] = "texts",
     neighbour: Annotated[int, typer.Option(min=1, help="A degree is the distance to this neighbour.")] = 10,
     levels: Annotated[int, typer.Option(min=3, help="Levels of each axis of the grid.")] = 8,
+    levels_of: Annotated[Path | None, typer.Option(help="shift.json of an earlier run, for its levels.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Cells with fewer pictures are N/A.")] = 10,
     out: Annotated[Path | None, typer.Option(help="Keep page, degrees, JSON and LAID here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
@@ -40,19 +44,20 @@ def shift(
     **Pictures**: a folder with a sub-folder per class, any folder of pictures, or a data set of `openworld list` as
     NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as looks.
 
-    **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--out` it is kept for
-    `--laid`, so that degrees of later pictures are measured alike.
+    **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--taught-by pictures`
+    it learns from a picture of each class of the reference, drawn over in ten looks, and from activations that see
+    looks. With `--out` it is kept for `--laid`, so that degrees of later pictures are measured alike.
 
     **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per picture), shift.json,
-    laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 250 MB
+    laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
     to search, and some 100 bytes a picture. Features are kept on disk (`openworld cache`): started again, it goes on.
     """
     from openworld.cli import _shifting as shifting
     from openworld.cli import console
     from openworld.protocols.measuring_shift import Asked
 
-    asked = Asked(neighbour, levels, least, seed)
-    words = shifting.Words(laid, classnames, templates)
+    asked = Asked(neighbour, levels, least, seed, shifting.cuts(levels_of))
+    words = shifting.Words(laid, classnames, templates, taught_by)
     shown = console.output(quiet=quiet or as_json)
     sides = shifting.Sides(reference, tuple(test), backbone, words, device, allow_corrupt)
     done = shifting.carry_out(sides, asked, shown)

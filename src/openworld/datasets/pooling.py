@@ -41,7 +41,7 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
     groups = np.concatenate([start + one.groups for start, one in zip(starts[:-1], sets, strict=True)])
     content = sets[0].content if len(sets) == 1 else _hash(*(one.content for one in sets))
     sizes = tuple(len(one) for one in sets)
-    read = sets[0].read if len(sets) == 1 else _Pooled(tuple(one.read for one in sets), sizes)
+    read = sets[0].read if len(sets) == 1 else Pooled(tuple(one.read for one in sets), sizes)
     domain = " + ".join(dict.fromkeys(one.domain for one in sets if one.domain))
     return ImageSet(sets[0].name, domain, names, labels, groups, content, read)
 
@@ -95,7 +95,7 @@ def remembered(images: ImageSet, count: int) -> ImageSet:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pooled:
+class Pooled:
     """Reads from the set that a number falls in; a class, so that it travels between processes."""
 
     reads: tuple[Callable[[int], Image.Image], ...]

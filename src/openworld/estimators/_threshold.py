@@ -66,8 +66,8 @@ def threshold_warnings(scores: np.ndarray, mistakes: int, threshold: float) -> t
     if tied > 1:
         below = share_below(scores, threshold)
         found.append(
-            f"{tied} source scores tie at the threshold and count as right: the source error becomes {100 * below:.2f} % "
-            f"instead of {100 * mistakes / len(scores):.2f} %"
+            f"{tied} source scores tie at the threshold and count as right: the source error becomes "
+            f"{100 * below:.2f} % instead of {100 * mistakes / len(scores):.2f} %"
         )
     return tuple(found)
 

@@ -1,8 +1,8 @@
 """What lies in a cache of encoded image sets: how large, of which pictures and backbone; and taking it away again.
 
-A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what accuracy estimation keeps (the
-checkpoints of a training, or classifiers' answers to pictures), and nothing else. Whatever else lies in the folder of a
-cache is not ours: it is told, and nothing is removed beside it.
+A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what protocols keep (the checkpoints
+of a training, classifiers' answers to pictures, a decomposition into meaning and look, shift degrees), and nothing
+else. Whatever else lies in the folder of a cache is not ours: it is told, and nothing is removed beside it.
 """
 
 import json
@@ -18,8 +18,9 @@ from openworld._errors import OpenworldError
 _FOLDER = re.compile(r"[0-9a-f]{32}")
 _NAMES = (
     r"manifest\.json|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
-    r"\d{5}-(weights\.safetensors|classifier\.json)"
+    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
 )
+_WHOLE = {"decomposition.safetensors": "a decomposition", "degrees.safetensors": "shift degrees"}
 _FILE = re.compile(rf"{_NAMES}|\.({_NAMES})-\w+")
 
 
@@ -128,5 +129,7 @@ def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     others = [name for name in ("patches", "pixels") if encoding.get(name)]
     answers = sum(name.startswith("answers-") for name in files)
     checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
-    counts = [(answers, "answers of {} classifiers"), (checkpoints, "{} checkpoints")]
-    return ", ".join(filter(None, (views, *others, *(words.format(count) for count, words in counts if count))))
+    counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint")]
+    counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
+    told = [words for name, words in _WHOLE.items() if name in files]
+    return ", ".join(filter(None, (views, *others, *counted, *told)))

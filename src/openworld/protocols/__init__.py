@@ -18,6 +18,7 @@ from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.incremental_shift import IncrementalShiftSpec
+from openworld.protocols.open_world_shift import OpenWorldShiftSpec
 from openworld.protocols.recognition import RecognitionSpec
 from openworld.runs import read_given, read_spec
 
@@ -27,6 +28,7 @@ PROTOCOLS = {
     "dynamic": DynamicSpec,
     "accuracy-estimation": AccuracyEstimationSpec,
     "incremental-shift": IncrementalShiftSpec,
+    "open-world-by-shift": OpenWorldShiftSpec,
 }
 
 
@@ -62,6 +64,7 @@ __all__ = [
     "DynamicSpec",
     "GeneralisationSpec",
     "IncrementalShiftSpec",
+    "OpenWorldShiftSpec",
     "RecognitionSpec",
     "module_of",
     "read_protocol",

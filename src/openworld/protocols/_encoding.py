@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from openworld.features import Encoding, encode_shard, missing_shards
+from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._planning import Plannable, encode_tasks
 from openworld.protocols._stages import Crew, Progress, Stage, work_off
 from openworld.protocols._workbench import Machine, Source, backbone
@@ -49,7 +50,8 @@ def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
 
 def encode_one(source: Mapping, encoding: Mapping, backbone_name: str, shard: int, machine: Mapping) -> UnitResult:
     """The unit: one shard of one image set."""
-    source, encoding = read_spec(source, Source), read_spec(encoding, Encoding)
+    source = read_spec(source, Pictures if "sources" in source else Source)
+    encoding = read_spec(encoding, Encoding)
     machine = read_spec(machine, Machine)
     encode_shard(
         backbone(backbone_name, machine.device),

@@ -10,6 +10,7 @@ import numpy as np
 
 from openworld.datasets import ImageSet, downloaded
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
+from openworld.datasets.listed import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._estimation_entries import TargetSpec
@@ -30,6 +31,7 @@ class Pictures:
         rest: all but those `limit` pictures instead.
         classes: only pictures of these classes, whose names alone are left, in this order; None for all.
         corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for pictures as they are.
+        listed: a text file, as for `datasets.listed.listed`: only the pictures whose files it names; "" for all.
     """
 
     sources: tuple[Source, ...]
@@ -40,6 +42,7 @@ class Pictures:
     corruption: str | None = None
     severity: int | None = None
     cut: int | None = None
+    listed: str = ""
 
     def load(self) -> ImageSet:
         """The image set itself."""
@@ -52,6 +55,8 @@ def _load(pictures: Pictures, _root: str | None) -> ImageSet:
     images = pooled([one.load() for one in pictures.sources], names)
     if pictures.classes is not None:
         images = of_classes(images, pictures.classes)
+    if pictures.listed:
+        images = images.subset(listed(images, pictures.listed))
     if pictures.limit is not None:
         chosen = few(images, pictures.limit, seed=DRAW)
         images = images.subset(np.setdiff1d(np.arange(len(images)), chosen) if pictures.rest else chosen)

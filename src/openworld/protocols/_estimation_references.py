@@ -1,5 +1,6 @@
 """How similar reference models find pictures and class names: what FRAP and its kin are told beside the logits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,10 +56,15 @@ def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
     return 1 / float(backbone(reference.backbone, machine.device).logit_scale) if reference.backbone else 1.0
 
 
-def _cosines(reference: ReferenceSpec, pictures: Pictures, dataset: str, machine: Machine) -> np.ndarray:
+def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, machine: Machine) -> torch.Tensor:
+    """float32[C, D] on the CPU: what the backbone of a reference makes of class names in its sentences; unit length."""
     known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
     chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
-    text = _text(Asked(reference.backbone, chosen, pictures.load().classnames), machine.device)
+    return _text(Asked(reference.backbone, chosen, tuple(names)), machine.device)
+
+
+def _cosines(reference: ReferenceSpec, pictures: Pictures, dataset: str, machine: Machine) -> np.ndarray:
+    text = class_texts(reference, pictures.load().classnames, dataset, machine)
     embeddings = torch.from_numpy(embeddings_of(pictures, reference.backbone, machine).embeddings)
     return (normalize(embeddings, dim=-1) @ text.mT).numpy()
 

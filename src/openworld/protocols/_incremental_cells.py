@@ -1,11 +1,14 @@
-"""A given division into cells: the image lists that IS-OOD publishes, read with local pictures.
+"""A given division into cells: the image lists that IS-OOD publishes, read with local pictures, or a generated set.
 
 qqwsad5/IS-OOD @ 7b52db8 has a file cov_I_sem_J.txt per cell, I the covariate and J the semantic level from 0; every
-line is the path of a picture whose folder is its class (a WordNet id), or whose name is NUMBER_LABEL_STYLE (Syn-IS).
+line is the path of a picture whose folder is its class (a WordNet id), such as
+./imagenet21k_val/n01819313/n01819313_154.JPEG, or whose name is NUMBER_LABEL_STYLE (Syn-IS), such as
+./cov_7_sem_2/2435_17536_46.png. A list may be missing or empty: that cell then has no picture.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -17,6 +20,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets._files import image_set
 from openworld.datasets.split_files import Rows, require_below
 from openworld.protocols._incremental_entries import CellsSpec
+from openworld.shift.synthesis import GeneratedSet, read_generated
 
 _NAME = re.compile(r"cov_(\d+)_sem_(\d+)\.txt")
 _GENERATED = re.compile(r"\d+_(\d+)_(\d+)")
@@ -45,34 +49,58 @@ def given_cells(spec: CellsSpec) -> GivenCells:
     """Read a division; the order is that of the lists, cell by cell.
 
     Raises:
-        OpenworldError: a folder without lists, an empty line, a picture in two cells, pictures that are missing.
+        OpenworldError: a folder without lists, an empty line, a picture in two cells, pictures that are missing; a
+            generated set that is not finished.
     """
-    lines = [line for folder in spec.lists for line in _lines(Path(folder))]
-    paths = tuple(path for path, _, _ in lines)
-    if len(set(paths)) < len(paths):
-        twice = next(path for place, path in enumerate(paths) if path in paths[:place])
-        raise OpenworldError(f"{twice} stands in two cells, or twice in one; every picture belongs to one cell.")
-    covariate, semantic = (np.array([line[axis] for line in lines], dtype=np.int64) for axis in (1, 2))
+    if spec.generated:
+        return _generated(read_generated(spec.generated))
+    files = [file for folder in spec.lists for file in _files(Path(folder))]
+    lines = [line for file in files for line in _lines(*file)]
+    if not lines:
+        raise OpenworldError(f"the {len(files)} lists of {' and '.join(spec.lists)} are all empty; get them again.")
+    paths, covariate, semantic = zip(*lines, strict=True)
+    _require_once(paths)
     labels, styles = zip(*map(_said, paths), strict=True)
     (classes, label), (looks, style) = (np.unique(names, return_inverse=True) for names in (labels, styles))
     images = image_set("given cells", Path(spec.pictures), classes.tolist(), Rows(paths, label.astype(np.int64)))
-    shape = int(covariate.max()) + 1, int(semantic.max()) + 1
-    return GivenCells(images, tuple(looks.tolist()), style.astype(np.int64), semantic, covariate, shape)
+    shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
+    levels = (np.array(one, dtype=np.int64) for one in (semantic, covariate))
+    return GivenCells(images, tuple(looks.tolist()), style.astype(np.int64), *levels, shape)
 
 
-def _lines(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """(path, covariate level, semantic level) of every picture listed in a folder."""
-    files = sorted(path for path in folder.glob("cov_*_sem_*.txt") if _NAME.fullmatch(path.name))
-    if not files:
+def _generated(found: GeneratedSet) -> GivenCells:
+    grid = found.grid
+    return GivenCells(found.images, found.styles, found.style, grid.semantic, grid.covariate, grid.shape)
+
+
+def _files(folder: Path) -> list[tuple[Path, int, int]]:
+    """(file, covariate level, semantic level) of every list in a folder, level by level."""
+    named = [(path, found) for path in folder.glob("cov_*_sem_*.txt") if (found := _NAME.fullmatch(path.name))]
+    if not named:
         raise OpenworldError(f"{folder} holds no list cov_I_sem_J.txt; give the folder of the lists of all cells.")
-    for file in files:
-        covariate, semantic = map(int, _NAME.fullmatch(file.name).groups())
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            path = line.strip().removeprefix("./")
-            if not path:
-                raise OpenworldError(f"line {number} of {file} is empty; expected the path of a picture.")
-            require_below(path, str(file))
-            yield path, covariate, semantic
+    return sorted(((path, int(found[1]), int(found[2])) for path, found in named), key=lambda one: one[1:])
+
+
+def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int, int]]:
+    """(path, covariate level, semantic level) of every picture of a list."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise OpenworldError(f"{file} is not UTF-8 text; get the list again.") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        path = line.strip().removeprefix("./")
+        if not path:
+            raise OpenworldError(f"line {number} of {file} is empty; expected the path of a picture.")
+        require_below(path, str(file))
+        yield path, covariate, semantic
+
+
+def _require_once(paths: Sequence[str]) -> None:
+    if len(set(paths)) < len(paths):
+        twice, count = Counter(paths).most_common(1)[0]
+        raise OpenworldError(
+            f"{twice} stands {count} times in the lists, in two cells or twice in one; every picture has one cell."
+        )
 
 
 def _said(path: str) -> tuple[str, str]:

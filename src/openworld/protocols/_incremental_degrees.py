@@ -16,33 +16,35 @@ from openworld.datasets import templates
 from openworld.features.store import write_atomically
 from openworld.learners._bank import spoken
 from openworld.protocols._estimation_ground import Pictures
-from openworld.protocols._estimation_looks import embeddings_of
 from openworld.protocols._estimation_models import MANIFEST, cache_of
 from openworld.protocols._incremental_entries import DecompositionSpec
+from openworld.protocols._incremental_teaching import THINGS, features_of, look_grid, text_grid
 from openworld.protocols._workbench import Machine, backbone
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
-from openworld.shift import Decomposition, load_decomposition, shift_degrees, write_texts
+from openworld.shift import LOOKS, Decomposition, load_decomposition, streamed_degrees
 
-VERSION = 1
+VERSION = 2
 """Raise it when the same texts or pictures give other numbers."""
 
 _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
-_TOGETHER = 4096  # sentences in memory at a time
 
 
 @dataclass(frozen=True)
 class Split:
-    """A decomposition to be fitted: how, on which names and sentences, and with how many threads."""
+    """A decomposition to be fitted: how, on which names and sentences, or pictures, and with how many threads."""
 
     how: DecompositionSpec
     names: tuple[str, ...]
     templates: tuple[str, ...]
     threads: int
+    pictures: Pictures | None = None
 
     @property
     def key(self) -> str:
         """Says what comes of it."""
-        told = asdict(self) | {"weights": backbone(self.how.backbone).fingerprint, "version": VERSION}
+        shown = self.pictures and self.pictures.load().fingerprint
+        weights = backbone(self.how.backbone).fingerprint
+        told = asdict(self) | {"pictures": shown, "weights": weights, "version": VERSION}
         return digest({"decomposition": told})[:32]
 
 
@@ -80,11 +82,13 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
 
 
 def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
-    """A unit where the decomposition is not in the cache, and how many sentences it reads."""
+    """A unit where the decomposition is not in the cache, and how many sentences or pictures it reads."""
     if (cache_of(machine) / split.key / MANIFEST).exists():
         return {}
     arguments = {"split": asdict(split)}
-    return {_unit(fit_one, split.how.method, arguments, machine): len(split.names) * len(split.templates)}
+    things = split.names if split.pictures is None else range(min(THINGS, len(split.pictures.load())))
+    count = len(things) * len(split.templates or LOOKS)
+    return {_unit(fit_one, split.how.method, arguments, machine): count}
 
 
 def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
@@ -101,9 +105,9 @@ def fit_one(split: Mapping, machine: Mapping) -> UnitResult:
     split, machine = read_spec(split, Split), read_spec(machine, Machine)
     torch.set_num_threads(split.threads)
     made = split.how.build()
-    texts = _encoded(split, machine)
+    grid = _grid(split, machine)
     # On the CPU, so that cells do not depend on the device.
-    fitted = made.fit(texts, seed=split.how.seed) if split.how.method == "LAID" else made.fit(texts)
+    fitted = made.fit(grid, seed=split.how.seed) if split.how.method == "LAID" else made.fit(grid)
     folder = cache_of(machine) / split.key
     write_atomically(folder / _DECOMPOSITION, fitted.to_bytes())
     told = {"name": split.how.method, "domain": split.how.backbone, "count": len(split.names)}
@@ -115,10 +119,11 @@ def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
     """The unit: the degrees of one image set, into the cache."""
     measure, machine = read_spec(measure, Measure), read_spec(machine, Machine)
     torch.set_num_threads(measure.split.threads)
-    name = measure.split.how.backbone
-    known, asked = (embeddings_of(one, name, machine) for one in (measure.known, measure.pictures))
-    images, reference = (torch.from_numpy(one.embeddings[:]) for one in (asked, known))
-    found = shift_degrees(decomposition_of(measure.split, machine), images, reference, k=measure.k)
+    how = measure.split.how
+    sets = (measure.known, measure.pictures)
+    known, asked = (features_of(one, how.backbone, how.taught_by, machine) for one in sets)
+    split = decomposition_of(measure.split, machine)
+    found = streamed_degrees(split, asked.embeddings, known.embeddings, k=measure.k)
     arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
     folder, shown = cache_of(machine) / measure.key, measure.pictures.load()
     write_atomically(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
@@ -153,13 +158,11 @@ def _there(path):
     return path
 
 
-@torch.no_grad()
-def _encoded(split: Split, machine: Machine) -> torch.Tensor:
-    """float32[S, C, D] on the CPU."""
-    clip = backbone(split.how.backbone, machine.device)
-    texts = write_texts(split.names, split.templates)
-    parts = [clip.encode_text(texts[at : at + _TOGETHER]).float().cpu() for at in range(0, len(texts), _TOGETHER)]
-    return torch.cat(parts).reshape(len(split.names), len(split.templates), -1)
+def _grid(split: Split, machine: Machine) -> torch.Tensor:
+    """What teaches, float32[S, C, D]."""
+    if split.pictures is None:
+        return text_grid(split.how.backbone, split.names, split.templates, machine)
+    return look_grid(split.how.backbone, split.pictures, split.how.seed, machine)
 
 
 def _unit(function, name: str, arguments: Mapping, machine: Machine) -> Unit:

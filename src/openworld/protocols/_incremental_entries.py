@@ -16,6 +16,11 @@ from openworld.shift import DECOMPOSITIONS
 TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 """Detectors of a two-tower model that lists none: those that need neither patches nor a list of words."""
 
+TEACHERS = ("texts", "pictures")
+
+PICTURED = {"whitened": 192, "semantic_width": 180, "learning_rate": 3e-3, "steps": 2000}
+"""Settings of LAID on pictures: a narrow covariate half of whitened features, as bench/laid_halves.py prints it."""
+
 _PATHS = ("maps", "gradient")
 
 
@@ -164,6 +169,11 @@ class PoolSpec:
         object.__setattr__(self, "style", self.style or shown + corrupted)
 
 
+def place_of(dataset: str) -> str:
+    """A data set's name, or the folder or list that it is, however its path is written."""
+    return dataset if dataset in DATASETS else str(Path(dataset).resolve())
+
+
 @dataclass(frozen=True)
 class DecompositionSpec:
     """How pictures' features are split into meaning and look.
@@ -175,9 +185,10 @@ class DecompositionSpec:
         seed: of its training.
         templates: sentences with {}, the looks that it learns from; none for those of the embedded world where all
             pictures are of it, else CLIP's 80.
+        taught_by: "texts", or "pictures": training pictures in `openworld.shift.LOOKS`, by features that see looks.
 
     Raises:
-        OpenworldError: an unknown method or setting.
+        OpenworldError: an unknown method, setting or teacher; templates for pictures.
     """
 
     backbone: str = "embedded"
@@ -185,26 +196,47 @@ class DecompositionSpec:
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     templates: tuple[str, ...] = ()
+    taught_by: str = "texts"
 
     def __post_init__(self):
         if self.method not in DECOMPOSITIONS:
             raise unknown_name("method", self.method, DECOMPOSITIONS)
+        if self.taught_by not in TEACHERS:
+            raise unknown_name("teacher", self.taught_by, TEACHERS)
+        if self.taught_by == "pictures" and self.templates:
+            raise OpenworldError("templates are sentences, and pictures teach; leave one of the two out.")
         self.build()
 
     def build(self) -> Any:
         """The method with its settings."""
-        return read_spec(self.settings, DECOMPOSITIONS[self.method])
+        usual = PICTURED if (self.method, self.taught_by) == ("LAID", "pictures") else {}
+        return read_spec(usual | self.settings, DECOMPOSITIONS[self.method])
 
 
 @dataclass(frozen=True)
 class CellsSpec:
-    """A division that is given: a text file per cell, as IS-OOD publishes them.
+    """A division that is given: a text file per cell, as IS-OOD publishes them, or a set of `openworld synthesize`.
 
     Args:
         lists: folders of files cov_I_sem_J.txt, levels from 0, a picture's path per line; cells of the same name add
             up, such as those of a training and a validation part.
         pictures: the folder that the paths are relative to.
+        tested: a text file that lists, by the names of their files, the in-distribution pictures to test on, as IS-OOD
+            publishes it too; see `datasets.listed.listed`. "" for all of `id_part`.
+        generated: the folder of a generated set, instead; its levels are those of its prompts.
+
+    Raises:
+        OpenworldError: lists without pictures or the other way round; both these and a generated set, or neither.
     """
 
-    lists: tuple[str, ...]
-    pictures: str
+    lists: tuple[str, ...] = ()
+    pictures: str = ""
+    tested: str = ""
+    generated: str = ""
+
+    def __post_init__(self):
+        if bool(self.lists) != bool(self.pictures) or bool(self.lists) == bool(self.generated):
+            raise OpenworldError(
+                "cells are either lists and the folder of their pictures, or generated, a set of `openworld "
+                "synthesize`; give the one or the other."
+            )

@@ -53,7 +53,8 @@ class ShiftGround:
     @property
     def test(self) -> Pictures:
         """In-distribution pictures that nobody learned from."""
-        return self._of_sources(self.id_part)
+        every = self._of_sources(self.id_part)
+        return replace(every, listed=self.cells.tested) if self.cells else every
 
     @property
     def tested(self) -> tuple[Pictures, ...]:

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from openworld.metrics import aupr_in, auroc, detection_report, shift_trend
+from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell, shift_trend
+from openworld.metrics.by_cell import NOWHERE
 from openworld.shift import ShiftGrid
 
 PREVALENCE = 0.5
@@ -20,6 +21,12 @@ class Sides:
     pool: np.ndarray
     test_groups: np.ndarray
     pool_groups: np.ndarray
+
+    @property
+    def groups(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Groups of both sides; None where every picture stands alone, for then intervals take less time."""
+        both = self.test_groups, self.pool_groups
+        return both if any(len(np.unique(one)) < len(one) for one in both) else None
 
     def auroc(self, chosen: np.ndarray) -> dict:
         """Against some pictures of the pool, with its interval."""
@@ -36,40 +43,20 @@ def detector_told(sides: Sides, grid: ShiftGrid, kept: np.ndarray) -> dict:
         "cells", covariate level by semantic level, None for a cell that is N/A; curves of the AUROC over the levels of
         each axis, over all present cells and over those of common levels alone; their trends.
     """
-    cells = [
-        [_cell(sides, kept[grid.cell(row, column)]) if grid.present[row, column] else None
-         for column in range(grid.shape[1])]
-        for row in range(grid.shape[0])
-    ]  # fmt: skip
-    values = np.array([[one["auroc"]["value"] if one else 0.0 for one in row] for row in cells])
-    everything = shift_trend(values, grid.present)
-    semantic, covariate = common_curve(values, grid.present), common_curve(values.T, grid.present.T)
+    (rows, columns), present = grid.shape, grid.present
+    place = np.full(len(sides.pool), NOWHERE)
+    place[kept] = grid.covariate * columns + grid.semantic
+    rules = CellRules(prevalence=PREVALENCE, least=grid.least)
+    found = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
+    areas = np.array([one.auroc if one else np.nan for one in found]).reshape(grid.shape)
+    everything, common = shift_trend(areas, present), shift_trend(areas, present, common=True)
+    told = [_told(one) if one else None for one in found]
     return {
-        "cells": cells,
-        "semantic_curve": {"all": everything.semantic_curve, "common": semantic},
-        "covariate_curve": {"all": everything.covariate_curve, "common": covariate},
+        "cells": [told[start : start + columns] for start in range(0, rows * columns, columns)],
+        "semantic_curve": {"all": everything.semantic_curve, "common": common.semantic_curve},
+        "covariate_curve": {"all": everything.covariate_curve, "common": common.covariate_curve},
         "trend": {"semantic": asdict(everything.semantic), "covariate": asdict(everything.covariate)},
     }
-
-
-def common_curve(table: np.ndarray, present: np.ndarray) -> tuple[float | None, ...]:
-    """The mean of each column over those rows that are present in all columns that have a present cell at all.
-
-    A mean over whatever is there mixes levels: a column without its hard cells looks easier than it is.
-
-    Args:
-        table: float[R, C]. present: bool[R, C].
-    Returns:
-        C numbers; None for a column without any present cell, and for all where no row is common.
-
-    >>> common_curve(np.array([[0.6, 0.8], [0.1, 0.9]]), np.array([[True, True], [False, True]]))
-    (0.6, 0.8)
-    """
-    columns = present.any(axis=0)
-    rows = present[:, columns].all(axis=1)
-    if not (rows.any() and columns.any()):
-        return (None,) * table.shape[1]
-    return tuple(float(table[rows, place].mean()) if there else None for place, there in enumerate(columns))
 
 
 def labelling(sides: Mapping[str, Sides], known: np.ndarray, semantic: np.ndarray, levels: int) -> dict:
@@ -93,15 +80,13 @@ def labelling(sides: Mapping[str, Sides], known: np.ndarray, semantic: np.ndarra
     }
 
 
-def _cell(sides: Sides, members: np.ndarray) -> dict:
-    out = sides.pool[members]
-    report = detection_report(sides.test, out)
+def _told(cell: CellDetection) -> dict:
     return {
-        "n": len(members),
-        "auroc": sides.auroc(members),
-        "fpr": report.fpr_in_positive,
-        "fpr_openood": report.fpr_out_positive,
-        "aupr_in": report.aupr_in,
-        "aupr_out": report.aupr_out,
-        "aupr_at_prevalence": aupr_in(sides.test, out, prevalence=PREVALENCE).value,
+        "n": cell.n,
+        "auroc": {"value": cell.auroc, "interval": cell.interval},
+        "fpr": cell.fpr_in_positive,
+        "fpr_openood": cell.fpr_out_positive,
+        "aupr_in": cell.aupr_in,
+        "aupr_out": cell.aupr_out,
+        "aupr_at_prevalence": cell.aupr_in_fixed,
     }

@@ -34,8 +34,8 @@ def tables(task: Task, sides: Mapping[str, Sides], found: Divided, id_kept: bool
     }
 
 
-def described(task: Task, test: Shown, said: Said) -> dict:
-    """What was judged, and how well it names the test pictures."""
+def described(task: Task, known: Shown, test: Shown, said: Said) -> dict:
+    """What was judged, from what it learned, and how well it names the test pictures."""
     truth = test.images.labels[test.rows]
     model, ground = task.judged, task.ground
     return {
@@ -46,7 +46,7 @@ def described(task: Task, test: Shown, said: Said) -> dict:
         "source": {
             "sources": ground.sources,
             "classes": len(test.images.classnames),
-            "training": len(ground.training.load()),
+            "training": len(known.rows),
             "n": len(truth),
             "accuracy": int((said.prediction == truth).sum()) / len(truth),
         },

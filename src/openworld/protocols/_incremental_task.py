@@ -72,18 +72,23 @@ class Task:
         """What is embedded for the degrees, and for two-tower models that look at no patches."""
         ground, measured = self.ground, not self.ground.cells
         names = [one.backbone for one in self.models if one.backbone and not one.needs_patches]
-        names = tuple(dict.fromkeys([self.division.decomposition.backbone] * measured + names))
+        how = self.division.decomposition
+        by_texts = measured and how.taught_by == "texts"
+        names = tuple(dict.fromkeys([how.backbone] * by_texts + names))
         sets = {"training pictures": ground.training, TEST: ground.test}
         sets |= {f"pool {number}: {one.style}": pictures for number, (one, pictures) in self._numbered}
         return tuple(Look(name, pictures, (), names, self.threads) for name, pictures in sets.items() if names)
 
     @cached_property
     def split(self) -> Split:
-        """The decomposition of the run, by the names of all its pictures."""
+        """The decomposition of the run, by the names of all its pictures, or by the training pictures."""
+        how = self.division.decomposition
+        if how.taught_by == "pictures":
+            return Split(how, (), (), self.threads, self.ground.training)
         every = {one.dataset: None for one in (*self.ground.sources, *self.ground.pool)}
         sets = (self.ground.training, *self.ground.tested)
         names = [name for pictures in sets for name in pictures.load().classnames]
-        return split_of(self.division.decomposition, every, names, self.threads)
+        return split_of(how, every, names, self.threads)
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -13,6 +13,9 @@ from openworld.protocols.reproduction import Plan
 LISTED = {"imagenet21k": 522_500, "SynIS": 320_000}
 """Pictures of the published lists (qqwsad5/IS-OOD @ 7b52db8): ImageNet-21K-P's validation part, and Syn-IS."""
 
+TESTED = 45_000
+"""In-distribution test pictures of the published list."""
+
 SCORE_BYTES = 8
 WIDTH_BYTES = 4 * 512
 """Of a picture's embedding, by which shift degrees are measured."""
@@ -38,10 +41,10 @@ def shift_cost(plan: Plan, workers: int = 1) -> Cost:
 def pictures_of(run: PlannedRun) -> int:
     """In-distribution test pictures and those of the pool, each of which every judged model sees."""
     spec = run.spec
+    if spec.cells:
+        return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
     tested = sum(count(one.dataset, one.domain, spec.id_part) for one in spec.sources)
     tested = tested if spec.classes == "all" else tested // 2
-    if spec.cells:
-        return tested + LISTED[spec.cells.pictures.rpartition("/")[2]]
     shown = [count(one.dataset, one.domain, one.part) for one in spec.pool]
     return tested + sum(min(one, spec.images or one) for one in shown)
 

@@ -2,7 +2,8 @@
 
 On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
 repository's own layout below the folder of data (`imglist/imagenet21k/val` and `imagenet21k`, `imglist/SynIS` and
-`SynIS`), and the judged classifier is a saved one. On embedded data drawings are divided here, by LAID.
+`SynIS`; `imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a
+saved one. On embedded data drawings are divided here, by LAID.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,9 @@ CLASSIFIER = "resnet50_imagenet1k_v1"
 """Folder of the judged classifier below that of data, as `openworld.classifiers` saves one."""
 
 FEWEST_IMAGES = 100
+FEWEST_EPOCHS = 6
+"""After fewer, the small network knows next to nothing of the drawings, and neither does any detector."""
+
 STYLES = ("noto", "fluent-emoji-flat", "emojione")
 """What is in distribution on embedded data."""
 
@@ -37,6 +41,7 @@ NEW_STYLES = ("noto-v1", "fluent-emoji", "twemoji", "fluent-emoji-high-contrast"
 
 _GENERATED, _DECOMPOSED = ("2", "5", "7"), "3"
 _LISTS = {"imagenet21k": "imglist/imagenet21k/val", "SynIS": "imglist/SynIS"}
+_TESTED = "imglist/imagenet1k/test_imagenet.txt"
 _TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
 
 
@@ -53,7 +58,8 @@ def remarks(ground: Ground) -> tuple[str, ...]:
         return told, ours
     return (
         "The published lists of ImageNet-21K-P's validation pictures are read, where the paper's cells hold the "
-        "training pictures too; all 50,000 in-distribution test pictures are, where the paper holds 5,000 of them out.",
+        "training pictures too. All pictures are resized alike, where the paper brings those of ImageNet-21K to 224 "
+        "pixels and the others to 256.",
         f"The folder of data must hold imglist and the pictures as the paper's repository has them, and {CLASSIFIER}, "
         "a saved classifier of ImageNet's 1,000 classes.",
         ours,
@@ -93,11 +99,11 @@ def _require_makeable(tables: Iterable[PaperTable], ground: Ground) -> None:
 def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
     folder = Path(ground.data)
     return IncrementalShiftSpec(
-        models=(JudgedSpec(weights=str(folder / CLASSIFIER), detectors=_detectors(kept)),),
+        models=(JudgedSpec(weights=str(folder / CLASSIFIER), label="ResNet-50", detectors=_detectors(kept)),),
         sources=(DataSpec("imagenet"),),
         classes="all",
         shots=None,
-        cells=CellsSpec((str(folder / _LISTS[name]),), str(folder / name)),
+        cells=CellsSpec((str(folder / _LISTS[name]),), str(folder / name), tested=str(folder / _TESTED)),
         seeds=ground.seeds,
     )
 
@@ -105,7 +111,7 @@ def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSp
 def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
     """The run of `examples/incremental-shift-embedded.toml`, of its small network alone."""
     every = published("emoji-concepts").epochs
-    recipe = {} if ground.quick == 1 else {"epochs": max(2, every // ground.quick)}
+    recipe = {} if ground.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // ground.quick)}
     datasets = ("emoji-concepts", "emoji-concepts-b")
     return IncrementalShiftSpec(
         models=(JudgedSpec("resnet-8", recipe=recipe, detectors=_detectors(kept), profile=PAPER),),

@@ -7,6 +7,7 @@ from openworld.datasets import base_new_split, require_places
 from openworld.learners._bank import spoken
 from openworld.protocols._dynamic_task import OF_CLASSES
 from openworld.protocols._generalisation_task import left_out_of
+from openworld.protocols._open_world_shift_task import names_of
 from openworld.protocols._workbench import Source
 
 
@@ -45,6 +46,9 @@ def readers(spec) -> tuple[str, ...]:
     if spec.protocol == "incremental-shift":
         split = (spec.decomposition.backbone,) if spec.pool else ()
         return tuple(dict.fromkeys([*split, *(one.backbone for one in spec.models if one.backbone)]))
+    if spec.protocol == "open-world-by-shift":
+        references = [one.backbone for one in spec.references if one.backbone] if spec.estimators else []
+        return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
     return (spec.backbone,)
 
 
@@ -127,12 +131,18 @@ def _of_shift(spec) -> Iterator[Cast]:
     yield Cast(str(spec.sources[0]), spec.sources[0].dataset, names, len(names))
 
 
+def _of_open_world_shift(spec) -> Iterator[Cast]:
+    names = names_of(spec.ground)
+    yield Cast(f"{spec.sources[0]} and the pool", spec.sources[0].dataset, names.every, len(names.base))
+
+
 _CASTS = {
     "recognition": _of_recognition,
     "dynamic": _of_dynamic,
     "generalisation": _of_generalisation,
     "accuracy-estimation": _of_estimation,
     "incremental-shift": _of_shift,
+    "open-world-by-shift": _of_open_world_shift,
 }
 """Protocol -> its casts."""
 
@@ -142,6 +152,7 @@ _ENTRIES = {
     "generalisation": lambda spec: (spec.source, *spec.variants, *spec.others),
     "accuracy-estimation": lambda spec: (*spec.sources, *spec.targets),
     "incremental-shift": lambda spec: (*spec.sources, *spec.pool),
+    "open-world-by-shift": lambda spec: (*spec.sources, *spec.pool),
 }
 """Protocol -> everything in a spec that names a data set."""
 

@@ -8,21 +8,25 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet, loose
-from openworld.datasets._pictures import FORMATS
-from openworld.datasets.folder import _content
+from openworld.datasets.folder import PARTS, _content
 from openworld.features import Features, encode
 from openworld.protocols._judging_pictures import labelled_pictures
 
+PART_FOLDERS = {folder for names in PARTS.values() for folder in names}
 BLOCK = 2**15  # pictures of a set whose features are in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Pictures under the name they were asked for by. named: whether class names come with them."""
+    """Pictures under the name they were asked for by.
+
+    named: whether class names come with them; deeper: whether they do not, though pictures lie in sub-folders.
+    """
 
     name: str
     images: ImageSet
     named: bool
+    deeper: bool = False
 
     @property
     def classnames(self) -> tuple[str, ...]:
@@ -81,27 +85,31 @@ class Reader:
 
 
 def gather(where: str) -> Gathered:
-    """The pictures of a folder (class folders or not), or of a data set as NAME[/DOMAIN[/PART]].
+    """The pictures of a folder, or of a data set as NAME[/DOMAIN[/PART]].
+
+    A folder whose pictures all lie one folder down has classes; any other is taken as it is, without names.
 
     Raises:
-        OpenworldError: no such folder or data set, or no picture in it.
+        OpenworldError: no such folder or data set, no picture in it, a folder of parts (train, test).
     """
     path = Path(where)
     if path.is_file():
         raise OpenworldError(f"{where} is a file; give a folder of pictures, or a data set as NAME/DOMAIN/PART.")
     if not path.is_dir():
         return Gathered(where, labelled_pictures(where).images, True)
-    name = path.resolve().name
-    inside = sorted(path.iterdir())
-    loose_ones = any(one.suffix.lower() in FORMATS and one.is_file() for one in inside)
-    if not loose_ones and any(_has_pictures(one) for one in inside):
+    name, files = path.resolve().name, _seen(path)
+    inside = [file.relative_to(path).parts for file in files]
+    depths = {len(parts) for parts in inside}
+    if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return Gathered(name, labelled_pictures(where).images, True)
-    paths = loose.find_pictures([path])
-    return Gathered(name, replace(loose.load(paths, name), content=_content(path, paths)), False)
+    images = replace(loose.load(files, name), content=_content(path, files))
+    return Gathered(name, images, False, deeper=depths != {1})
 
 
-def _has_pictures(folder: Path) -> bool:
-    """Whether this is a class folder."""
-    if not folder.is_dir() or folder.name.startswith("."):
-        return False
-    return any(one.suffix.lower() in FORMATS for one in folder.iterdir())
+def _seen(folder: Path) -> list[Path]:
+    """Pictures in and below a folder, hidden ones left out."""
+    files = loose.find_pictures([folder])
+    seen = [file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
+    if not seen:
+        raise OpenworldError(f"{folder} holds no picture but hidden ones ({files[0].name}, ...); rename them.")
+    return seen

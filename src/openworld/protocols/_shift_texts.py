@@ -9,7 +9,7 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
-from openworld.shift import LAID, Decomposition, load_decomposition, write_texts
+from openworld.shift import LAID, Decomposition, SeesLooks, load_decomposition, write_texts
 
 EMBEDDED = "embedded"
 NAMES, FEWEST = 200, 20  # names that LAID learns from at most, and at least
@@ -53,7 +53,10 @@ def read_laid(file: Path, clip) -> Decomposition:
         OpenworldError: no such file, or one of another backbone.
     """
     kept = load_decomposition(file)
-    weights, width = kept.about.get("weights"), clip.config.joint_dimension
+    weights, width = (
+        kept.about.get("weights"),
+        clip.width if isinstance(clip, SeesLooks) else clip.config.joint_dimension,
+    )
     if weights not in (None, clip.fingerprint) or kept.width != width:
         raise OpenworldError(
             f"{file} was fitted to features of {kept.about.get('backbone', 'another backbone')} ({kept.width} "

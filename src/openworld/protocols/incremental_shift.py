@@ -8,7 +8,7 @@ units, stages train classifiers, embed pictures, fit the decomposition, and meas
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -18,11 +18,13 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors._plugins import origin
 from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_looks import embeddings_of, unseen
 from openworld.protocols._estimation_models import untrained
+from openworld.protocols._incremental_able import require_able, require_names
 from openworld.protocols._incremental_degrees import unfitted, unmeasured
 from openworld.protocols._incremental_division import Divided, divided
-from openworld.protocols._incremental_entries import CellsSpec, DecompositionSpec, JudgedSpec, PoolSpec
+from openworld.protocols._incremental_entries import CellsSpec, DecompositionSpec, JudgedSpec, PoolSpec, place_of
 from openworld.protocols._incremental_ground import ShiftGround
 from openworld.protocols._incremental_outcome import labelling
 from openworld.protocols._incremental_scores import (
@@ -59,7 +61,8 @@ class IncrementalShiftSpec:
         models: what is judged, each with its detectors; classifiers over all seeds.
         sources: data sets whose pictures are in distribution, pooled; the class names are those of the first.
         classes: which of their classes are in distribution: the "base" half, or "all".
-        train_part, shots: what models, detectors and degrees know of; shots per class of each source, None for all.
+        train_part, shots: what models, detectors and degrees know of; shots per class of each source, 0 or None for
+            all pictures.
         id_part: the in-distribution pictures that detectors are tested on.
         pool: pictures that are cut into cells; those of in-distribution classes may be among them.
         cells: a division that is given, instead of a pool; see `CellsSpec`. Nothing is measured then.
@@ -102,7 +105,9 @@ class IncrementalShiftSpec:
 
     def __post_init__(self):
         require_at_least(1, threads=self.threads, k=self.k, pictures_in_a_cell=self.least, images=self.images or 1)
+        require_at_least(0, shots=self.shots or 0)
         require_at_least(3, levels=self.levels)
+        object.__setattr__(self, "shots", self.shots or None)
         require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
         labels = [one.label for one in self.models]
         for name, entries in {"seeds": self.seeds, "sources": self.sources, "models": labels}.items():
@@ -114,6 +119,10 @@ class IncrementalShiftSpec:
         for name in (*self.quantiles, *self.cuts):
             if name not in HALVES:
                 raise unknown_name("axis", name, HALVES)
+        if self.train_part == self.id_part:
+            raise OpenworldError(
+                f"train_part and id_part are both {self.id_part!r}; test on pictures that nothing learned from."
+            )
         self._require_fresh_pool()
 
     @property
@@ -127,14 +136,20 @@ class IncrementalShiftSpec:
         return Division(**{one.name: getattr(self, one.name) for one in fields(Division)})
 
     def _require_fresh_pool(self) -> None:
-        """Refuse a pool that shows pictures of the in-distribution sets as they are."""
-        taken = {(one.dataset, one.domain, part) for one in self.sources for part in (self.train_part, self.id_part)}
+        """Refuse a pool that shows pictures of the in-distribution sets as they are, or pictures twice."""
+        parts = (self.train_part, self.id_part)
+        taken = {(place_of(one.dataset), one.domain, part, None, None) for one in self.sources for part in parts}
+        seen = set()
         for one in self.pool:
-            if one.corruption is None and (one.dataset, one.domain, one.part) in taken:
+            shown = (place_of(one.dataset), one.domain, one.part, one.corruption, one.severity)
+            told = f"the pool shows {one.dataset}, {one.domain or 'its only domain'}, part {one.part!r}"
+            if shown in taken:
                 raise OpenworldError(
-                    f"the pool shows {one.dataset}, {one.domain or 'its only domain'}, part {one.part!r}, whose "
-                    "pictures are the in-distribution ones; give id_part or the entry another part."
+                    f"{told}, whose pictures are the in-distribution ones; give id_part or the entry another part."
                 )
+            if shown in seen:
+                raise OpenworldError(f"{told}, twice; a picture has one cell, so list each entry once.")
+            seen.add(shown)
 
 
 def tasks(spec: IncrementalShiftSpec) -> list[Task]:
@@ -186,7 +201,12 @@ def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
 
 
 def units(spec: IncrementalShiftSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`."""
+    """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`.
+
+    Raises:
+        OpenworldError: what `require_able` refuses.
+    """
+    require_able(tasks(spec), machine)
     return [
         Unit(
             function=f"{__name__}:{run_unit.__name__}",
@@ -206,13 +226,13 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     torch.set_num_threads(task.threads)
     require_same(_inputs(task, machine), inputs)
     started, found = time.perf_counter(), divided(task, machine)
-    test = Shown(task.ground.test.load(), _readable_test(task, machine))
-    said = _said(task, test, found, machine)
+    known, test = (_shown(task, pictures, machine) for pictures in (task.ground.training, task.ground.test))
+    said = _said(task, known, test, found, machine)
     seconds = time.perf_counter() - started
     sides = {label: sides_of(label, said, test, found) for label in said.test}
     told = {kept: tables(task, sides, found, kept) for kept in (True, False)}
     levels = found.counts["semantic"]
-    metrics = described(task, test, said) | told[task.id_kept]
+    metrics = described(task, known, test, said) | told[task.id_kept]
     metrics |= {"otherwise": told[not task.id_kept], "pool": pool_told(found)}
     metrics |= {"labelling": labelling(sides, found.known, found.levels["semantic"], levels)}
     return UnitResult(
@@ -227,33 +247,26 @@ def _has_seeds(model: JudgedSpec) -> bool:
     return "{seed}" in model.weights if model.weights else not model.is_two_tower
 
 
-def _said(task: Task, test: Shown, found: Divided, machine: Machine) -> Said:
-    training, pool = task.ground.training, Shown(found.pool.images, found.rows)
+def _said(task: Task, known: Shown, test: Shown, found: Divided, machine: Machine) -> Said:
+    pool = Shown(found.pool.images, found.rows)
     if not task.judged.is_two_tower:
         classifier = task.classifier.load(machine)
-        if classifier.classnames != test.images.classnames:
-            raise OpenworldError(
-                f"{task.judged.label!r} was trained on other class names than the {len(test.images.classnames)} that "
-                "are in distribution here, or in another order; give it the same classes."
-            )
-        known = Shown(training.load(), _readable(task, training, machine))
+        require_names(task.judged, classifier.classnames, test.images.classnames)
         return classifier_says(task.judged, classifier, known, test, pool, machine.device)
-    sets = [task.ground.training.load(), test.images]
-    learned, tested = (encoded(one, task.judged, machine) for one in sets)
+    if task.ground.cells:  # whose places are those of the lists, so that none may be left out
+        machine = replace(machine, allow_corrupt=0)
+    learned, tested = (encoded(one.images, task.judged, machine) for one in (known, test))
     parts = [pictures.load() for pictures in task.ground.tested] or [found.pool.images]
     shown = joined([encoded(one, task.judged, machine) for one in parts])
     return two_tower_says(task.judged, learned, tested, shown, task.ground.sources[0].dataset, machine)
 
 
-def _readable(task: Task, pictures, machine: Machine) -> np.ndarray:
-    """Which pictures can be read, as embedding them has shown; all must be where nothing was embedded."""
+def _shown(task: Task, pictures: Pictures, machine: Machine) -> Shown:
+    """What can be read, as embedding has shown; where nothing was embedded all must be."""
+    images = pictures.load()
     if task.ground.cells:
-        return np.arange(len(pictures.load()))
-    return embeddings_of(pictures, task.division.decomposition.backbone, machine).rows[:]
-
-
-def _readable_test(task: Task, machine: Machine) -> np.ndarray:
-    return _readable(task, task.ground.test, machine)
+        return Shown(images, np.arange(len(images)))
+    return Shown(images, embeddings_of(pictures, task.division.decomposition.backbone, machine).rows[:])
 
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:

@@ -47,28 +47,48 @@ def open_world_by_shift(
     >>> [one.value for one in found.semantic], found.covariate[0].value
     ([0.5, 1.0], 0.75)
     """
-    scores, correct = (np.asarray(part) for part in new)
-    require_length(scores, "new scores", len(grid))
-    require_length(correct, "new correct", len(grid))
-    groups = None if new_groups is None else np.asarray(new_groups)
-
-    def against(members: np.ndarray) -> OpenworldAUC | None:
-        if len(members) < grid.least:
-            return None
-        own = None if groups is None else groups[members]
-        return openworld_auc(*base, scores[members], correct[members], base_groups=base_groups, new_groups=own)
-
-    places = map(tuple, np.argwhere(grid.present).tolist())
-    rows, columns = grid.shape
+    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
+    everyone, (rows, columns) = np.arange(len(sides.base["scores"])), grid.shape
     return OpenWorldByShift(
-        {place: against(grid.cell(*place)) for place in places},
-        tuple(against(np.flatnonzero(grid.semantic == level)) for level in range(columns)),
-        tuple(against(np.flatnonzero(grid.covariate == level)) for level in range(rows)),
+        {place: sides.held(everyone, grid.cell(*place)) for place in _present(grid)},
+        tuple(sides.held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
+        tuple(sides.held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
+    )
+
+
+def open_world_in_same_looks(
+    base: tuple, base_covariate, new: tuple, grid: ShiftGrid, *, base_groups=None, new_groups=None
+) -> OpenWorldByShift:
+    """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
+
+    The looks change for both sides alike then, as they do when a camera changes. There are no semantic levels: they
+    would mix looks.
+
+    Args:
+        base, new, grid, base_groups, new_groups: as for `open_world_by_shift`.
+        base_covariate: int64[n], the covariate level of each base image; levels of fewer than `grid.least` are None.
+    Raises:
+        OpenworldError: lengths that differ, and what `openworld_auc` raises.
+
+    >>> grid = ShiftGrid([0, 0], [0, 1], shape=(2, 1), least=1)
+    >>> found = open_world_in_same_looks(([3, 1], [1, 1]), [0, 1], ([2, 2], [1, 1]), grid)
+    >>> [one.value for one in found.covariate], found.semantic
+    ([1.0, 0.0], ())
+    """
+    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
+    levels = np.asarray(base_covariate)
+    require_length(levels, "base_covariate", len(sides.base["scores"]))
+    own = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
+    cells = {place: sides.held(own[place[0]], grid.cell(*place)) for place in _present(grid)}
+    return OpenWorldByShift(
+        {place: found for place, found in cells.items() if found is not None},
+        (),
+        tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(own)),
     )
 
 
 def parts_told(found: OpenworldAUC | None) -> dict | None:
-    """A result as a record holds it: `PARTS`, counts, and the interval of the first; None for none.
+    """A result as a record holds it: `PARTS`, the interval of each, counts of images; None for none.
 
     >>> told = parts_told(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
     >>> told["openworld_auc"], told["new_accuracy"], told["auroc"]
@@ -76,6 +96,40 @@ def parts_told(found: OpenworldAUC | None) -> dict | None:
     """
     if found is None:
         return None
-    told = {name: found.value if name == "openworld_auc" else getattr(found, name) for name in PARTS}
-    interval = found.estimate("openworld_auc").interval()
-    return told | {"interval": interval, "n_base": found.n_base, "n_new": found.n_new}
+    estimates = {name: found.estimate(name) for name in PARTS}
+    told = {name: one.value for name, one in estimates.items()}
+    intervals = {name: one.interval() for name, one in estimates.items()}
+    return told | {"intervals": intervals, "n_base": found.n_base, "n_new": found.n_new}
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Columns "scores", "correct" and "groups" (or None) of either side, and the fewest images of one."""
+
+    base: Mapping[str, np.ndarray | None]
+    new: Mapping[str, np.ndarray | None]
+    least: int
+
+    def held(self, base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
+        """Some base images against some new ones, int64 places."""
+        if min(len(base), len(new)) < self.least:
+            return None
+        first, second = _rows(self.base, base), _rows(self.new, new)
+        groups = {"base_groups": first["groups"], "new_groups": second["groups"]}
+        return openworld_auc(first["scores"], first["correct"], second["scores"], second["correct"], **groups)
+
+
+def _side(pair: tuple, groups, count: int | None = None) -> dict[str, np.ndarray | None]:
+    scores, correct = (np.asarray(part) for part in pair)
+    if count is not None:
+        require_length(scores, "new scores", count)
+        require_length(correct, "new correct", count)
+    return {"scores": scores, "correct": correct, "groups": None if groups is None else np.asarray(groups)}
+
+
+def _rows(side: Mapping[str, np.ndarray | None], chosen: np.ndarray) -> dict[str, np.ndarray | None]:
+    return {name: None if column is None else column[chosen] for name, column in side.items()}
+
+
+def _present(grid: ShiftGrid) -> list[tuple[int, int]]:
+    return list(map(tuple, np.argwhere(grid.present).tolist()))

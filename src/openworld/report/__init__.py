@@ -1,7 +1,8 @@
 """Tables, figures and one self-contained page, from records alone.
 
 build(folder)                          the page of a run; returns its path (`build_courses`: of dynamic scenarios,
-                                       `build_estimates`: of accuracies estimated without labels)
+                                       `build_estimates`: of accuracies estimated without labels, `build_shifts`: of
+                                       detectors over cells of measured shift)
 summary = summarise(load(folder).outcomes)
 terminal_table(table), losses_line(row), export(summary, "csv" | "markdown" | "latex"), verdict(summary)
 """
@@ -20,11 +21,25 @@ from openworld.report.estimates import (
     terminal_estimates,
 )
 from openworld.report.exports import export
+from openworld.report.open_world_shifts import (
+    build_open_world_shifts,
+    export_open_world_shifts,
+    load_open_world_shifts,
+    played_open_world_shifts,
+)
 from openworld.report.outcome import load
 from openworld.report.page import build, render, write_page
 from openworld.report.pictures import choose
 from openworld.report.reach import reaches
 from openworld.report.reach_tables import terminal_reach
+from openworld.report.shifts import (
+    build_shifts,
+    export_shifts,
+    load_shifts,
+    shift_verdict,
+    shifted,
+    terminal_shifts,
+)
 from openworld.report.summary import Summary, Table, summarise
 from openworld.report.tables import losses_line, terminal_table
 from openworld.report.verdict import verdict
@@ -36,6 +51,8 @@ __all__ = [
     "build",
     "build_courses",
     "build_estimates",
+    "build_open_world_shifts",
+    "build_shifts",
     "choose",
     "courses_json",
     "estimate_verdict",
@@ -43,21 +60,29 @@ __all__ = [
     "export",
     "export_courses",
     "export_estimates",
+    "export_open_world_shifts",
+    "export_shifts",
     "load",
     "load_courses",
     "load_estimates",
+    "load_open_world_shifts",
+    "load_shifts",
     "losses_line",
     "played_courses",
+    "played_open_world_shifts",
     "reaches",
     "render",
     "robustness_csv",
     "scenario_tables",
+    "shift_verdict",
+    "shifted",
     "summarise",
     "terminal_course",
     "terminal_estimates",
     "terminal_legend",
     "terminal_reach",
     "terminal_scenario",
+    "terminal_shifts",
     "terminal_table",
     "verdict",
     "write_page",

@@ -17,7 +17,8 @@ class Agreement:
     """Kendall's tau-b between our order of `n` methods and the paper's, 1 = the same, -1 = reversed.
 
     None with a `reason` where it is not defined. `p` is two-sided, of the hypothesis of unrelated orders,
-    corrected over the table's metrics (Holm).
+    corrected over the table's metrics (Holm). `task` and `setting` are empty where methods are ordered by their average
+    over these.
     """
 
     metric: str
@@ -26,6 +27,7 @@ class Agreement:
     p: float | None
     n: int
     reason: str = ""
+    setting: str = ""
 
     @property
     def words(self) -> str:
@@ -55,24 +57,32 @@ class Agreement:
         return f"τ = {self.tau:.2f} (p {self.p:.2g}".replace("-", "\u2212", 1)
 
     @property
+    def column(self) -> str:
+        """The task or setting that it is of; empty where it is of their average."""
+        return self.task or self.setting
+
+    @property
     def _name(self) -> str:
-        return METRICS[self.metric].symbol + (f", {self.task}" if self.task else "")
+        return ", ".join(filter(None, (METRICS[self.metric].symbol, self.column)))
 
 
 def agreements(
     table: PaperTable, ours: Sequence[Measured], printed: Sequence[PublishedNumber]
 ) -> tuple[Agreement, ...]:
-    """One per metric of the table (and per task where columns are tasks), over the methods of both sides.
+    """One per metric of the table, and per task or setting where columns are such first, over the methods of both.
 
     Of each side the average over its data sets is ordered. Final ranks are the order of the Friedman ranks, and are
     left out; so are tables whose rows are settings.
     """
     if table.rows == "setting":
         return ()
-    by_task = "task" in table.columns
-    sides = [{(one.metric, one.task if by_task else ""): None for one in side} for side in (printed, ours)]
+    by_task, by_setting = "task" in table.columns, table.columns[0] == "setting"
+    sides = [
+        {(one.metric, one.task if by_task else "", one.setting if by_setting else ""): None for one in side}
+        for side in (printed, ours)
+    ]
     kinds = [kind for kind in sides[0] if kind in sides[1] and kind[0] != "Final_rank"]
-    found = [_agreement(metric, task, ours, printed) for metric, task in kinds]
+    found = [_agreement(Agreement(kind[0], kind[1], None, None, 0, setting=kind[2]), ours, printed) for kind in kinds]
     corrected = holm([one.p for one in found])
     return tuple(replace(one, p=p) for one, p in zip(found, corrected, strict=True))
 
@@ -82,23 +92,29 @@ def both_sides(
 ) -> dict[str, tuple[float, float]]:
     """{method: (ours, printed)} that is ordered, averages over either side's data sets, for the methods of both."""
     sides = [
-        _by_method([number for number in side if number.metric == one.metric and one.task in ("", number.task)])
+        _by_method([number for number in side if number.metric == one.metric and _is_of(one, number)])
         for side in (ours, printed)
     ]
     return {name: (value, sides[1][name]) for name, value in sides[0].items() if name in sides[1]}
 
 
-def _agreement(metric: str, task: str, ours: Sequence[Measured], printed: Sequence[PublishedNumber]) -> Agreement:
-    methods = both_sides(Agreement(metric, task, None, None, 0), ours, printed)
+def _agreement(one: Agreement, ours: Sequence[Measured], printed: Sequence[PublishedNumber]) -> Agreement:
+    """With its numbers."""
+    methods = both_sides(one, ours, printed)
+    one = replace(one, n=len(methods))
     if len(methods) < MINIMUM:
-        return Agreement(metric, task, None, None, len(methods), f"fewer than {MINIMUM} methods are on both sides")
+        return replace(one, reason=f"fewer than {MINIMUM} methods are on both sides")
     from scipy.stats import kendalltau
 
     found = kendalltau(*zip(*methods.values(), strict=True), nan_policy="raise")
     tau, p = float(found.statistic), float(found.pvalue)
-    if tau != tau:  # all equal on one side
-        return Agreement(metric, task, None, None, len(methods), "all methods of one side are equal")
-    return Agreement(metric, task, tau, p, len(methods))
+    if tau != tau:
+        return replace(one, reason="all methods of one side are equal")
+    return replace(one, tau=tau, p=p)
+
+
+def _is_of(one: Agreement, number: Measured | PublishedNumber) -> bool:
+    return one.task in ("", number.task) and one.setting in ("", number.setting)
 
 
 def _by_method(numbers: Sequence[Measured | PublishedNumber]) -> dict[str, float]:

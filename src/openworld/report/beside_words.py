@@ -18,6 +18,8 @@ SHORT = {
     "open-world recognition (imbalanced test sets)": "imbalance",
     "domain adaption (column name as printed)": "domain adaption",
     "complexity": "",
+    "entire ImageNet-21K (with labeling issues)": "entire pool",
+    "subsets with larger semantic shift (fewer labeling issues)": "larger semantic shift",
 }
 MINUS = "\u2212"
 

@@ -92,7 +92,9 @@ def _measured(run: StandsFor, told: Sequence[Told], named, values, areas: Sequen
         low, high = areas[0]["interval"]
         intervals = (Interval(unit * low, unit * high, "images", int(told[0]["pool"]["n"])),)
     return Measured(
-        dataset, setting, run.method(label), metric, mean(per_seed), intervals, per_seed, datasets=(dataset,)
+        *(dataset, setting, run.method(label), metric, mean(per_seed), intervals, per_seed),
+        datasets=(dataset,),
+        backbone=str(told[0]["model"]),
     )
 
 

@@ -3,8 +3,10 @@
 Functions of features, texts' and images', of one two-tower model. In order:
 
     write_texts, LAID().fit, PCA().fit     a `Decomposition` of features into two halves, learned from texts
+    SeesLooks, in_looks, picture_grid      features that see looks, and pictures in looks in the place of texts
     decomposed_zero_shot                   whether it does what it promises: the semantic half keeps the accuracy
     shift_degrees, merge_degrees           distance to the k-th nearest reference image in each half, exact
+    streamed_degrees, sharded_degrees      the same piece by piece: from disk, and on an engine, to be resumed
     equal_width_levels, shift_grid         levels of both, and the cells they make
     equal_subsets, farthest                subsets of equal size; which concepts or looks are far
 
@@ -18,13 +20,16 @@ from openworld.shift.far import Far, farthest
 from openworld.shift.grid import ShiftGrid, shift_grid
 from openworld.shift.laid import LAID
 from openworld.shift.levels import PUBLISHED_QUANTILES, Levels, equal_width_levels
+from openworld.shift.looks import LOOKS, SeesLooks, in_looks, picture_grid
 from openworld.shift.losses import TripletDistances, share_right, triplet_distances, triplet_losses
 from openworld.shift.nearest import ENGINES, Nearest, merge_nearest, nearest
 from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal
 from openworld.shift.pca import PCA
+from openworld.shift.sharding import Shards, sharded_degrees, streamed_degrees
 from openworld.shift.subsets import EqualSubsets, equal_subsets
 from openworld.shift.triplets import Triplets, write_texts
-from openworld.shift.zero_shot import DecomposedAccuracy, decomposed_zero_shot
+from openworld.shift.whitening import Whitening, whitening
+from openworld.shift.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
 
 DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
 
@@ -33,6 +38,7 @@ __all__ = [
     "ENGINES",
     "HALVES",
     "LAID",
+    "LOOKS",
     "PCA",
     "PUBLISHED_QUANTILES",
     "DecomposedAccuracy",
@@ -41,26 +47,35 @@ __all__ = [
     "Far",
     "Levels",
     "Nearest",
+    "SeesLooks",
+    "Shards",
     "ShiftDegrees",
     "ShiftGrid",
     "TripletDistances",
     "Triplets",
+    "Whitening",
+    "decomposed_nearest_mean",
     "decomposed_zero_shot",
     "deviation",
     "equal_subsets",
     "equal_width_levels",
     "farthest",
+    "in_looks",
     "load_decomposition",
     "merge_degrees",
     "merge_nearest",
     "nearest",
     "nearest_orthogonal",
     "overlap",
+    "picture_grid",
     "random_orthogonal",
     "share_right",
+    "sharded_degrees",
     "shift_degrees",
     "shift_grid",
+    "streamed_degrees",
     "triplet_distances",
     "triplet_losses",
+    "whitening",
     "write_texts",
 ]

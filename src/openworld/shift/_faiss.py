@@ -9,6 +9,16 @@ from openworld.shift._search import Candidates, Reference
 
 def faiss_search(queries: Tensor, reference: Reference, count: int) -> Candidates:
     """As `matrix_search`, by `faiss.IndexFlatIP`; float32 on the CPU only."""
+    if "index" not in reference.scratch:
+        reference.scratch["index"] = _index(reference)
+    wanted = min(count, len(reference))
+    values, places = reference.scratch["index"].search(queries.to("cpu", torch.float32).numpy(), wanted)
+    values, places = (torch.from_numpy(array).to(queries.device) for array in (values, places))
+    rest = values[:, -1].to(torch.float64)
+    return Candidates(places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
+
+
+def _index(reference: Reference):
     try:
         import faiss
     except ImportError as error:
@@ -18,9 +28,4 @@ def faiss_search(queries: Tensor, reference: Reference, count: int) -> Candidate
         ) from error
     index = faiss.IndexFlatIP(reference.given.shape[1])
     index.add(reference.part(0, len(reference)).to("cpu", torch.float32).numpy())
-    wanted = min(count + 1, len(reference))
-    values, places = index.search(queries.to("cpu", torch.float32).numpy(), wanted)
-    values, places = (torch.from_numpy(array).to(queries.device) for array in (values, places))
-    none_left = values.new_full((len(values),), -torch.inf)
-    rest = none_left if wanted == len(reference) else values[:, -1]
-    return Candidates(places, rest.to(torch.float64))
+    return index

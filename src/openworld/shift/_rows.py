@@ -6,7 +6,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 
-CHUNK = 2**16  # rows looked at or multiplied at a time, so that no second matrix of that size is made
+CHUNK = 2**12  # rows looked at or multiplied at a time, so that no second matrix of that size is made
 _SMALLEST = 1e-150  # what is smaller, or larger than its inverse, has squares that leave float64
 
 
@@ -49,6 +49,45 @@ def unit(rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     # Squares of small or large float32 numbers leave float32.
     lengths = torch.linalg.vector_norm(wide, dim=-1, keepdim=True, dtype=torch.float64)
     return (wide / lengths.to(wide)).to(dtype)
+
+
+def exact_unit(rows: Tensor) -> Tensor:
+    """Rows divided by their length in float64, the same bits whatever the other rows and the machine."""
+    wide = rows.to(torch.float64)
+    return wide / sum_in_order(wide.square()).sqrt_()[..., None]
+
+
+def sum_in_order(values: Tensor) -> Tensor:
+    """Sums over the last axis of float[..., D], by halving it: no library chooses the order. Overwrites the values.
+
+    >>> sum_in_order(torch.tensor([[1.0, 2.0, 3.0]])).tolist()
+    [6.0]
+    """
+    width = values.shape[-1]
+    while width > 1:
+        kept = (width + 1) // 2
+        values[..., : width - kept] += values[..., kept:width]
+        width = kept
+    return values[..., 0]
+
+
+def same_product(rows: Tensor, basis: Tensor, longest: float) -> Tensor:
+    """rows @ basis, float64[n, D] and float64[D, A], the same bits in any blocks, threads and libraries.
+
+    Libraries sum in orders of their own, which depend on the shape. Here both factors are first rounded to multiples
+    of a 2^-26th of the longest vector's length, so that (Cauchy and Schwarz) all products and sums are whole numbers
+    below 2^53 and exact in any order. What that rounding does to unit vectors is less than float32 would do.
+
+    Args:
+        longest: at least the length of each row.
+    """
+    row_step, step = longest * 2.0**-26, longest_of(basis.T) * 2.0**-26
+    return ((rows / row_step).round_() @ (basis / step).round_()).mul_(row_step * step)
+
+
+def longest_of(rows: Tensor) -> float:
+    """Length of the longest row, as `exact_unit` finds it."""
+    return float(sum_in_order(rows.to(torch.float64).square()).max().sqrt())
 
 
 def at_least_float32(dtype: torch.dtype) -> torch.dtype:

@@ -1,10 +1,8 @@
-"""Candidates for the nearest reference rows of many queries: matrix products, of which only maxima are kept.
+"""Candidates for the nearest reference rows of many queries: matrix products, most of which are looked at once.
 
-Products are made tile by tile, and of every `GROUP` neighbouring reference rows only the largest product is remembered.
-The `count` largest products of a query lie in the `count` groups with the largest maxima, so that a running selection
-over maxima, and over maxima of maxima, finds them at a fraction of what a selection over products costs; the rows of
-those groups are the candidates. Memory does not grow with the reference: a tile of products and the maxima of `SLAB`
-rows.
+Products are made tile by tile. Of every `GROUP` of them one maximum is taken and compared with the smallest of the
+best so far; only groups that hold something better are opened. After the first tile few do: for rows in random order
+some `count` ln(M / TILE) of each query. Memory does not grow with the reference.
 """
 
 from collections.abc import Callable
@@ -16,10 +14,11 @@ from torch import Tensor
 
 from openworld.shift._rows import CHUNK, unit
 
-GROUP = 4
-BUNCH = 16  # groups whose maxima are looked at together
-TILE = 2048  # reference rows multiplied at a time; a multiple of GROUP
-SLAB = 2**17  # reference rows whose maxima are kept before a selection; a multiple of TILE
+GROUP = 16
+TILE = 2048  # reference rows multiplied at a time on a CPU, whose cache the products should not leave
+TILE_ON_GPU = 2**16
+_CROWDED = 4  # where more than one group in so many holds something better, all products are sorted instead
+_ROOM = 4  # finds of a query that may wait to be merged, for each that is wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,22 +26,21 @@ class Reference:
     """Reference rows and their unit vectors in the arithmetic of the products.
 
     given: float[M, D]. dtype: of the products.
-    units: dtype[M or a few more, D] made once, with zeros up to whole groups; or None to make them when asked.
-    scratch: memory that searches write on and leave behind.
+    units: dtype[M, D] made once, or None to make them when asked.
+    scratch: what searches leave behind for the next: memory to write on, an index.
     """
 
     given: Tensor
     dtype: torch.dtype
     units: Tensor | None = None
-    scratch: dict[str, Tensor] = field(default_factory=dict)
+    scratch: dict[str, object] = field(default_factory=dict)
 
     @classmethod
     def kept(cls, given: Tensor, dtype: torch.dtype) -> "Reference":
         """With unit vectors made once."""
-        units = given.new_zeros(-(-len(given) // GROUP) * GROUP, given.shape[1], dtype=dtype)
+        units = given.new_empty(given.shape, dtype=dtype)
         for start in range(0, len(given), CHUNK):
-            stop = min(start + CHUNK, len(given))
-            units[start:stop] = unit(given[start:stop], dtype)
+            units[start : start + CHUNK] = unit(given[start : start + CHUNK], dtype)
         return cls(given, dtype, units)
 
     def __len__(self) -> int:
@@ -52,110 +50,131 @@ class Reference:
         """Unit vectors of neighbouring rows."""
         return unit(self.given[start:stop], self.dtype) if self.units is None else self.units[start:stop]
 
-    def take(self, places: Tensor, dtype: torch.dtype, run: int = 1) -> Tensor:
-        """Unit vectors dtype[b, n, D] of the rows at int64[b, n], which stand in runs of `run` neighbours.
-
-        Places behind the end of the reference get any vector.
-        """
-        shape = (*places.shape, self.given.shape[1])
-        if self.units is None or self.dtype != dtype:
-            return unit(self.given[places.flatten().clamp_max(len(self) - 1)], dtype).reshape(shape)
-        # A run at a time: in half the time of a row at a time.
-        return self.units.view(-1, run * shape[-1])[places[:, ::run].flatten() // run].reshape(shape)
-
-    def room(self, name: str, rows: int, columns: int) -> Tensor:
+    def room(self, rows: int, columns: int) -> Tensor:
         """An uninitialised [rows, columns] in the arithmetic of the products, the same memory at every call.
 
         Memory that is new at every block of queries took 10 % of the time, in page faults.
         """
-        if name not in self.scratch or self.scratch[name].numel() < rows * columns:
-            self.scratch[name] = self.given.new_empty(rows * columns, dtype=self.dtype)
-        return self.scratch[name][: rows * columns].view(rows, columns)
+        kept = self.scratch.get("products")
+        if kept is None or kept.numel() < rows * columns:
+            kept = self.scratch["products"] = self.given.new_empty(rows * columns, dtype=self.dtype)
+        return kept[: rows * columns].view(rows, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Where the largest products of b queries are.
 
-    places: int64[b, n] of reference rows; those at or behind the end of the reference stand for none. They come in
-        runs of `run` neighbours, the first a multiple of it.
+    places: int64[b, n] of reference rows, in any order.
     rest: float64[b], no row that is missing in `places` has a larger product, as the engine computed it.
     """
 
     places: Tensor
     rest: Tensor
-    run: int = 1
 
 
 Engine = Callable[[Tensor, Reference, int], Candidates]
 
 
 def matrix_search(queries: Tensor, reference: Reference, count: int) -> Candidates:
-    """Candidates that hold the `count` largest products.
+    """The `count` largest products of each query; of equal ones any.
 
     Args:
-        queries: unit vectors [b, D] in the reference's arithmetic. reference: M >= 1 rows. count: at least 1.
+        queries: unit vectors [b, D] in the reference's arithmetic. reference: M rows. count: 1 to M.
     """
-    best = queries.new_empty(0, len(queries))
-    groups = torch.zeros(0, len(queries), dtype=torch.int64, device=queries.device)
-    rest = torch.full((len(queries),), -torch.inf, dtype=torch.float64, device=queries.device)
-    for start in range(0, len(reference), SLAB):
-        maxima = _maxima(queries, reference, start, min(start + SLAB, len(reference)))
-        chosen, left = _largest(maxima, count)
-        best = torch.cat([best, maxima.gather(0, chosen)])
-        groups = torch.cat([groups, chosen + start // GROUP])
-        chosen, dropped = _select(best, count)
-        best, groups = best.gather(0, chosen), groups.gather(0, chosen)
-        rest = torch.maximum(rest, torch.maximum(left, dropped))
-    return Candidates(_members(groups, GROUP).T.contiguous(), rest, GROUP)
+    best = _Best(queries, count)
+    size = TILE_ON_GPU if queries.is_cuda else TILE
+    for start in range(0, len(reference), size):
+        rows = reference.part(start, min(start + size, len(reference)))
+        tile = reference.room(len(queries), -(-len(rows) // GROUP) * GROUP)
+        _multiply(queries, rows, tile[:, : len(rows)])
+        tile[:, len(rows) :] = -torch.inf
+        best.look(tile, start)
+    best.merge()
+    rest = best.products[:, -1].to(torch.float64)
+    return Candidates(best.places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
 
 
-def _maxima(queries: Tensor, reference: Reference, start: int, stop: int) -> Tensor:
-    """The largest product of each query in every group of the rows from start to stop: [groups, b]."""
-    maxima = reference.room("maxima", -(-(stop - start) // GROUP), len(queries))
-    products = reference.room("products", TILE, len(queries))
-    for first in range(start, stop, TILE):
-        rows = reference.part(first, min(first + TILE, stop))
-        groups = -(-len(rows) // GROUP)
-        tile = products[: groups * GROUP]
-        tile[len(rows) :] = -torch.inf
-        _multiply(rows, queries, tile[: len(rows)])
-        place = (first - start) // GROUP
-        torch.amax(tile.view(groups, GROUP, -1), dim=1, out=maxima[place : place + groups])
-    return maxima
+class _Best:
+    """The largest products of b queries so far.
+
+    products: [b, count], descending, -inf for none. places: int64[b, count]. Both have, behind, a waiting room for
+    better ones: finds of many tiles are merged at once.
+    """
+
+    def __init__(self, queries: Tensor, count: int):
+        self._count, self._room = count, _ROOM * count
+        self._products = queries.new_full((len(queries), count + self._room), -torch.inf)
+        self._places = torch.zeros_like(self._products, dtype=torch.int64)
+        self._waiting = self._places.new_zeros(len(queries))
+
+    @property
+    def products(self) -> Tensor:
+        return self._products[:, : self._count]
+
+    @property
+    def places(self) -> Tensor:
+        return self._places[:, : self._count]
+
+    def look(self, tile: Tensor, start: int) -> None:
+        """Take what is better in products [b, rows] with the reference rows from `start`; rows in whole groups."""
+        found = self._better(tile)
+        if found is None or not self._store(*found, start):
+            products, rows = tile.topk(min(self._count, tile.shape[1]), dim=1)
+            products = torch.cat([self._products, products], dim=1)
+            self._set(products, torch.cat([self._places, rows + start], dim=1))
+
+    def merge(self) -> None:
+        """Empty the waiting room."""
+        self._set(self._products, self._places)
+
+    def _better(self, tile: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
+        """Query, row and product of all that is larger than the least kept, in order of queries; None if it is much."""
+        groups = tile.shape[1] // GROUP
+        least = self.products[:, -1:].contiguous()
+        # A group is every `groups`-th product: maxima are then taken of whole vectors.
+        opened = _true(tile.view(-1, GROUP, groups).amax(dim=1) > least)
+        if _CROWDED * len(opened) > len(tile) * groups:
+            return None
+        query, group = opened // groups, opened % groups
+        members = (query * tile.shape[1] + group)[:, None] + groups * torch.arange(GROUP, device=tile.device)
+        products = tile.view(-1).take(members)
+        better = _true(products > least[query])
+        query = query[better // GROUP]
+        return query, members.view(-1)[better] - query * tile.shape[1], products.view(-1)[better]
+
+    def _store(self, query: Tensor, rows: Tensor, products: Tensor, start: int) -> bool:
+        """Put finds in order of queries in the waiting room; False if they are too many for it."""
+        more = torch.bincount(query, minlength=len(self._waiting))
+        if int((self._waiting + more).max()) > self._room:
+            self.merge()
+            if int(more.max()) > self._room:
+                return False
+        first = self._count + self._waiting - (more.cumsum(0) - more)
+        at = query * self._products.shape[1] + torch.arange(len(query), device=query.device) + first[query]
+        self._products.view(-1)[at], self._places.view(-1)[at] = products, rows + start
+        self._waiting += more
+        return True
+
+    def _set(self, products: Tensor, places: Tensor) -> None:
+        products, chosen = products.topk(self._count, dim=1)
+        places = places.gather(1, chosen)
+        self._products[:, : self._count], self._products[:, self._count :] = products, -torch.inf
+        self._places[:, : self._count] = places
+        self._waiting.zero_()
 
 
-def _multiply(rows: Tensor, queries: Tensor, out: Tensor) -> None:
-    """out[i, j] = rows[i] . queries[j]."""
+def _true(mask: Tensor) -> Tensor:
+    """Flat places int64[n] of what holds, ascending."""
+    if mask.is_cuda:
+        return torch.nonzero(mask.flatten()).flatten()
+    return torch.from_numpy(np.flatnonzero(mask.numpy()))  # ten times as fast
+
+
+def _multiply(queries: Tensor, rows: Tensor, out: Tensor) -> None:
+    """out[i, j] = queries[i] . rows[j]."""
     if rows.is_cuda or rows.dtype not in (torch.float32, torch.float64):
-        torch.mm(rows, queries.T, out=out)
+        torch.mm(queries, rows.T, out=out)
     else:
-        # NumPy's OpenBLAS took 6.0 ns for 256 products and sums where torch's MKL took 6.5 to 10 (AMD EPYC, AVX2).
-        np.matmul(rows.numpy(), queries.numpy().T, out=out.numpy())
-
-
-def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """As `_select` for tall matrices: first the largest among maxima of maxima, then those among their members."""
-    whole = len(values) // BUNCH
-    if whole <= 4 * count:
-        return _select(values, count)
-    bunched = values[: whole * BUNCH].view(whole, BUNCH, -1).amax(dim=1)
-    bunches, left = _select(bunched, count)
-    loose = torch.arange(whole * BUNCH, len(values), device=values.device)[:, None].expand(-1, values.shape[1])
-    members = torch.cat([_members(bunches, BUNCH), loose])
-    chosen, dropped = _select(values.gather(0, members), count)
-    return members.gather(0, chosen), torch.maximum(left, dropped)
-
-
-def _select(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Places of the `count` largest of each column, and the largest of the others (-inf for none)."""
-    found, chosen = values.T.topk(min(count + 1, len(values)), dim=1)
-    if found.shape[1] <= count:
-        return chosen.T, found.new_full((len(found),), -torch.inf, dtype=torch.float64)
-    return chosen[:, :count].T, found[:, count].to(torch.float64)
-
-
-def _members(groups: Tensor, size: int) -> Tensor:
-    """Places of the members of groups of neighbours: int64[n, b] to int64[n * size, b]."""
-    offsets = torch.arange(size, device=groups.device)
-    return (groups[:, None] * size + offsets[:, None]).flatten(0, 1)
+        # NumPy's OpenBLAS took 5.6 ns for 256 products and sums where torch's MKL took 5.9 to 8.5 (AMD EPYC, AVX2).
+        np.matmul(queries.numpy(), rows.numpy().T, out=out.numpy())

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.shift._rows import CHUNK, as_rows, at_least_float32, unit
+from openworld.shift._rows import CHUNK, as_rows, at_least_float32, exact_unit, longest_of, same_product
 
 HALVES = ("semantic", "covariate")
 """The parts of a feature."""
@@ -69,7 +69,8 @@ class Decomposition:
         Args:
             features: float[N, D] of any lengths, array or tensor; looked at in chunks.
         Returns:
-            float[N, A] and float[N, B] on the device of the features; float64 for float64, else float32.
+            float[N, A] and float[N, B] on the device of the features; float64 for float64, else float32, and then the
+            same bits of a row whatever rows stand beside it.
         Raises:
             OpenworldError: another width, NaN, infinity, a row of zeros.
         """
@@ -77,10 +78,9 @@ class Decomposition:
         dtype = at_least_float32(rows.dtype)
         made = tuple(rows.new_empty(len(rows), basis.shape[1], dtype=dtype) for basis in self._bases)
         for start in range(0, len(rows), CHUNK):
-            units = unit(rows[start : start + CHUNK], dtype)
+            units = exact_unit(rows[start : start + CHUNK])
             for out, basis, centre in zip(made, self._bases, self._centres, strict=True):
-                moved = units if centre is None else units - centre.to(units)
-                out[start : start + CHUNK] = moved @ basis.to(units)
+                out[start : start + CHUNK] = _part(units, basis.to(units), centre, exact=dtype == torch.float64)
         return made
 
     def save(self, path: Path) -> None:
@@ -105,6 +105,14 @@ class Decomposition:
     @property
     def _centres(self) -> tuple[Tensor | None, Tensor | None]:
         return self.semantic_centre, self.covariate_centre
+
+
+def _part(units: Tensor, basis: Tensor, centre: Tensor | None, *, exact: bool) -> Tensor:
+    """(units - centre) basis in float64."""
+    moved = units if centre is None else units - centre.to(units)
+    if exact:
+        return moved @ basis
+    return same_product(moved, basis, 1.0 if centre is None else 1.0 + longest_of(centre[None]))
 
 
 _CENTRES = ("semantic_centre", "covariate_centre")

@@ -19,6 +19,7 @@ from openworld.shift.decomposition import Decomposition, split_at
 from openworld.shift.losses import share_right, triplet_distances, triplet_losses
 from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal, turned
 from openworld.shift.triplets import Triplets, draw_triplets, hold_out, triplets
+from openworld.shift.whitening import require_width, whitening
 
 Orthogonality = Literal["penalty", "construction"]
 VALIDATED = 4096  # triplets of held-out texts
@@ -40,6 +41,8 @@ class LAID:
         learning_rate: of Adam, constant, above 0.
         semantic_width: how many numbers of D are semantic, None for half of them as in the paper. The covariate part
             must be narrow where texts say little of looks: what room it has to spare, meaning takes.
+        whitened: so many numbers features are whitened to before they are turned, as in `whitening`; D is that number
+            then. None for features as they are, as in the paper.
         held_out: shares of labels and of templates kept for validation, in [0, 1); 0 for none.
 
     Raises:
@@ -55,6 +58,7 @@ class LAID:
     batch_size: int = 256
     learning_rate: float = 1e-3
     semantic_width: int | None = None
+    whitened: int | None = None
     held_out: tuple[float, float] = (0.1, 0.2)
 
     name: ClassVar[str] = "LAID"
@@ -86,10 +90,11 @@ class LAID:
         return {**terms, "total": semantic + covariate + weight * terms["orthogonality"]}
 
     def fit(self, texts, *, seed: int = 0) -> Decomposition:
-        """Learn the matrix from the text features of S labels in C templates; see `write_texts`.
+        """Learn the matrix from the features of S labels in C templates; see `write_texts`.
 
         Args:
-            texts: float[S, C, D], D even, any lengths; array or tensor, trained on its device.
+            texts: float[S, C, D], D even, any lengths; array or tensor, trained on its device. Pictures of S things in
+                C looks teach as well; see `picture_grid`.
             seed: of the start, the held-out texts and the triplets.
         Returns:
             Decomposition, float32; `about` tells settings, sizes, mean losses on the way, the deviation from an
@@ -101,10 +106,13 @@ class LAID:
                 not finite.
         """
         features = as_texts(texts)
-        labels, templates, width = features.shape
+        labels, templates, _ = features.shape
+        width = features.shape[2] if self.whitened is None else require_width(self.whitened, features.shape[2])
         split_at(width, self.semantic_width)  # refused before anything is trained
         generator = torch.Generator().manual_seed(seed)
         held = hold_out(labels, templates, self.held_out, generator)
+        white = None if self.whitened is None else whitening(features[held.labels][:, held.templates], width)
+        features = white.of(features) if white else features
         start = random_orthogonal(width, generator) if self.start == "random" else torch.eye(width)
         start = start.to(features.device, torch.float32)
         batches = triplets(features, held.labels, held.templates, self.batch_size, generator)
@@ -126,7 +134,8 @@ class LAID:
                 _WARNING.format(half, share) for half, share in (validation or {}).items() if share < BELIEVED
             ],
         }
-        return Decomposition.of_matrix(matrix, self.semantic_width, about)
+        halves = Decomposition.of_matrix(matrix, self.semantic_width, about)
+        return white.before(halves) if white else halves
 
     def _descend(self, start: Tensor, batches: Iterator[Triplets]) -> tuple[Tensor, list[dict[str, Any]]]:
         """The matrix after the last step, and mean losses of up to `REMEMBERED` stretches of the training."""

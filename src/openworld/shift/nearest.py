@@ -1,13 +1,14 @@
 """The k nearest rows of a reference by cosine distance: exact, in bounded memory, mergeable over shards.
 
-An engine proposes candidates from fast products, and how wrong those products can be is known. The candidates' products
-are made again in float32, the best of them measured in float64, and the k-th is believed only if no row that was left
-out can be nearer, whatever the rounding; the few queries for which that cannot be said are searched again in finer
-arithmetic. A distance is computed from its pair of rows alone, so that neither engine nor shards nor batches change it.
+An engine proposes candidates from fast products, and how wrong those products can be is known. The candidates are
+measured in float64, and the k-th is believed only if no row that was left out can be as near, whatever the rounding;
+the few queries for which that cannot be said are searched again, for more candidates and in finer arithmetic. A
+distance is computed from its pair of rows alone, and of equally near rows the first are taken, so that the answer is
+one and the same whatever the engine, the shards, the blocks and the machine.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,17 +17,18 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.shift._faiss import faiss_search
-from openworld.shift._rows import as_rows, unit
-from openworld.shift._search import Candidates, Engine, Reference, matrix_search
+from openworld.shift._rows import as_rows, exact_unit, sum_in_order, unit
+from openworld.shift._search import Engine, Reference, matrix_search
 
 ENGINES: dict[str, Engine] = {"matrix": matrix_search, "faiss": faiss_search}
 """How candidates are found, by name."""
 
 # Candidates beyond k: with too few, the k-th neighbour and those left out are too close to be told apart.
 _SPARE = {torch.float16: 22, torch.float32: 2, torch.float64: 2}
+_MORE = 8  # times as many candidates where that was too few
 QUERIES = 1024  # queries searched at a time on a CPU
 QUERIES_ON_GPU = 8192
-CHECKED = 256  # queries whose candidates are measured again at a time on a CPU
+_MEASURED = 2**17  # numbers of candidates that are measured at a time
 
 # Unit roundoffs: the most by which rounding changes a number, relative to its size.
 _ROUNDING = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-9, torch.float32: 2.0**-24, torch.float64: 2.0**-53}
@@ -38,7 +40,7 @@ class Nearest:
 
     Args:
         distances: float64[N, k], cosine distances in [0, 2], ascending.
-        places: int64[N, k], which rows of the reference; of equally near ones any may stand here.
+        places: int64[N, k], which rows of the reference; of equally near ones the first.
     Both have fewer columns than were asked for where the reference, or this shard of it, has fewer rows.
     """
 
@@ -62,8 +64,8 @@ class Nearest:
 def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "matrix", half: bool = False) -> Nearest:
     """The k rows of a reference with the smallest cosine distance to each query.
 
-    Memory beyond the two arrays: 4 bytes per number of the reference (2 with `half`), and some 300 MB on a CPU (4 GB on
-    a GPU, which searches more queries at a time), however many queries and rows there are.
+    Memory beyond the two arrays: 4 bytes per number of the reference (2 with `half`), 16 k bytes of each query, and
+    some 100 MB on a CPU (4 GB on a GPU, which searches more at a time), however many queries and rows there are.
 
     Args:
         queries: float[N, D], any lengths; NumPy arrays or tensors, on the device of the reference.
@@ -89,12 +91,10 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     asked = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
     if not len(rows):
         raise OpenworldError("the reference is empty; shift is measured against at least one image.")
-    coarse = torch.float16 if half else torch.float32
-    whole = Reference.kept(rows, coarse)
     size = QUERIES_ON_GPU if rows.is_cuda else QUERIES
-    parts = [_of_block(part, whole, k, ENGINES[engine]) for part in asked.split(size)]
-    distances, places = (torch.cat(found).cpu().numpy() for found in zip(*parts, strict=True))
-    return Nearest(distances, places + first)
+    whole = Reference.kept(rows, torch.float16 if half else torch.float32)
+    distances, places = _nearest(asked, whole, min(k, len(rows)), ENGINES[engine], size)
+    return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
 
 def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
@@ -117,70 +117,60 @@ def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     return Nearest(np.take_along_axis(distances, order, axis=1), np.take_along_axis(places, order, axis=1))
 
 
-def _of_block(queries: Tensor, reference: Reference, k: int, engine: Engine) -> tuple[Tensor, Tensor]:
-    """Distances float64[b, k] and places int64[b, k] of a block of queries."""
-    distances, places, sure = _measured(queries, reference, k, engine)
-    for finer in (torch.float32, torch.float64):
-        unsure = torch.nonzero(~sure).flatten()
-        if not len(unsure):
-            break
-        if _ROUNDING[finer] < _ROUNDING[reference.dtype]:
-            again = _measured(queries[unsure], Reference(reference.given, finer), k, matrix_search)
-            distances[unsure], places[unsure], sure[unsure] = again
+def _nearest(asked: Tensor, whole: Reference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
+    """Distances float64[N, k] and places int64[N, k], `size` queries at a time."""
+    distances = asked.new_empty(len(asked), k, dtype=torch.float64)
+    places = torch.empty_like(distances, dtype=torch.int64)
+    unsure = torch.arange(len(asked), device=asked.device)
+    searches = _searches(whole, k)
+    while len(unsure):
+        reference, count = next(searches)
+        left = []
+        # Many candidates are sought for fewer queries, so that memory does not grow with the number of equal rows.
+        for block in unsure.split(max(1, min(size, size * _MORE * k // count))):
+            distances[block], places[block], sure = _measured(asked[block], reference, k, engine, count)
+            left.append(block[~sure])
+        unsure, engine = torch.cat(left), matrix_search
     return distances, places
 
 
-def _measured(queries: Tensor, reference: Reference, k: int, engine: Engine) -> tuple[Tensor, Tensor, Tensor]:
-    """Distances and places of the best candidates, ascending, and whether none can be nearer: bool[b]."""
-    k = min(k, len(reference))
-    found = engine(unit(queries, reference.dtype), reference, k + _SPARE[reference.dtype])
-    size = len(queries) if queries.is_cuda else CHECKED
-    starts = range(0, max(len(queries), 1), size)
-    chosen = [_checked(queries[at : at + size], reference, _rows_of(found, at, size), k) for at in starts]
-    distances, places, left_out = (torch.cat(tensors) for tensors in zip(*chosen, strict=True))
-    slack = found.rest + _error(reference.dtype, queries)
-    return distances, places, 1 - distances[:, -1] > torch.maximum(slack, left_out)
+def _searches(whole: Reference, k: int) -> Iterator[tuple[Reference, int]]:
+    """In which arithmetic to look for how many candidates, until all answers are sure; with all rows they are."""
+    count = k + _SPARE[whole.dtype]
+    yield whole, count
+    yield whole, count * _MORE
+    finest, count = Reference(whole.given, torch.float64), k + _SPARE[torch.float64]
+    while True:
+        yield finest, count
+        count *= _MORE
 
 
-def _checked(queries: Tensor, reference: Reference, found: Candidates, k: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Candidates' products again, in float32 at least; the best few of them measured; k kept.
-
-    The third is the most that a product of a candidate outside those few can be.
-    """
-    dtype = torch.promote_types(reference.dtype, torch.float32)
-    products = _products(unit(queries, dtype), reference.take(found.places, dtype, found.run))
-    products = products.masked_fill_(found.places >= len(reference), -torch.inf)
-    ordered, order = products.topk(min(k + _SPARE[dtype], products.shape[1]), dim=1)
-    # In the order of the reference, so that of equally near rows the first comes first.
-    places = found.places.gather(1, order).sort(dim=1).values
-    known = reference.given[places.clamp_max(len(reference) - 1)]
-    distances = _distances(queries, known).masked_fill_(places >= len(reference), torch.inf)
+def _measured(queries: Tensor, reference: Reference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
+    """Distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
+    found = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
+    places = found.places.sort(dim=1).values  # so that of equally near rows the first comes first
+    distances = _distances(queries, reference.given, places)
     distances, order = distances.sort(dim=1, stable=True)
-    left_out = ordered[:, -1].to(torch.float64) + _error(dtype, queries)
-    if ordered.shape[1] == products.shape[1]:
-        left_out = torch.full_like(left_out, -torch.inf)
-    return distances[:, :k], places.gather(1, order)[:, :k], left_out
+    sure = 1 - distances[:, k - 1] > found.rest + _error(reference.dtype, queries)
+    return distances[:, :k], places.gather(1, order)[:, :k], sure
 
 
-def _rows_of(found: Candidates, start: int, size: int) -> Candidates:
-    return replace(found, places=found.places[start : start + size], rest=found.rest[start : start + size])
+def _distances(queries: Tensor, given: Tensor, places: Tensor) -> Tensor:
+    """Cosine distances float64[b, n]: 1 - cos = |u - v|^2 / 2, which keeps all digits of a near duplicate.
 
-
-def _products(queries: Tensor, rows: Tensor) -> Tensor:
-    """Products [b, n] of queries [b, D] with rows [b, n, D]."""
-    if queries.is_cuda:  # not as a matrix product, which may run in TF32
-        return (queries[:, None] * rows).sum(dim=2)
-    return torch.from_numpy(np.matmul(rows.numpy(), queries.numpy()[:, :, None])[:, :, 0])
-
-
-def _distances(queries: Tensor, rows: Tensor) -> Tensor:
-    """Cosine distances float64[b, n]: 1 - cos = |u - v|^2 / 2, which keeps all digits of a near duplicate."""
-    apart = unit(queries, torch.float64)[:, None] - unit(rows, torch.float64)
-    return apart.square().sum(dim=2) / 2
+    Each from its pair of rows alone, in an order of its own.
+    """
+    units = exact_unit(queries)
+    some = max(1, _MEASURED // (places.shape[1] * queries.shape[1]))
+    parts = []
+    for start in range(0, len(queries), some):
+        known = exact_unit(given[places[start : start + some]])
+        parts.append(sum_in_order(known.sub_(units[start : start + some, None]).square_()) / 2)
+    return torch.cat(parts)
 
 
 def _error(dtype: torch.dtype, queries: Tensor) -> float:
-    """The most by which a product of two unit vectors can be wrong in this arithmetic.
+    """The most by which a product of two unit vectors can be wrong in this arithmetic, and one of distances with it.
 
     Both inputs are rounded and so is the result; sums are kept in float32 or better. A third more for what a GPU may
     round in between.
@@ -189,4 +179,4 @@ def _error(dtype: torch.dtype, queries: Tensor) -> float:
     if dtype == torch.float32 and queries.is_cuda and torch.get_float32_matmul_precision() != "highest":
         coarse = torch.bfloat16  # the user lets matrix products be made in less than float32
     summing = 2 * (width + 8) * min(_ROUNDING[dtype], _ROUNDING[torch.float32])
-    return summing + 4 * _ROUNDING[coarse]
+    return summing + 4 * _ROUNDING[coarse] + 4 * (width + 8) * _ROUNDING[torch.float64]

@@ -55,12 +55,61 @@ def decomposed_zero_shot(
     """
     features = as_rows(images, "images", width=decomposition.width)
     texts = as_rows(classes, "classes", width=decomposition.width).to(features.device)
-    truth = as_labels(labels, "labels")
-    require_length(truth, "labels", len(features))
-    if truth.size and truth.max() >= len(texts):
-        raise OpenworldError(f"labels go up to {truth.max()}, but there are {len(texts)} classes.")
-    pairs = [(features, texts), *zip(decomposition.halves(features), decomposition.halves(texts), strict=True)]
+    truth = _truth(labels, len(features), len(texts))
+    pairs = zip(_parts(decomposition, features), _parts(decomposition, texts), strict=True)
     return tuple(_row(part, *pair, truth, groups) for part, pair in zip(PARTS, pairs, strict=True))
+
+
+def decomposed_nearest_mean(
+    decomposition: Decomposition, images, labels, reference, reference_labels, *, groups=None
+) -> tuple[DecomposedAccuracy, ...]:
+    """The same table by cosine with the mean of each class's reference images, where texts have no such features.
+
+    With looks in the place of classes it says how well each part tells looks apart.
+
+    Args:
+        decomposition, images, labels, groups: as in `decomposed_zero_shot`.
+        reference: float[M, D], any lengths. reference_labels: int64[M], every class from 0 on at least once.
+    Returns:
+        one row per entry of `PARTS`.
+    Raises:
+        OpenworldError: as `decomposed_zero_shot`; a class without a reference image.
+
+    >>> identity = Decomposition.of_matrix(torch.eye(2))
+    >>> table = decomposed_nearest_mean(identity, [[2.0, 1.0]], [0], [[1.0, 1.0], [1.0, -1.0]], [0, 1])
+    >>> [(row.part, row.top1.value) for row in table]
+    [('whole', 1.0), ('semantic', 1.0), ('covariate', 1.0)]
+    """
+    features = as_rows(images, "images", width=decomposition.width)
+    known = as_rows(reference, "reference", width=decomposition.width).to(features.device)
+    own = as_labels(reference_labels, "reference_labels", len(known))
+    missing = np.flatnonzero(np.bincount(own) == 0)
+    if missing.size:
+        raise OpenworldError(f"class {missing[0]} has no reference image; give one of every class.")
+    truth = _truth(labels, len(features), int(own.max()) + 1)
+    pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
+    return tuple(
+        _row(part, rows, _means(others, own), truth, groups) for part, (rows, others) in zip(PARTS, pairs, strict=True)
+    )
+
+
+def _truth(labels, count: int, classes: int) -> np.ndarray:
+    truth = as_labels(labels, "labels")
+    require_length(truth, "labels", count)
+    if truth.size and truth.max() >= classes:
+        raise OpenworldError(f"labels go up to {truth.max()}, but there are {classes} classes.")
+    return truth
+
+
+def _parts(decomposition: Decomposition, rows: Tensor) -> tuple[Tensor, ...]:
+    return rows, *decomposition.halves(rows)
+
+
+def _means(rows: Tensor, labels: np.ndarray) -> Tensor:
+    """Mean unit rows of every class, [C, A]."""
+    places = torch.from_numpy(labels).to(rows.device)
+    sums = rows.new_zeros(int(labels.max()) + 1, rows.shape[1]).index_add_(0, places, unit(rows, rows.dtype))
+    return sums / torch.bincount(places)[:, None]
 
 
 def _row(part: str, images: Tensor, classes: Tensor, truth: np.ndarray, groups) -> DecomposedAccuracy:

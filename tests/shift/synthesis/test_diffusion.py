@@ -1,11 +1,13 @@
-"""The diffusion painter: what it asks of a pipeline (a stand-in), and a real, tiny, random one where diffusers is."""
+"""The diffusion painter: what it asks of a pipeline (a stand-in), and a real, tiny one of random weights."""
 
 import contextlib
 import io
 import json
+import shutil
 import sys
 import types
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import torch
 from PIL import Image
 
 from openworld._errors import OpenworldError
-from openworld.shift.synthesis import DiffusionPainter, generate, sdxl_turbo
+from openworld.shift.synthesis import DiffusionPainter, Screen, generate, sdxl_turbo
 from openworld.shift.synthesis.diffusion import fitting_batch
 
 
@@ -134,19 +136,143 @@ def tokenizer(folder):
     return CLIPTokenizer.from_pretrained(folder, model_max_length=77)
 
 
+@pytest.fixture(scope="module")
+def tiny(weights):
+    """The painter as a user gets it: from a folder of weights."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sdxl_turbo(weights, device="cpu", side=32, steps=2)
+
+
+def pixels(picture):
+    return np.asarray(picture, int)
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_a_real_pipeline_paints_the_same_in_every_batch(weights, plan, tmp_path):
-    painter = sdxl_turbo(weights, device="cpu", side=32, steps=2)
-    assert painter.about["name"] == "StableDiffusionXLPipeline"
-    found = generate(plan, painter, tmp_path / "set", batch=5)
+def test_a_real_pipeline_paints_the_same_in_every_batch(tiny, plan, tmp_path):
+    assert tiny.about["name"] == "StableDiffusionXLPipeline" and tiny.about["dtype"] == "torch.float32"
+    found = generate(plan, tiny, tmp_path / "set", batch=5)
     assert found.images.image(0).size == (32, 32)
-    alone = painter.paint([plan.commission(7)])[0]
-    there = np.asarray(found.images.image(7), int)
-    assert abs(np.asarray(alone, int) - there).max() <= 1
-    assert abs(np.asarray(found.images.image(8), int) - there).max() > 8
+    alone = tiny.paint([plan.commission(7)])[0]
+    there = pixels(found.images.image(7))
+    assert abs(pixels(alone) - there).max() <= 1
+    assert abs(pixels(found.images.image(8)) - there).max() > 8
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_real_pipeline_that_was_stopped_goes_on_with_the_same_bytes(tiny, plan, tmp_path):
+    def stop(done, count):
+        if done == 6:
+            raise KeyboardInterrupt
+
+    generate(plan, tiny, tmp_path / "whole", batch=3)
+    with pytest.raises(KeyboardInterrupt):
+        generate(plan, tiny, tmp_path / "cut", batch=3, progress=stop)
+    generate(plan, tiny, tmp_path / "cut", batch=3)
+    for name in ("manifest.json", "images.parquet"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_side_steps_and_words_change_what_is_painted(tiny, plan):
+    order = plan.commission(0)
+    usual = pixels(tiny.paint([order])[0])
+    assert replace(tiny, side=48).paint([order])[0].size == (48, 48)
+    assert abs(pixels(replace(tiny, steps=1).paint([order])[0]) - usual).max() > 1
+    assert abs(pixels(tiny.paint([replace(order, text="a boat")])[0]) - usual).max() > 0
+    assert np.array_equal(pixels(tiny.paint([replace(order, negative="blur")])[0]), usual)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_negative_words_count_with_guidance_alone(tiny, plan):
+    guided, order = replace(tiny, guidance=5.0), plan.commission(0)
+    one, other = (pixels(guided.paint([replace(order, negative=text)])[0]) for text in ("blur", "a lot of trees"))
+    assert abs(one - other).max() > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_screen_sees_what_a_real_pipeline_paints(tiny, plan, tmp_path):
+    seen = []
+
+    def allows(pictures):
+        seen.extend(pictures)
+        return [place > 0 for place, _ in enumerate(pictures)]
+
+    found = generate(plan, tiny, tmp_path, screen=Screen("not the first", allows, attempts=2), batch=5)
+    assert {picture.size for picture in seen} == {(32, 32)}
+    assert (len(seen), len(found), found.refused) == (15 + 3, 12, 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_memory_is_asked_on_a_gpu_and_the_batch_follows(tiny, monkeypatch):
+    """Where CUDA is not, its answers are made up: one picture takes 1 GB, and 10 GB are free."""
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 2 * 10**9)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 3 * 10**9)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10**10, 10**11))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    pipeline = StandIn()
+    pipeline.device = "cuda"
+    assert DiffusionPainter(pipeline, "mine", side=16).fitting() == 8
+    assert len(pipeline.asked) == 1
+    assert tiny.fitting() == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_other_weights_have_another_name(weights, tiny, tmp_path):
+    assert tiny.about["weights"].startswith("pipeline@") and len(tiny.about["weights"]) == len("pipeline@") + 16
+    again = shutil.copytree(weights, tmp_path / "pipeline")
+    assert sdxl_turbo(str(again), device="cpu").about["weights"] == tiny.about["weights"]
+    settings = again / "scheduler" / "scheduler_config.json"
+    settings.write_text(settings.read_text().replace("trailing", "leading"))
+    assert sdxl_turbo(str(again), device="cpu").about["weights"] != tiny.about["weights"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_repository_that_was_fetched_is_named_by_its_commit(weights, plan, tiny, tmp_path, monkeypatch):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    kept = tmp_path / "models--me--tiny"
+    shutil.copytree(weights, kept / "snapshots" / commit)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("diffusers.pipelines.pipeline_utils.HF_HUB_CACHE", str(tmp_path), raising=False)
+    found = sdxl_turbo("me/tiny", device="cpu", download=False, side=32, steps=2)
+    assert found.about["weights"] == f"me/tiny@{commit}"
+    assert np.array_equal(pixels(found.paint([plan.commission(0)])[0]), pixels(tiny.paint([plan.commission(0)])[0]))
+
+
+def without_index(folder):
+    (folder / "model_index.json").unlink()
+
+
+def without_unet(folder):
+    shutil.rmtree(folder / "unet")
+
+
+def with_damaged_weights(folder):
+    next((folder / "unet").glob("*.safetensors")).write_bytes(b"no tensors")
+
+
+def of_another_kind(folder):
+    index = folder / "model_index.json"
+    index.write_text(index.read_text().replace("StableDiffusionXLPipeline", "DDPMPipeline"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("spoil", [without_index, without_unet, with_damaged_weights, of_another_kind])
+def test_a_folder_that_is_no_pipeline_is_refused(weights, tmp_path, spoil):
+    folder = shutil.copytree(weights, tmp_path / "spoilt")
+    spoil(folder)
+    with pytest.raises(
+        OpenworldError, match="spoilt cannot be loaded as a text-to-image pipeline: .* Expected"
+    ) as told:
+        sdxl_turbo(str(folder), device="cpu")
+    assert "\n" not in str(told.value)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_weights_that_are_not_there_are_said(diffusers, tmp_path):
-    with pytest.raises(OpenworldError, match="cannot be loaded as a text-to-image pipeline"):
-        sdxl_turbo(str(tmp_path / "missing"), device="cpu")
+    for missing in (str(tmp_path / "missing"), "me/no-such-repository"):
+        with pytest.raises(OpenworldError, match="cannot be loaded as a text-to-image pipeline"):
+            sdxl_turbo(missing, device="cpu", download=False)

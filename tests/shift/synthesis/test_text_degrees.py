@@ -30,6 +30,17 @@ def test_they_are_those_of_all_texts_at_once(prompts, halves, chunk):
     np.testing.assert_allclose(found.covariate_degree, whole.covariate_degree, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [(30,), (1, 29), (10, 2, 18)])
+def test_a_reference_in_blocks_is_the_reference(prompts, halves, sizes):
+    reference = np.random.RandomState(1).normal(size=(30, 8))
+    blocks = tuple(np.split(reference, np.cumsum(sizes)[:-1]))
+    found, whole = (prompt_degrees(prompts, encode, halves, one, k=3, chunk=5) for one in (blocks, reference))
+    for half in ("semantic", "covariate"):
+        mine, theirs = getattr(found, half), getattr(whole, half)
+        np.testing.assert_allclose(mine.distances, theirs.distances, rtol=0, atol=1e-9)
+        assert np.array_equal(mine.places, theirs.places)
+
+
 def test_wrong_encoders_are_refused(prompts, halves):
     with pytest.raises(OpenworldError, match="encode gave 11 rows for 12 texts"):
         prompt_degrees(prompts, lambda texts: encode(texts[1:]), halves, np.eye(8))

@@ -34,7 +34,7 @@ def against_printed(tables: Sequence[Beside], looks: dict[str, Look]) -> Figure 
         Panel(_title(*told[:2], several=len(tables) > 1), _panel(*told, looks, alone=len(shown) == 1)) for told in shown
     )
     rows = tuple(
-        (table.table.number, one.metric, one.task, method, printed, ours)
+        (table.table.number, one.metric, one.column, method, printed, ours)
         for table, one, numbers in drawn
         for method, (ours, printed) in numbers.items()
     )
@@ -49,7 +49,7 @@ def against_printed(tables: Sequence[Beside], looks: dict[str, Look]) -> Figure 
 
 
 def _title(table: Beside, one: Agreement, *, several: bool) -> str:
-    name = " ".join(filter(None, (METRICS[one.metric].symbol, SHORT.get(one.task, one.task))))
+    name = " ".join(filter(None, (METRICS[one.metric].symbol, SHORT.get(one.column, one.column))))
     return f"Table {table.table.number}, {name}" if several else name
 
 

@@ -1,94 +1,156 @@
-"""The grid of a shift as a heat map: pictures per cell, and an example of every cell in its place."""
+"""The grid of a shift as a heat map, and as many examples of every cell in its place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import log
 
 from markupsafe import Markup
 
 from openworld.report.figures.figure import Figure, Panel
-from openworld.report.shifts.found import Found
+from openworld.report.shifts.found import Axis, Example, Found
 from openworld.report.svg import drawing, element
 
-SIDE, LEFT, TOP, GAP = 56.0, 62.0, 8.0, 2.0
+LEFT, TOP, GAP = 70.0, 8.0, 2.0
+COUNTED, PICTURED = 56.0, 84.0  # sides of a cell
 HEADER = ("covariate level", "semantic level", "covariate from", "semantic from", "pictures", "present")
 
 
 def shift_map(found: Found) -> Figure:
-    """Two panels: how many pictures each cell holds, and one of them."""
+    """How many pictures each cell holds."""
     caption = (
         "Rows: levels of looks, near at the bottom; columns: levels of meaning, near on the left. The darker a cell, "
-        f"the more pictures; hatched ones hold fewer than {found.least} and are N/A in statistics.",
-        "Levels are of equal width between two quantiles of these pictures' own degrees, so they tell pictures of one "
-        "run apart and are not comparable between runs; the first and the last level are open.",
+        f"the more pictures; hatched ones hold fewer than {found.least} and are N/A in statistics. Right of the "
+        "upright dashed line pictures are far in meaning, above the other one in looks.",
+        "Levels are of equal width between two quantiles of degrees, the first and the last open. They are cut by "
+        "these pictures unless an earlier run gave them (--levels-of), so compare cells of two runs only then.",
     )
-    counts = Panel("Pictures per cell", _map(found, _counted))
-    examples = {one.cell: one for one in found.examples if one.kind == "cell"}
-    shown = Panel("One picture of each cell", _map(found, lambda *cell: _pictured(examples, *cell)))
-    return Figure("shift-map", "Where the pictures lie", caption, (counts, shown), HEADER, tuple(_rows(found)))
+    most = max(map(max, found.cells))
+    plot = _Plot(found, COUNTED)
+    drawn = plot.drawing(lambda _, count, corner: _counted(count, corner, most, found.least))
+    return Figure("shift-map", "Where the pictures lie", caption, (Panel("", drawn),), HEADER, tuple(_rows(found)))
 
 
-def _rows(found: Found):
+def shift_examples(found: Found) -> Figure:
+    """Up to four pictures of each cell, those in its middle."""
+    examples: dict[tuple[int, int], list[Example]] = {}
+    for one in found.examples:
+        if one.kind == "cell" and one.address:
+            examples.setdefault(one.cell, []).append(one)
+    caption = (
+        "Up to four pictures of each cell, from its middle and of different concepts; faint ones are of cells that are "
+        "N/A in statistics. Point at a picture to read its name and degrees.",
+        "From left to right meaning moves away from the reference, from bottom to top looks do. If that is not what "
+        "you see, do not trust the degrees.",
+    )
+    drawn = _Plot(found, PICTURED).drawing(
+        lambda cell, count, corner: _pictured(examples.get(cell, ()), corner, count < found.least)
+    )
+    header = ("covariate level", "semantic level", "name", "semantic degree", "covariate degree")
+    rows = tuple(
+        (*cell, one.name, one.semantic, one.covariate) for cell, held in sorted(examples.items()) for one in held
+    )
+    return Figure("shift-examples", "Pictures of every cell", caption, (Panel("", drawn),), header, rows)
+
+
+def _rows(found: Found) -> Iterator[tuple]:
     starts = {half: (None, *axis.cuts) for half, axis in found.axes.items()}
     for row, counts in enumerate(found.cells):
         for column, count in enumerate(counts):
             yield row, column, starts["covariate"][row], starts["semantic"][column], count, count >= found.least
 
 
-def _map(found: Found, fill) -> Markup:
-    """Axes around cells; `fill` draws what is in a cell, given its place, count, corner and the largest count."""
-    rows, columns = len(found.cells), len(found.cells[0])
-    width, height = LEFT + columns * SIDE + 8, TOP + rows * SIDE + 46
-    parts, most = [], max(map(max, found.cells))
-    for row, counts in enumerate(found.cells):
-        y = TOP + (rows - 1 - row) * SIDE
-        parts.append(
-            element("text", _start(found, "covariate", row), x=LEFT - 6, y=y + SIDE / 2 + 4, class_="tick end")
-        )
-        for column, count in enumerate(counts):
-            parts.append(fill((row, column), count, (LEFT + column * SIDE, y), (most, found.least)))
-    for column in range(columns):
-        x, y = LEFT + (column + 0.5) * SIDE, TOP + rows * SIDE + 16
-        parts.append(element("text", _start(found, "semantic", column), x=x, y=y, class_="tick mid"))
-    parts += _titles(rows, columns)
-    told = f"{rows} levels of looks by {columns} of meaning; the fullest cell holds {most} pictures."
-    return drawing(width, height, told, parts)
+@dataclass(frozen=True)
+class _Plot:
+    """Axes around cells of one size, rows upwards."""
+
+    found: Found
+    side: float
+
+    def drawing(self, fill: Callable) -> Markup:
+        """`fill` draws what is in a cell, given its place, its count and its corner."""
+        found, (rows, columns) = self.found, self._shape
+        parts = [
+            fill((row, column), count, self._corner(row, column))
+            for row, counts in enumerate(found.cells)
+            for column, count in enumerate(counts)
+        ]
+        parts += [*self._ticks(), *self._bounds(), *self._titles()]
+        told = f"{rows} levels of looks by {columns} of meaning; the fullest cell holds {max(map(max, found.cells))}."
+        return drawing(LEFT + columns * self.side + 8, TOP + rows * self.side + 46, told, parts)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.found.cells), len(self.found.cells[0])
+
+    def _corner(self, row: float, column: float) -> tuple[float, float]:
+        """Upper left corner of a cell."""
+        return LEFT + column * self.side, TOP + (self._shape[0] - 1 - row) * self.side
+
+    def _ticks(self) -> Iterator[Markup]:
+        """Where levels begin, on the borders of cells."""
+        rows, _ = self._shape
+        for level, start in enumerate(self.found.axes["covariate"].cuts, 1):
+            _, y = self._corner(level - 1, 0)
+            yield element("text", f"{start:.3f}", x=LEFT - 6, y=y + 3, class_="tick end")
+        for level, start in enumerate(self.found.axes["semantic"].cuts, 1):
+            x, y = LEFT + level * self.side, TOP + rows * self.side + 16
+            yield element("text", f"{start:.3f}", x=x - 1, y=y, class_="tick mid")
+
+    def _bounds(self) -> Iterator[Markup]:
+        """From where on pictures are far."""
+        rows, columns = self._shape
+        right, low = LEFT + columns * self.side, TOP + rows * self.side
+        x = LEFT + self.side * _along(self.found.axes["semantic"])
+        y = low - self.side * _along(self.found.axes["covariate"])
+        yield element("line", x1=x, x2=x, y1=TOP - 6, y2=low, class_="bound")
+        yield element("line", x1=LEFT, x2=right + 6, y1=y, y2=y, class_="bound")
+
+    def _titles(self) -> Iterator[Markup]:
+        rows, columns = self._shape
+        x, y = LEFT + columns * self.side / 2, TOP + rows * self.side / 2
+        below = TOP + rows * self.side + 37
+        yield element("text", "semantic degree (meaning)", x=x, y=below, class_="title mid")
+        turned = f"rotate(-90 13 {y:g})"
+        yield element("text", "covariate degree (looks)", x=13, y=y, transform=turned, class_="title mid")
 
 
-def _titles(rows: int, columns: int) -> list[Markup]:
-    x, y = LEFT + columns * SIDE / 2, TOP + rows * SIDE / 2
-    return [
-        element("text", "semantic degree (meaning), from", x=x, y=TOP + rows * SIDE + 37, class_="title mid"),
-        element(
-            "text", "covariate degree (looks), from", x=13, y=y, transform=f"rotate(-90 13 {y:g})", class_="title mid"
-        ),
-    ]
+def _along(axis: Axis) -> float:
+    """Where the bound lies along an axis, in cells; in the last level, which is open, in its middle."""
+    edges = (0.0, *axis.cuts)
+    level = sum(start <= axis.usual for start in axis.cuts)
+    if level == len(axis.cuts):
+        return level + 0.5
+    return level + (axis.usual - edges[level]) / (edges[level + 1] - edges[level])
 
 
-def _start(found: Found, half: str, level: int) -> str:
-    """Where a level begins; the first begins at 0."""
-    return f"{found.axes[half].cuts[level - 1]:.3f}" if level else "0"
-
-
-def _counted(cell: tuple[int, int], count: int, corner: tuple[float, float], scale: tuple[int, int]) -> Markup:
-    most, least = scale
+def _counted(count: int, corner: tuple[float, float], most: int, least: int) -> Markup:
     x, y = corner
-    box = {"x": x, "y": y, "width": SIDE - GAP, "height": SIDE - GAP, "rx": 3}
-    told = element("title", f"looks {cell[0]}, meaning {cell[1]}: {count} pictures")
+    box = {"x": x, "y": y, "width": COUNTED - GAP, "height": COUNTED - GAP, "rx": 3}
     if not count:
-        return element("g", told, element("rect", **box, class_="cell-none"))
-    text = element("text", f"{count:,}", x=x + (SIDE - GAP) / 2, y=y + SIDE / 2 + 4, class_="cell-number mid")
+        return element("rect", **box, class_="cell-none")
+    text = element("text", f"{count:,}", x=x + (COUNTED - GAP) / 2, y=y + COUNTED / 2 + 4, class_="cell-number mid")
     if count < least:
+        told = element("title", f"{count} of {least} pictures that statistics need: N/A")
         return element("g", told, element("rect", **box, class_="cell-few"), text)
     share = 0.12 + 0.58 * log(1 + count) / log(1 + most)
-    return element("g", told, element("rect", **box, class_="cell", fill_opacity=f"{share:.2f}"), text)
+    return element("g", element("rect", **box, class_="cell", fill_opacity=f"{share:.2f}"), text)
 
 
-def _pictured(examples: Mapping, cell: tuple[int, int], count: int, corner: tuple[float, float], scale) -> Markup:
+def _pictured(held: Sequence[Example], corner: tuple[float, float], rare: bool) -> Markup:
     x, y = corner
-    box = {"x": x, "y": y, "width": SIDE - GAP, "height": SIDE - GAP}
-    one = examples.get(cell)
-    if one is None or not one.address:
-        return element("rect", **box, rx=3, class_="cell-none")
-    told = element("title", f"{one.name}: meaning {one.semantic:.3f}, looks {one.covariate:.3f}")
-    picture = element("image", href=one.address, **box, preserveAspectRatio="xMidYMid slice")
-    return element("g", told, picture, class_="cell-picture" if count >= scale[1] else "cell-picture cell-rare")
+    ground = element("rect", x=x, y=y, width=PICTURED - GAP, height=PICTURED - GAP, rx=3, class_="cell-none")
+    if not held:
+        return ground
+    across = 1 if len(held) == 1 else 2
+    side = (PICTURED - GAP) / across
+    pictures = [
+        _picture(one, {"x": x + side * (place % across), "y": y + side * (place // across), "width": side - 1})
+        for place, one in enumerate(held)
+    ]
+    return element("g", ground, *pictures, class_="cell-picture cell-rare" if rare else "cell-picture")
+
+
+def _picture(one: Example, box: Mapping[str, float]) -> Markup:
+    told = element("title", f"{one.name or 'no name'}: meaning {one.semantic:.3f}, looks {one.covariate:.3f}")
+    shown = element("image", href=one.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
+    return element("g", told, shown)

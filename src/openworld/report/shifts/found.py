@@ -9,6 +9,9 @@ from typing import Any
 
 HALVES = {"semantic": "meaning", "covariate": "looks"}
 """Half of a feature -> what it tells of."""
+SURE = 0.75  # share of held-out triplets below which a half is not trusted
+KINDS = ("neither", "semantic", "covariate", "both")
+"""In which halves a picture is far."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +30,24 @@ class Axis:
 
     Args:
         cuts: starts of levels 1, 2, ...; counts: pictures per level.
-        median: of the test pictures' degrees.
-        usual: degree that 95 % of the reference's own pictures stay below, each measured against the others.
+        median: of the test pictures' degrees; own_median: of the reference's own, each measured against the others.
+        usual: degree that 95 % of the reference's own pictures stay below.
         beyond: share of test pictures above `usual`, in [0, 1].
+        right: share of held-out triplets of texts that this half puts in the right order; None where not known.
     """
 
     cuts: tuple[float, ...]
     counts: tuple[int, ...]
     median: float
+    own_median: float
     usual: float
     beyond: float
+    right: float | None = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether this half does on new texts what it was fitted for, as far as that is known."""
+        return self.right is None or self.right >= SURE
 
 
 @dataclass(frozen=True)
@@ -69,10 +80,12 @@ class Found:
 
     Args:
         reference, tests: what was compared. backbone: whose features. k: which neighbour.
-        axes: by half. cells: pictures per cell, rows covariate levels, columns semantic ones.
+        axes: by half. far: pictures by where they are far, a count for each of `KINDS`.
+        cells: pictures per cell, rows covariate levels, columns semantic ones.
         least: cells with fewer pictures are N/A.
-        concepts, looks: groups by name, the farthest first; empty where pictures have no such names.
-        examples: for the page. warnings: sentences without a full stop. made: how, as (name, value).
+        concepts, looks: groups by name, the farthest in meaning first; empty where pictures have no such names.
+        examples: for the page. warnings: of this run, sentences without a full stop. limits: what the measure cannot
+        see, sentences. made: how, as (name, value).
     """
 
     reference: Pictures
@@ -80,12 +93,14 @@ class Found:
     backbone: str
     k: int
     axes: Mapping[str, Axis]
+    far: Mapping[str, int]
     cells: tuple[tuple[int, ...], ...]
     least: int
     concepts: tuple[Group, ...] = ()
     looks: tuple[Group, ...] = ()
     examples: tuple[Example, ...] = ()
     warnings: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
 
     @property

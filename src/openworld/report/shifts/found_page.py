@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
-from openworld.report.figures.figure import csv_address, csv_text
-from openworld.report.figures.shift_map import shift_map
+from openworld.report.figures.figure import csv_address, csv_text, percent
+from openworld.report.figures.shift_map import shift_examples, shift_map
 from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.made import Part
 from openworld.report.page import Album, Kind, fill, write_page
 from openworld.report.pictures import Shown
-from openworld.report.shifts.found import HALVES, Axis, Found, Group
+from openworld.report.shifts.found import HALVES, Found, Group
 from openworld.report.shifts.found_words import cells, ranked, shift_sentences
 
 KINDS = {
@@ -20,6 +20,7 @@ KINDS = {
     "reference": "The reference",
 }
 GROUPS = ("pictures", "meaning: median degree", "far in meaning", "looks: median degree", "far in looks")
+SHOWN = 20  # groups in sight; all are among the other numbers
 
 
 def build_shift(folder: Path | str, found: Found, *, output: Path | str | None = None) -> Path:
@@ -34,16 +35,24 @@ def render_shift(found: Found) -> str:
         title=f"How far from {found.reference.name}?",
         subtitle=_subtitle(found),
         legend_of="",
-        verdict=[*shift_sentences(found), *(f"Note: {warning}." for warning in found.warnings)],
+        verdict=list(_verdict(found)),
         overview=None,
         tables=[_axes_grid(found)],
-        further=[_levels_grid(found)],
+        further=[_levels_grid(found), *(_groups_grid(f"all-{name}", *rest) for name, *rest in _long(found))],
         numbers=csv_address(csv_text(("name", "kind", *GROUPS), list(_csv_rows(found)))),
-        figures=[shift_map(found)],
+        figures=[shift_map(found), shift_examples(found)],
         chapters=list(_chapters(found)),
         albums=_albums(found),
         made=[Part("To do it again", facts=tuple(found.made.items()))],
     )
+
+
+def _verdict(found: Found) -> Iterator[str]:
+    """The answer, what speaks against it, all else."""
+    first, *rest = shift_sentences(found)
+    yield first
+    yield from (f"Note: {warning}." for warning in found.warnings)
+    yield from rest
 
 
 def _subtitle(found: Found) -> str:
@@ -53,14 +62,19 @@ def _subtitle(found: Found) -> str:
 
 
 def _axes_grid(found: Found) -> Grid:
-    columns = (Column("shift in", words=True), *map(Column, ("median degree", "95 % of the reference below", "beyond")))
-    told = "Degrees are cosine distances; beyond: the share of pictures above what 95 % of the reference stays below."
-    rows = tuple(Line("", _axis_cells(HALVES[half], axis)) for half, axis in found.axes.items())
-    return Grid("axes", "Degrees", told, columns, rows)
+    titles = ("median degree", "median of the reference's own", "95 % of these below", "far", "far in it alone")
+    told = (
+        "Degrees are cosine distances. Far: the share of pictures above what 95 % of the reference's own stay below, "
+        f"each measured against the others. {found.far['both']:,} of {found.n:,} pictures are far in both."
+    )
+    rows = tuple(Line("", tuple(map(Cell, _axis_cells(found, half)))) for half in found.axes)
+    return Grid("axes", "Degrees", told, (Column("shift in", words=True), *map(Column, titles)), rows)
 
 
-def _axis_cells(name: str, axis: Axis) -> tuple[Cell, ...]:
-    return Cell(name), Cell(f"{axis.median:.3f}"), Cell(f"{axis.usual:.3f}"), Cell(f"{100 * axis.beyond:.1f} %")
+def _axis_cells(found: Found, half: str) -> tuple[str, ...]:
+    axis, alone = found.axes[half], found.far[half] / found.n
+    degrees = (f"{degree:.3f}" for degree in (axis.median, axis.own_median, axis.usual))
+    return HALVES[half], *degrees, f"{percent(axis.beyond)} %", f"{percent(alone)} %"
 
 
 def _levels_grid(found: Found) -> Grid:
@@ -82,22 +96,33 @@ def _level_cells(found: Found, level: int) -> Iterator[Cell]:
 
 
 def _chapters(found: Found) -> Iterator[dict]:
-    for name, heading, groups, half in (
-        ("concepts", "Which concepts are far", found.concepts, "semantic"),
-        ("looks", "Which looks are far", found.looks, "covariate"),
-    ):
+    for name, groups, half in _groups(found):
         if groups:
-            grid = _groups_grid(name, groups, half)
-            yield {"name": name, "heading": heading, "told": [], "figures": [], "grids": [{"grid": grid, "csv": ""}]}
+            grid = _groups_grid(name, groups, half, SHOWN)
+            yield _chapter(name, f"Which {name} are far", grids=[{"grid": grid, "csv": ""}])
+    yield _chapter("limits", "What this cannot tell", told=found.limits)
 
 
-def _groups_grid(name: str, groups: tuple[Group, ...], half: str) -> Grid:
-    columns = (Column(name[:-1], words=True), *map(Column, GROUPS))
-    told = (
-        f"By median degree in {HALVES[half]}. Far: the share of pictures above what 95 % of the reference stays below."
-    )
-    rows = tuple(Line("", tuple(map(Cell, cells(one)))) for one in ranked(groups, half))
-    return Grid(name, f"{name} by distance", told, columns, rows)
+def _chapter(name: str, heading: str, **parts) -> dict:
+    return {"name": name, "heading": heading, "told": (), "figures": (), "grids": ()} | parts
+
+
+def _groups(found: Found) -> tuple[tuple[str, tuple[Group, ...], str], ...]:
+    return ("looks", found.looks, "covariate"), ("concepts", found.concepts, "semantic")
+
+
+def _long(found: Found) -> list[tuple]:
+    return [one for one in _groups(found) if len(one[1]) > SHOWN]
+
+
+def _groups_grid(name: str, groups: tuple[Group, ...], half: str, most: int | None = None) -> Grid:
+    word = name.removeprefix("all-")
+    columns = (Column(word[:-1], words=True), *map(Column, GROUPS))
+    told = f"By median degree in {HALVES[half]}. Far: share of pictures farther away than 95 % of the reference's own."
+    if most is not None and len(groups) > most:
+        told += f" The {most} farthest of {len(groups)}; all are under “Every other number”."
+    rows = tuple(Line("", tuple(map(Cell, cells(one)))) for one in ranked(groups, half)[:most])
+    return Grid(name, f"{word} by distance", told, columns, rows)
 
 
 def _csv_rows(found: Found) -> Iterator[tuple]:
@@ -111,7 +136,10 @@ def _albums(found: Found) -> list[Album]:
     kinds = tuple(
         Kind(heading, tuple(_shown(found, kind))) for kind, heading in KINDS.items() if any(_shown(found, kind))
     )
-    told = "Under each picture its degrees in meaning and in looks; of the reference some pictures at random."
+    told = (
+        "Under each picture its degrees in meaning and in looks; of the reference some pictures at random. "
+        "Every picture's degrees are in degrees.csv."
+    )
     return [Album("Pictures", told, kinds)] if kinds else []
 
 

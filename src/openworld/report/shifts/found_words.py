@@ -1,29 +1,94 @@
 """What was found about a shift, in sentences and in tables for the terminal."""
 
+from collections.abc import Iterator
+
 from openworld.report.figures.figure import percent
-from openworld.report.shifts.found import HALVES, Found, Group
+from openworld.report.shifts.found import HALVES, Axis, Found, Group
 from openworld.report.verdict import listed
 
 SHOWN = 10  # groups that a terminal shows; the page has all
 NAMED = 3  # groups named in a sentence
-FAR = 0.5  # share of a group's pictures beyond the usual from which it is called far
+FAR = 0.5  # share of far pictures from which they are called mostly far
+SOME = 0.1  # and partly far: twice what would be usual
 
 
 def shift_sentences(found: Found) -> list[str]:
-    """The headline, then which concepts and which looks are far, then what "far" is measured by."""
-    shares = " and ".join(f"{percent(found.axes[half].beyond)} % in {word}" for half, word in HALVES.items())
+    """The answer, how far, which concepts and looks, what to do next; last, what the numbers are."""
     told = [
-        f"Of {found.n:,} pictures, {shares} are farther from {found.reference.name} than 95 % of its own pictures are "
-        "from one another."
-    ]
-    told += [_far(found.concepts, "semantic", "concept"), _far(found.looks, "covariate", "look")]
-    told.append(
+        headline(found),
+        *_how_far(found),
+        _far(found.concepts, "semantic", "concept"),
+        _far(found.looks, "covariate", "look"),
+        " ".join(_next(found)),
         f"A degree is the cosine distance to the {_ordinal(found.k)} nearest of {found.reference.n:,} reference "
-        f"pictures, in the half of {found.backbone}'s features that tells of meaning, or of looks. Among themselves, "
-        f"95 % of the reference pictures stay below {found.axes['semantic'].usual:.3f} in meaning and "
-        f"{found.axes['covariate'].usual:.3f} in looks."
-    )
+        f"pictures, in the half of the features ({found.backbone}) that tells of meaning, or of looks. Far: above what "
+        f"95 % of the reference's own pictures keep from the others, {found.axes['semantic'].usual:.3f} in meaning and "
+        f"{found.axes['covariate'].usual:.3f} in looks.",
+    ]
     return [sentence for sentence in told if sentence]
+
+
+def headline(found: Found) -> str:
+    """The answer in a sentence."""
+    axes = [(found.axes[half], word) for half, word in HALVES.items()]
+    words = " and ".join(_answer(axis, word, found.n) for axis, word in axes)
+    first = f"{words[0].upper()}{words[1:]}"
+    if found.n == 1:
+        degrees = " and ".join(f"{axis.median:.3f} in {word}" for axis, word in axes)
+        usual = " and ".join(f"{axis.usual:.3f}" for axis, _ in axes)
+        return f"{first}: the picture lies {degrees} from the reference, of whose own 95 % stay below {usual}."
+    shares = " and ".join(f"{percent(axis.beyond)} % in {word}" for axis, word in axes)
+    return (
+        f"{first}: of {found.n:,} pictures, {shares} are farther from the reference than 95 % of its own are from "
+        "one another (about 5 % would be usual)."
+    )
+
+
+def _answer(axis: Axis, word: str, count: int) -> str:
+    """How far in one half, in words."""
+    sure = "" if axis.sure else f" (as far as {word} can be told here)"
+    if count == 1:
+        return f"{'far' if axis.beyond else 'near'} in {word}{sure}"
+    return f"{'mostly far' if axis.beyond > FAR else 'partly far' if axis.beyond >= SOME else 'near'} in {word}{sure}"
+
+
+def _how_far(found: Found) -> Iterator[str]:
+    """The typical picture, and in which halves the far ones are far."""
+    if found.n > 1:
+        typical = " and ".join(
+            f"{axis.median:.3f} in {HALVES[half]} (one of the reference: {axis.own_median:.3f})"
+            for half, axis in found.axes.items()
+        )
+        far = found.far
+        yield (
+            f"The typical picture lies {typical} away. Far in both: {far['both']:,} pictures; in meaning alone: "
+            f"{far['semantic']:,}; in looks alone: {far['covariate']:,}; in neither: {far['neither']:,}."
+        )
+
+
+def _next(found: Found) -> Iterator[str]:
+    """What to do about it."""
+    meaning, looks = (found.axes[half].beyond >= SOME for half in HALVES)
+    sure = found.axes["covariate"].sure
+    if meaning:
+        yield (
+            "Next, look at what is far in meaning: where it is something that the reference does not hold, label some "
+            "and add it, or let a detector flag it (openworld list detectors)."
+        )
+    if looks and sure:
+        yield (
+            "Where known things look otherwise, measure the accuracy on them without labels (openworld estimate), and "
+            "add such pictures to the training."
+        )
+    if not sure:
+        yield "Judge looks by eye, or with another backbone."
+    if not found.axes["semantic"].sure:
+        yield "Judge meaning by eye, or with another backbone."
+    if not (meaning or looks):
+        yield (
+            "To the backbone these are pictures like the reference's own: if a model does worse on them, look "
+            "elsewhere (labels, shares of classes, details too fine for this backbone)."
+        )
 
 
 def terminal_groups(groups: tuple[Group, ...], title: str, half: str):
@@ -75,16 +140,23 @@ def ranked(groups: tuple[Group, ...], half: str) -> list[Group]:
 
 
 def _far(groups: tuple[Group, ...], half: str, word: str) -> str:
-    """Which groups are far, in a sentence; "" without groups."""
+    """Which groups are mostly far, in a sentence; "" without groups."""
+    order = ranked(groups, half)
+    far = [one for one in order if getattr(one, f"{half}_beyond") > FAR]
+    where = f"mostly far in {HALVES[half]}"
     if not groups:
         return ""
-    far = [one for one in ranked(groups, half) if getattr(one, f"{half}_beyond") > FAR]
+    if len(groups) == 1:
+        return f"The one {word}, {order[0].name}, is {'' if far else 'not '}{where}."
     if not far:
-        return f"No {word} is far in {HALVES[half]}: of none do most pictures lie beyond that."
+        first = max(order, key=lambda one: getattr(one, f"{half}_beyond"))
+        share = percent(getattr(first, f"{half}_beyond"))
+        return (
+            f"None of the {len(groups)} {word}s is {where}; {first.name} comes nearest, with {share} % of its pictures."
+        )
     names = listed([f"{one.name} ({getattr(one, half):.3f})" for one in far[:NAMED]])
-    first = f"Farthest in {HALVES[half]}: {names}"
-    several = f"{len(far)} of {len(groups)} {word}s are far"
-    return f"{first}; {several}, most of their pictures lying beyond that." if len(groups) > 1 else f"{first}."
+    verb, first = ("is", "") if len(far) == 1 else ("are", "" if len(far) <= NAMED else "first of all ")
+    return f"{len(far)} of {len(groups)} {word}s {verb} {where}: {first}{names}."
 
 
 def _count(count: int, least: int) -> str:

@@ -13,7 +13,7 @@ diffusers is imported by `sdxl_turbo` alone.
 """
 
 from openworld.shift.synthesis.diffusion import DiffusionPainter, sdxl_turbo
-from openworld.shift.synthesis.generating import Painter, Screen, generate
+from openworld.shift.synthesis.generating import Painter, Screen, begin, generate
 from openworld.shift.synthesis.planning import Commission, SynthesisPlan, plan_synthesis
 from openworld.shift.synthesis.prompts import Prompts, PromptStyle, prompt_styles
 from openworld.shift.synthesis.reading import GeneratedSet, read_generated
@@ -30,6 +30,7 @@ __all__ = [
     "RenderedPainter",
     "Screen",
     "SynthesisPlan",
+    "begin",
     "generate",
     "plan_synthesis",
     "prompt_degrees",

@@ -4,8 +4,11 @@ The paper (Long et al., 2024) takes SDXL-Turbo and does not publish size, steps 
 model was distilled for: 512 x 512, guidance 0 (which leaves negative prompts without effect), and four steps.
 """
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -16,6 +19,7 @@ from openworld.shift.synthesis.planning import Commission
 
 TURBO = "stabilityai/sdxl-turbo"
 _SHARE, _MOST = 0.8, 64
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +94,21 @@ def fitting_batch(free: int, one: int) -> int:
 
 
 def sdxl_turbo(
-    weights: str = TURBO, *, device: str = "cuda", half: bool = True, revision: str | None = None, **settings
+    weights: str = TURBO,
+    *,
+    device: str = "cuda",
+    half: bool = True,
+    revision: str | None = None,
+    download: bool = True,
+    **settings,
 ) -> DiffusionPainter:
-    """SDXL-Turbo from the Hugging Face hub or a local folder.
+    """SDXL-Turbo, or another text-to-image pipeline, from the Hugging Face hub or a local folder.
+
+    The weights of SDXL-Turbo are 7 GB to download, and are under Stability AI's licence, not under this project's.
 
     Args:
-        weights: repository or folder. device: "cuda" or "cpu". half: float16, on a GPU. revision: of the repository.
+        weights: repository, or folder as diffusers' `save_pretrained` writes it. device: "cuda" or "cpu".
+        half: float16, on a GPU. revision: of the repository. download: False to take only what is on this machine.
         settings: `side`, `steps`, `guidance` of `DiffusionPainter`.
 
     Raises:
@@ -104,14 +117,58 @@ def sdxl_turbo(
     try:
         import torch
         from diffusers import AutoPipelineForText2Image
+        from diffusers.utils import logging
     except ImportError as error:
         raise OpenworldError(f"SDXL-Turbo needs diffusers ({error}); pip install 'openworld[synth]'.") from error
-    dtype = torch.float16 if half and device != "cpu" else torch.float32
-    # An invisible watermark is drawn where its package happens to be installed; without it pixels depend on less.
-    options = {"torch_dtype": dtype, "revision": revision, "use_safetensors": True, "add_watermarker": False}
+    half = half and device != "cpu"
+    logging.disable_progress_bar()
     try:
-        pipeline = AutoPipelineForText2Image.from_pretrained(weights, **options).to(device)
-    except (OSError, ValueError) as error:
-        raise OpenworldError(f"{weights} cannot be loaded as a text-to-image pipeline: {error}.") from error
+        folder, name = _found(weights, revision, half, download)
+        # An invisible watermark is drawn where its package happens to be installed; pixels shall not depend on that.
+        pipeline = AutoPipelineForText2Image.from_pretrained(folder, add_watermarker=False, **_files(weights, half))
+        pipeline = pipeline.to(device, torch.float16 if half else torch.float32)
+    except Exception as error:  # other people's files and loaders fail in any way; the failure is named
+        raise _unloaded(weights, error) from error
     pipeline.set_progress_bar_config(disable=True)
-    return DiffusionPainter(pipeline, f"{weights}@{revision}" if revision else weights, **settings)
+    return DiffusionPainter(pipeline, name, **settings)
+
+
+def _found(weights: str, revision: str | None, half: bool, download: bool) -> tuple[str, str]:
+    """The folder of the weights, and a name that tells other weights apart: by their commit, or by their bytes."""
+    if Path(weights).is_dir():
+        return weights, f"{Path(weights).resolve().name}@{_hash(Path(weights))}"
+    if not _REPOSITORY.fullmatch(weights):
+        raise FileNotFoundError("there is no such folder")
+    from diffusers import DiffusionPipeline
+
+    options = _files(weights, half) | {"revision": revision, "local_files_only": not download}
+    try:
+        folder = DiffusionPipeline.download(weights, **options)
+    except OSError as error:
+        if download:
+            raise
+        raise FileNotFoundError("it is not on this machine, neither as a folder nor in the hub's cache") from error
+    return folder, f"{weights}@{Path(folder).name}"
+
+
+def _files(weights: str, half: bool) -> dict[str, Any]:
+    """Which of a repository's files are read; the published weights lie there in float16 too, half as large."""
+    return {"use_safetensors": True, "variant": "fp16" if half and weights == TURBO else None}
+
+
+def _hash(folder: Path) -> str:
+    """Of all weights and settings in a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            found.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def _unloaded(weights: str, error: Exception) -> OpenworldError:
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return OpenworldError(
+        f"{weights} cannot be loaded as a text-to-image pipeline: {first}. Expected a repository of the Hugging Face "
+        "hub, or a folder with the model_index.json of a diffusers pipeline."
+    )

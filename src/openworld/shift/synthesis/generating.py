@@ -78,8 +78,7 @@ def generate(
         OpenworldError: a folder of another order, a painter that gives another number of pictures, memory too small
             for one picture.
     """
-    folder = Path(folder)
-    keeping.open_folder(folder, _order(plan, painter, screen))
+    folder = begin(plan, painter, folder, screen)
     done = keeping.read_journal(folder, len(plan))
     waiting = [number for number in range(len(plan)) if number not in done]
     if waiting:
@@ -88,6 +87,18 @@ def generate(
         _work_off(plan, waiting, _Work(painter, screen, folder, done, progress), size)
     keeping.finish(folder, plan, [done[number] for number in range(len(plan))])
     return read_generated(folder)
+
+
+def begin(plan: SynthesisPlan, painter: Painter, folder: str | Path, screen: Screen | None = None) -> Path:
+    """Make a folder ready for a plan, without painting; the folder.
+
+    Raises:
+        OpenworldError: a folder of another order, or of something else.
+    """
+    checked = None if screen is None else {"name": screen.name, "attempts": screen.attempts}
+    order = to_json({"plan": plan.fingerprint, "painter": dict(painter.about), "screen": checked})
+    keeping.open_folder(Path(folder), order)
+    return Path(folder)
 
 
 @dataclass(frozen=True)
@@ -153,8 +164,3 @@ def _allowed(screen: Screen | None, pictures: list[Image.Image]) -> list[bool]:
     if len(kept) != len(pictures):
         raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(pictures)} pictures.")
     return kept
-
-
-def _order(plan: SynthesisPlan, painter: Painter, screen: Screen | None) -> dict:
-    checked = None if screen is None else {"name": screen.name, "attempts": screen.attempts}
-    return to_json({"plan": plan.fingerprint, "painter": dict(painter.about), "screen": checked})

@@ -18,15 +18,16 @@ from openworld.shift.synthesis.planning import SynthesisPlan
 from openworld.shift.synthesis.reading import MANIFEST, TABLE, VERSION
 
 ORDER, JOURNAL = "order.json", "journal.jsonl"
+DIVISION = "division"
+"""A folder that may be there before the order: what the plan was drawn from."""
 
 
 def open_folder(folder: Path, order: dict) -> None:
     """Make the folder, or see that what lies in it is of the same order."""
+    require_own(folder)
     folder.mkdir(parents=True, exist_ok=True)
     wanted, path = readable_json(order), folder / ORDER
     if not path.exists():
-        if any(folder.iterdir()):
-            raise OpenworldError(f"{folder} holds files but no {ORDER}; give an empty folder, or a new one.")
         write_file(path, wanted)
     elif path.read_bytes() != wanted:
         old = _parsed(path)
@@ -35,6 +36,16 @@ def open_folder(folder: Path, order: dict) -> None:
             f"{folder} was begun with another {' and '.join(parts) or 'layout'}; go on with the same, or give a new "
             "folder."
         )
+
+
+def require_own(folder: Path) -> None:
+    """Refuse a folder that holds something else than a set, whole or begun."""
+    if not folder.exists() or (folder / ORDER).exists():
+        return
+    # A crash while the order was being written leaves the scratch file of `write_file`.
+    ours = (DIVISION, f".{ORDER}.writing")
+    if not folder.is_dir() or any(one.name not in ours for one in folder.iterdir()):
+        raise OpenworldError(f"{folder} holds files but no {ORDER}; give an empty folder, or a new one.")
 
 
 def read_journal(folder: Path, count: int) -> dict[int, dict]:
@@ -69,10 +80,16 @@ def append(folder: Path, rows: Sequence[dict]) -> None:
 def write_picture(path: Path, picture: Image.Image) -> str:
     """Write a PNG in one step; the SHA-256 of its bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    data = as_png(picture)
+    write_file(path, data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def as_png(picture: Image.Image) -> bytes:
+    """The file of a picture."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "PNG")
-    write_file(path, buffer.getvalue())
-    return hashlib.sha256(buffer.getvalue()).hexdigest()
+    return buffer.getvalue()
 
 
 def finish(folder: Path, plan: SynthesisPlan, rows: list[dict]) -> None:
@@ -102,6 +119,7 @@ def finish(folder: Path, plan: SynthesisPlan, rows: list[dict]) -> None:
         "shape": plan.shape,
         "seed": plan.seed,
         "report": plan.report(),
+        "origin": plan.origin,
         "refused": sum(row["sha256"] is None for row in rows),
         "table_sha256": hashlib.sha256(table).hexdigest(),
     }

@@ -5,7 +5,9 @@ Syn-IS has 64 cells of 5,000 images from 1.03 million prompts; sparse cells repe
 """
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,7 @@ class SynthesisPlan:
             the plan, from 0.
         candidates, unique, repeats: int64[R, C]: prompts that lie in a cell, different ones drawn, and how often the
             commonest is drawn. seed: of the draw and of all images.
+        origin: where the levels come from, as JSON knows it; for the manifest, decides nothing.
     """
 
     prompts: Prompts
@@ -56,6 +59,7 @@ class SynthesisPlan:
     unique: np.ndarray
     repeats: np.ndarray
     seed: int
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.prompt)

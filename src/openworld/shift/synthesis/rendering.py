@@ -16,7 +16,7 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.styles import STYLES
 from openworld.datasets.styles.styled import VERSION, redrawn
 from openworld.shift.synthesis.planning import Commission
-from openworld.shift.synthesis.prompts import PromptStyle
+from openworld.shift.synthesis.prompts import Prompts, PromptStyle
 
 
 def rendered_styles() -> tuple[PromptStyle, ...]:
@@ -57,12 +57,29 @@ class RenderedPainter:
         """
         return [self._one(order) for order in commissions]
 
+    def require(self, prompts: Prompts) -> None:
+        """Refuse, before any is painted, prompts that it cannot paint all.
+
+        Raises:
+            OpenworldError: as `paint`.
+        """
+        for style in prompts.styles:
+            if style.name not in STYLES:
+                raise unknown_name("style", style.name, STYLES)
+        for label in prompts.labels:
+            self._own(label)
+
     def _one(self, order: Commission) -> Image.Image:
         if order.style not in STYLES:
             raise unknown_name("style", order.style, STYLES)
-        if order.label not in self.images.classnames:
-            raise unknown_name("class", order.label, self.images.classnames)
-        own = np.flatnonzero(self.images.labels == self.images.classnames.index(order.label))
-        if not len(own):
-            raise OpenworldError(f"{self.images.name!r} has no picture of {order.label!r}; leave that label out.")
+        own = self._own(order.label)
         return redrawn(self.images.image(own[order.seed % len(own)]), order.style, order.seed)
+
+    def _own(self, label: str) -> np.ndarray:
+        """The pictures of a label."""
+        if label not in self.images.classnames:
+            raise unknown_name("class", label, self.images.classnames)
+        own = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
+        if not len(own):
+            raise OpenworldError(f"{self.images.name!r} has no picture of {label!r}; leave that label out.")
+        return own

@@ -1,0 +1,55 @@
+"""What the cells of measured shift hold: how many pictures, and one of them where a record keeps some."""
+
+from collections.abc import Mapping
+from math import log
+
+import numpy as np
+from markupsafe import Markup
+
+from openworld.report.figures.cell_map import GAP, Fill, Scale, box, cell_map, few, written
+from openworld.report.figures.figure import Figure, Panel
+from openworld.report.figures.heat_maps import NEAR
+from openworld.report.shifts.album import examples
+from openworld.report.shifts.run import ShiftRun
+from openworld.report.svg import element
+
+HEADER = ("covariate_level", "semantic_level", "pictures", "present")
+
+
+def cell_counts(run: ShiftRun) -> Figure:
+    """Two panels: the darker a cell, the more pictures; and a picture of each cell."""
+    counts, scale = run.cells.counts, Scale.numbered(run.cells.counts.shape)
+    most = int(counts.max())
+
+    def counted(cell: tuple[int, int], x: float, y: float) -> Markup:
+        count = int(counts[cell])
+        if not run.cells.present[cell]:
+            return few(count, x, y, scale.side)
+        share = 0.12 + 0.58 * log(1 + count) / log(1 + most)
+        number = written(f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k", x, y, scale.side)
+        return Markup("").join([box(x, y, scale.side, "cell", share), number])
+
+    shown = examples(run)
+    panels = [Panel("Pictures per cell", cell_map(scale, counted, f"Pictures per cell, {most:,} at most."))]
+    if shown:
+        panels.append(Panel("One picture of each cell", cell_map(scale, _pictured(run, shown, scale), "Pictures.")))
+    caption = (
+        f"{NEAR}. Hatched: fewer than {run.least} pictures, N/A; they count nowhere.",
+        "From left to right pictures should mean other things, from bottom to top they should look otherwise; faint "
+        "ones are of cells that are N/A. If that is not what you see, do not trust the levels.",
+    )
+    rows = tuple((*cell, int(counts[cell]), bool(run.cells.present[cell])) for cell in np.ndindex(counts.shape))
+    return Figure("counts", "What is in the cells?", caption, tuple(panels), HEADER, rows)
+
+
+def _pictured(run: ShiftRun, shown: Mapping[tuple[int, int], str], scale: Scale) -> Fill:
+    def fill(cell: tuple[int, int], x: float, y: float) -> Markup:
+        if cell not in shown:
+            return box(x, y, scale.side, "cell-none")
+        size = scale.side - GAP
+        css = None if run.cells.present[cell] else "cell-rare"
+        place = {"x": x, "y": y, "width": size, "height": size, "preserveAspectRatio": "xMidYMid slice"}
+        told = element("title", f"covariate {cell[0]}, semantic {cell[1]}")
+        return element("g", told, element("image", href=shown[cell], **place), class_=css)
+
+    return fill

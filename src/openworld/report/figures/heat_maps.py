@@ -1,0 +1,109 @@
+"""AUROC of every detector in every cell, on one colour scale: blue above chance, orange below, pale at chance.
+
+Blue and orange are told apart by protanope, deuteranope and tritanope eyes, and the number stands in every cell.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+from openworld.report.figures.cell_map import Scale, box, cell_map, few, written
+from openworld.report.figures.figure import Figure, Panel, percent
+from openworld.report.shifts.numbers import CHANCE, blind, means, spans
+from openworld.report.shifts.run import Judged, ShiftRun
+from openworld.report.svg import element
+
+TOLD = 24  # maps; of more, cells tell nothing to those who point at them, for the page would grow too large
+HEADER = ("model", "detector", "covariate_level", "semantic_level", "pictures", "auroc", "low", "high")
+MOST = 32  # maps that a page has room for
+NEAR = "Rows: levels of looks, near at the bottom; columns: levels of meaning, near on the left"
+
+
+def heat_maps(run: ShiftRun) -> Figure:
+    """A panel per model and detector."""
+    told = len(run.judged) <= TOLD
+    panels = tuple(Panel(one.title, _area_map(run, one, told)) for one in run.judged[:MOST])
+    beyond = f" {len(run.judged) - MOST} more maps are left out; the data has all." if len(run.judged) > MOST else ""
+    caption = (
+        f"AUROC, percent, mean over the seeds. {NEAR}. Blue above 50, orange below, the darker the farther from it; "
+        "one scale for all.",
+        "Dashed: blind, the 95 % interval over pictures (given the seeds) reaches 50. Hatched: N/A, with its number of "
+        f"pictures, fewer than {run.least}. Over another pool levels mean other degrees.{beyond}",
+    )
+    heading = "Where does a detector see it?"
+    return Figure("cells", heading, caption, panels, HEADER, tuple(_rows(run)), key=_key())
+
+
+def _rows(run: ShiftRun) -> Iterator[tuple]:
+    """Cells that are there: AUROC, mean over the seeds, with its interval over pictures."""
+    cells = run.cells
+    for one in run.judged:
+        table, (low, high) = means(cells, one), spans(cells, one)
+        for cell in map(tuple, np.argwhere(cells.present).tolist()):
+            ends = (float(end[cell]) if np.isfinite(end[cell]) else None for end in (low, high))
+            yield one.model, one.detector, *cell, int(cells.counts[cell]), float(table[cell]), *ends
+
+
+def _area_map(run: ShiftRun, judged: Judged, told: bool) -> Markup:
+    low, high = spans(run.cells, judged)
+
+    def hint(cell: tuple[int, int], value: float) -> str:
+        ends = f" [{percent(low[cell])} {percent(high[cell])}]" if np.isfinite(low[cell]) else ""
+        place = f"covariate {cell[0]}, semantic {cell[1]}"
+        return f"{place}: {percent(value)}{ends}, {int(run.cells.counts[cell]):,} pictures"
+
+    table, dashed = means(run.cells, judged), blind(run.cells, judged)
+    return tone_map(run, table, lambda value: (value - CHANCE) / CHANCE, percent, hint if told else None, dashed)
+
+
+def tone_map(
+    run: ShiftRun,
+    table: np.ndarray,
+    shade: Callable[[float], float],
+    write: Callable[[float], str],
+    hint: Callable | None = None,
+    dashed: np.ndarray | None = None,
+) -> Markup:
+    """A table as cells, those that are N/A hatched.
+
+    Args:
+        table: float[R, C]. shade: of a value, how blue (up to 1) or orange (down to -1) it is. write: its text.
+        hint: (cell, value) -> what those read who point at it; None for nothing. dashed: bool[R, C], outlined cells.
+    """
+    scale, cells = Scale.numbered(table.shape), run.cells
+
+    def fill(cell: tuple[int, int], x: float, y: float) -> Markup:
+        if not cells.present[cell]:
+            return few(int(cells.counts[cell]), x, y, scale.side)
+        value = float(table[cell])
+        tone = shade(value)
+        css = "cell" if tone >= 0 else "cell-below natural"
+        css += " cell-blind" if dashed is not None and dashed[cell] else ""
+        parts = [box(x, y, scale.side, css, 0.04 + 0.7 * abs(tone)), written(write(value), x, y, scale.side)]
+        told = [element("title", hint(cell, value))] if hint else []
+        return element("g", *told, *parts) if told else Markup("").join(parts)
+
+    known = table[cells.present]
+    ends = f", {write(float(known.min()))} to {write(float(known.max()))}" if known.size else ""
+    return cell_map(scale, fill, f"{known.size} of {table.size} cells{ends}.")
+
+
+def _key() -> tuple[tuple[Markup, str], ...]:
+    """Samples of the scale, 26 by 14."""
+    samples: Sequence[tuple[str, float | None, str]] = (
+        ("cell-below natural", 0.74, "0"),
+        ("cell-below natural", 0.39, "25"),
+        ("cell", 0.04, "50: chance"),
+        ("cell", 0.39, "75"),
+        ("cell", 0.74, "100"),
+        ("cell cell-blind", 0.04, "blind"),
+        ("cell-few", None, "N/A"),
+    )
+    return tuple((_sample(css, opacity), text) for css, opacity, text in samples)
+
+
+def _sample(css: str, opacity: float | None) -> Markup:
+    shown = None if opacity is None else f"{opacity:.2f}"
+    square = element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css, fill_opacity=shown)
+    return element("svg", square, viewBox="0 0 26 14", width=26, height=14, aria_hidden="true")

@@ -1,0 +1,65 @@
+"""Features in which things that look alike differ equally in all directions, so that looks stand out.
+
+LAID only turns the space: where looks are a hundredth of the variance of every number, no turn brings them out.
+Whitening by the covariance within a look (Fisher's discriminant analysis takes the same first step) does, and LAID
+then turns what is left.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.shift._rows import unit
+from openworld.shift.decomposition import Decomposition
+
+RIDGE = 0.001  # of the mean variance, added to each: directions of next to none would be blown up
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """A linear map of unit features, (f / |f| - centre) basis; centre float32[D], basis float32[D, K]."""
+
+    centre: Tensor
+    basis: Tensor
+
+    def of(self, features: Tensor) -> Tensor:
+        """float32[..., K] of features float[..., D] of any lengths."""
+        return (unit(features).to(self.basis) - self.centre) @ self.basis
+
+    def before(self, halves: Decomposition) -> Decomposition:
+        """The halves of whitened features as halves of the features themselves."""
+        bases = [self.basis @ basis for basis in (halves.semantic, halves.covariate)]
+        return Decomposition(*bases, self.centre, self.centre, halves.about)
+
+
+def whitening(features: Tensor, width: int) -> Whitening:
+    """Learned from features float[S, C, D] of S labels in C templates, computed in float64.
+
+    Args:
+        width: K, how many numbers are kept, those of most variance in all; 2 to D.
+    Raises:
+        OpenworldError: a width outside 2 to D.
+    """
+    require_width(width, features.shape[2])
+    units = unit(features).to(torch.float64)
+    centre = units.mean(dim=(0, 1))
+    sizes, directions = torch.linalg.eigh(_covariance(units - units.mean(dim=0)))
+    basis = directions / (sizes.clamp_min(0) + RIDGE * sizes.mean()).sqrt()
+    _, leading = torch.linalg.eigh(_covariance((units - centre) @ basis))
+    basis = basis @ leading.flip(1)[:, :width]
+    return Whitening(centre.float(), basis.float().contiguous())
+
+
+def require_width(width: int, most: int) -> int:
+    """The width itself; fewer than 2 numbers, or more than there are, are refused."""
+    if not 2 <= width <= most:
+        raise OpenworldError(f"whitened is {width}, expected 2 to {most}, how many numbers features have.")
+    return width
+
+
+def _covariance(moved: Tensor) -> Tensor:
+    """[D, D] of centred [S, C, D]."""
+    rows = moved.flatten(0, 1)
+    return rows.T @ rows / len(rows)

@@ -1,0 +1,108 @@
+"""`openworld reproduce is-ood`: its plan; tables from a tiny tree as released; one short run on drawings for real."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from openworld.cli.app import app
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "protocols"))
+
+from released_cells import plant  # noqa: E402
+
+FEW = ("--learners", "MSP, DICE")
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENWORLD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENWORLD_DATA", "")  # so that what --data sets is undone
+    monkeypatch.setenv("COLUMNS", "100")
+    return lambda *arguments: CliRunner().invoke(app, ["reproduce", "is-ood", *arguments])
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    return plant(tmp_path_factory.mktemp("released"))
+
+
+def test_a_plan_of_the_papers_data_needs_none(ask):
+    done = ask("--data", "elsewhere", "--plan", "--table", "1", "--table", "2", "--table", "8")
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "IS-OOD (Long et al., 2024) · Tables 1, 2, 8 · data in elsewhere" in told
+    assert "imagenet21k 1 567,500 Tables 1, 8" in told and "SynIS 1 365,000 Table 2" in told
+    assert "How long that takes is not estimated" in told and "It must hold 1 data set(s): imagenet" in told
+    assert "training pictures too" in told and "resnet50_imagenet1k_v1" in told
+    assert not Path("runs").exists()
+
+
+def test_a_plan_as_json_holds_specs_remarks_and_counts(ask):
+    done = ask("--data", "embedded", "--plan", "--json", *FEW)
+    told = json.loads(done.output)
+    (run,) = told["runs"]
+    assert run["name"] == "emoji-msp-dice" and run["spec"]["protocol"] == "incremental-shift"
+    assert told["cost"]["units"] == 3 and told["cost"]["seconds"] is None
+    assert "stand in for ImageNet-21K" in told["remarks"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--table", "3"), "Table 3 of is-ood is read from no run"),
+        (("--table", "5"), "generated pictures (Syn-IS)"),
+        (("--learners", "GradNrm"), "did you mean 'GradNorm'"),
+    ],
+)
+def test_wrong_use_is_refused(ask, arguments, message):
+    done = ask("--data", "embedded", *arguments)
+    assert done.exit_code == 2 and message in done.output
+
+
+def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, released):
+    done = ask("--data", str(released), "--table", "1", "--table", "7", "--table", "8", *FEW, "--out", "run")
+    assert done.exit_code == 0, done.output
+    names = {path.name for path in Path("run/tables").iterdir()}
+    assert names == {f"table-{number}.{form}" for number in "178" for form in ("csv", "md", "tex")}
+    told = " ".join(done.output.split())
+    assert "IS-OOD (Long et al., 2024), Table 7: how AUPR follows shift on Syn-IS" in told
+    assert "Ours with backbone ResNet-50" in told or "ResNet-50" in Path("run/report.html").read_text("utf-8")
+    assert "Ours are of other data" not in told, "a division that was given is the paper's own"
+    rows = Path("run/tables/table-1.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[1].startswith("is-ood,1,,ImageNet-21K,semantic shift,MSP,correlation(AUROC),")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "message"),
+    [
+        ("imglist/imagenet21k", "holds no list cov_I_sem_J.txt"),
+        ("imglist/imagenet1k/test_imagenet.txt", "test_imagenet.txt"),
+        ("imagenet21k/imagenet21k_val/n02099712", "pictures of 'given cells' are missing"),
+        ("resnet50_imagenet1k_v1", "resnet50_imagenet1k_v1"),
+    ],
+)
+def test_what_is_missing_is_named(ask, released, tmp_path, lacking, message):
+    shutil.copytree(released, tmp_path / "data")
+    gone = tmp_path / "data" / lacking
+    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    done = ask("--data", str(tmp_path / "data"), "--table", "1", *FEW, "--out", "run")
+    assert done.exit_code == 1 and message in " ".join(done.output.split())
+    assert "the same command goes on from there" in " ".join(done.output.split())
+
+
+@pytest.mark.slow
+def test_a_short_run_on_drawings_is_continued_where_it_was(ask):
+    short = ("--data", "embedded", "--quick", "12", *FEW, "--seeds", "0", "--out", "run")
+    first = ask(*short)
+    assert first.exit_code == 0, first.output
+    assert "IS-OOD (Long et al., 2024), Table 8" in first.output
+    assert "Ours are of other data (emoji-concepts)" in " ".join(first.output.split())
+    timings = {path: path.read_bytes() for path in Path("run").glob("*/units/*/timing.json")}
+    again = ask(*short)
+    assert again.exit_code == 0 and timings
+    assert {path: path.read_bytes() for path in timings} == timings, "nothing was computed again"

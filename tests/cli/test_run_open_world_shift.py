@@ -1,0 +1,129 @@
+"""`openworld run` on open-world quality by shift: tables, page, other forms; the same bytes after kills."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+SPEC = """
+protocol = "open-world-by-shift"
+sources = [{ dataset = "squares" }]
+pool = [{ dataset = "squares" }, { dataset = "stripes" }]
+base_part = "test"
+shots = 2
+views = 1
+seeds = [1]
+k = 1
+levels = 3
+least = 2
+estimators = [{ estimator = "AC" }, { estimator = "FRAP" }]
+decomposition = { settings = { steps = 10 } }
+[[learners]]
+learner = "zero-shot"
+[[learners]]
+learner = "CoOp"
+settings = { context_length = 2, schedule = { epochs = 2 } }
+"""
+COLOURS = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220), "yellow": (240, 220, 40)}
+
+
+def start(folder, *arguments):
+    environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1", "OPENWORLD_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-m", "openworld", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **pipes)
+
+
+def finish(process):
+    told, wrong = process.communicate()
+    assert process.returncode == 0, wrong
+    return told
+
+
+def draw(root, step):
+    dice = np.random.default_rng(step)
+    for name, colour in COLOURS.items():
+        for part in ("train", "validation", "test"):
+            folder = root / part / f"{name} square"
+            folder.mkdir(parents=True)
+            for number in range(4):
+                picture = np.full((32, 32, 3), 255, np.uint8)
+                top, left = dice.integers(2, 8, 2)
+                picture[top : top + 20 : step, left : left + 20] = colour
+                Image.fromarray(picture).save(folder / f"{number}.png")
+
+
+def prepare(folder):
+    folder.mkdir()
+    draw(folder / "squares", 1)
+    draw(folder / "stripes", 4)
+    (folder / "spec.toml").write_text(SPEC)
+    return folder
+
+
+def results(folder):
+    """Every file that must not depend on how the run went."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted((folder / "runs" / "spec" / "units").rglob("*"))
+        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder, started = prepare(tmp_path_factory.mktemp("open-world") / "whole"), time.monotonic()
+    told = finish(start(folder, "run", "spec.toml", "--workers", "1"))
+    return folder, told, time.monotonic() - started
+
+
+def test_tables_by_level_and_a_page(ran):
+    folder, told, _ = ran
+    assert "2 learner(s)" in told and "against 2 image set(s)" in told
+    assert "OpenworldAUC by meaning, base pictures in the training looks" in told
+    assert "Errors of the estimated accuracy by looks" in told and "Report: " in told
+    page = (folder / "runs" / "spec" / "report.html").read_text(encoding="utf-8")
+    assert "How far off until it fails?" in page and "Class names" in page
+
+
+def test_started_again_it_computes_nothing_and_tells_json(ran):
+    folder, *_ = ran
+    before = results(folder)
+    told = json.loads(finish(start(folder, "run", "spec.toml", "--json")))
+    assert {row["learner"] for row in told["levels"]} == {"zero-shot", "CoOp"}
+    assert results(folder) == before
+
+
+@pytest.mark.parametrize(("form", "said"), [("cells", "learner,base,covariate_level"), ("text", "OpenworldAUC by")])
+def test_other_forms(ran, form, said):
+    assert said in finish(start(ran[0], "report", "runs/spec", "--table", form))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_random_points(ran, tmp_path, workers):
+    folder, dice = prepare(tmp_path / "killed"), random.Random(workers)
+    for _ in range(4):
+        process = start(folder, "run", "spec.toml", "--workers", str(workers), "--quiet")
+        time.sleep(dice.uniform(0.2, 0.9) * ran[2])
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    finish(start(folder, "run", "spec.toml", "--workers", str(workers), "--quiet"))
+    assert results(folder) == results(ran[0])
+    assert not list((folder / "runs" / "spec" / "units").glob(".writing/*"))
+
+
+@pytest.mark.slow
+def test_on_ray_the_same_bytes(ran, tmp_path):
+    pytest.importorskip("ray")
+    folder = prepare(tmp_path / "ray")
+    finish(start(folder, "run", "spec.toml", "--workers", "2", "--engine", "ray", "--quiet"))
+    assert results(folder) == results(ran[0])
