@@ -4,7 +4,7 @@
         [--quick]
 
 Nobody is taught by the 100 tested concepts, nor by the styles that the embedded CLIP was not trained on. Teachers are
-300 other concepts: their names in 28 captions, or their clean pictures in 12 looks (`LOOKS` of noto, and
+300 other concepts: their names in 28 captions, or their clean pictures in 38 looks (`LOOKS` of noto, and
 fluent-emoji). Tested are clean pictures of noto (4 trained styles but noto tell what a class looks like, where texts
 cannot), the same under 19 corruptions of severity 3 and in 17 styles, and three drawing styles nobody has seen. Prints,
 for every seed:
@@ -12,7 +12,7 @@ for every seed:
     top-1 of 100 concepts: whole feature, semantic half, covariate half
     triplets in order: held-out things in held-out looks (captions), semantic and covariate half; and, of pictures of
         the tested concepts, in the looks taught
-    looks told apart by nearest mean among the 12, of the tested concepts: whole, semantic, covariate
+    looks told apart by nearest mean among the 38, of the tested concepts: whole, semantic, covariate
     median degrees: semantic (k = 3; emojione against four other styles of 50 concepts) of the same and of other
         concepts; covariate (k = 10; against noto, 50 concepts) of other concepts in noto and in the other looks
 

@@ -1,5 +1,7 @@
 """A run whose decomposition is taught by training pictures in looks; which pictures teach; refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,11 @@ def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
 def test_nothing_is_done_twice(measured, tmp_path):
     spec, machine, _ = measured
     assert [stage.work(Crew("local", 1, tmp_path), None) for stage in stages_of(spec, machine)] == [0] * 4
+
+
+def test_other_looks_teach_another_decomposition(measured):
+    split = tasks(measured[0])[0].split
+    assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
 
 
 def test_classes_take_turns():

@@ -18,10 +18,10 @@ from openworld.learners._bank import spoken
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_models import MANIFEST, cache_of
 from openworld.protocols._incremental_entries import DecompositionSpec
-from openworld.protocols._incremental_teaching import THINGS, features_of, look_grid, text_grid
-from openworld.protocols._workbench import Machine, backbone
+from openworld.protocols._incremental_teaching import THINGS, encoder, features_of, look_grid, text_grid
+from openworld.protocols._workbench import Machine
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
-from openworld.shift import LOOKS, Decomposition, load_decomposition, streamed_degrees
+from openworld.shift import Decomposition, load_decomposition, streamed_degrees
 
 VERSION = 2
 """Raise it when the same texts or pictures give other numbers."""
@@ -31,7 +31,7 @@ _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
 
 @dataclass(frozen=True)
 class Split:
-    """A decomposition to be fitted: how, on which names and sentences, or pictures, and with how many threads."""
+    """A decomposition to be fitted: on names in sentences (`templates`) or pictures in looks (`templates` then)."""
 
     how: DecompositionSpec
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class Split:
     def key(self) -> str:
         """Says what comes of it."""
         shown = self.pictures and self.pictures.load().fingerprint
-        weights = backbone(self.how.backbone).fingerprint
+        weights = encoder(self.how.backbone, self.how.taught_by).fingerprint
         told = asdict(self) | {"pictures": shown, "weights": weights, "version": VERSION}
         return digest({"decomposition": told})[:32]
 
@@ -87,8 +87,7 @@ def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
         return {}
     arguments = {"split": asdict(split)}
     things = split.names if split.pictures is None else range(min(THINGS, len(split.pictures.load())))
-    count = len(things) * len(split.templates or LOOKS)
-    return {_unit(fit_one, split.how.method, arguments, machine): count}
+    return {_unit(fit_one, split.how.method, arguments, machine): len(things) * len(split.templates)}
 
 
 def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
@@ -162,7 +161,7 @@ def _grid(split: Split, machine: Machine) -> torch.Tensor:
     """What teaches, float32[S, C, D]."""
     if split.pictures is None:
         return text_grid(split.how.backbone, split.names, split.templates, machine)
-    return look_grid(split.how.backbone, split.pictures, split.how.seed, machine)
+    return look_grid(split.how, split.pictures, split.templates, machine)
 
 
 def _unit(function, name: str, arguments: Mapping, machine: Machine) -> Unit:

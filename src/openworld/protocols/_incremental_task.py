@@ -8,6 +8,7 @@ from openworld.protocols._estimation_models import Judged, Training, in_folder
 from openworld.protocols._incremental_degrees import Measure, Split, split_of
 from openworld.protocols._incremental_entries import DecompositionSpec, JudgedSpec
 from openworld.protocols._incremental_ground import ShiftGround
+from openworld.shift import LOOKS
 
 TEST = "in-distribution test pictures"
 
@@ -84,7 +85,7 @@ class Task:
         """The decomposition of the run, by the names of all its pictures, or by the training pictures."""
         how = self.division.decomposition
         if how.taught_by == "pictures":
-            return Split(how, (), (), self.threads, self.ground.training)
+            return Split(how, (), LOOKS, self.threads, self.ground.training)
         every = {one.dataset: None for one in (*self.ground.sources, *self.ground.pool)}
         sets = (self.ground.training, *self.ground.tested)
         names = [name for pictures in sets for name in pictures.load().classnames]

@@ -11,6 +11,7 @@ import torch
 from openworld.features import Features, encode
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_looks import embeddings_of
+from openworld.protocols._incremental_entries import DecompositionSpec
 from openworld.protocols._workbench import Machine, backbone
 from openworld.shift import SeesLooks, in_looks, picture_grid, write_texts
 
@@ -27,11 +28,11 @@ def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], mac
     return torch.cat(parts).reshape(len(names), len(templates), -1)
 
 
-def look_grid(name: str, pictures: Pictures, seed: int, machine: Machine) -> torch.Tensor:
-    """Training pictures in `LOOKS`, float32[S, looks, D] on the CPU; of many pictures a draw of `THINGS`."""
+def look_grid(how: DecompositionSpec, pictures: Pictures, looks: tuple[str, ...], machine: Machine) -> torch.Tensor:
+    """Training pictures in looks, float32[S, looks, D] on the CPU; of many pictures a draw of `THINGS`."""
     images = pictures.load()
-    sets = in_looks(images.subset(drawn(images.labels, THINGS, seed)), seed=seed)
-    return picture_grid(_seeing(name, machine.device), sets, cache=machine.folder)
+    sets = in_looks(images.subset(drawn(images.labels, THINGS, how.seed)), looks, seed=how.seed)
+    return picture_grid(encoder(how.backbone, "pictures", machine.device), sets, cache=machine.folder)
 
 
 def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -52,7 +53,12 @@ def features_of(pictures: Pictures, name: str, taught_by: str, machine: Machine)
     if taught_by == "texts":
         return embeddings_of(pictures, name, machine)
     options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(_seeing(name, machine.device), pictures.load(), **options)
+    return encode(encoder(name, taught_by, machine.device), pictures.load(), **options)
+
+
+def encoder(name: str, taught_by: str, device: str = "cpu"):
+    """What makes the features that are split: a backbone, or one that sees looks."""
+    return _seeing(name, device) if taught_by == "pictures" else backbone(name, device)
 
 
 @lru_cache(maxsize=2)

@@ -25,8 +25,9 @@ from openworld.protocols._incremental_able import require_able, require_names
 from openworld.protocols._incremental_degrees import unfitted, unmeasured
 from openworld.protocols._incremental_division import Divided, divided
 from openworld.protocols._incremental_entries import CellsSpec, DecompositionSpec, JudgedSpec, PoolSpec, place_of
+from openworld.protocols._incremental_errors import Ranked, joint_totals
 from openworld.protocols._incremental_ground import ShiftGround
-from openworld.protocols._incremental_outcome import labelling
+from openworld.protocols._incremental_outcome import labelling, subsets_of
 from openworld.protocols._incremental_scores import (
     Said,
     Shown,
@@ -50,7 +51,7 @@ from openworld.protocols._workbench import Machine, backbone, require_same
 from openworld.runs import Unit, UnitResult, digest, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -230,13 +231,14 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     said = _said(task, known, test, found, machine)
     seconds = time.perf_counter() - started
     sides = {label: sides_of(label, said, test, found) for label in said.test}
-    told = {kept: tables(task, sides, found, kept) for kept in (True, False)}
-    levels = found.counts["semantic"]
+    ranked = Ranked.of(sides)
+    told = {kept: tables(task, sides, ranked, found, kept) for kept in (True, False)}
+    subsets = subsets_of(found.known, found.levels["semantic"], found.counts["semantic"])
     metrics = described(task, known, test, said) | told[task.id_kept]
     metrics |= {"otherwise": told[not task.id_kept], "pool": pool_told(found)}
-    metrics |= {"labelling": labelling(sides, found.known, found.levels["semantic"], levels)}
+    metrics |= {"labelling": labelling(sides, subsets) | {"joint": joint_totals(ranked, subsets)}}
     return UnitResult(
-        outputs={"images": pool_table(found, said), "test": test_table(task, test, said, machine)},
+        outputs={"images": pool_table(test, found, said), "test": test_table(task, test, said, machine)},
         metrics=metrics,
         attachments=dict(pictures(found)) if task.model == 0 else {},
         timing={"seconds": {"scores": seconds}, "device": machine.device},
@@ -276,6 +278,8 @@ def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     found["pool"] = digest([one.load().fingerprint for one in ground.tested] or ground.load_pool().images.fingerprint)
     names = {task.judged.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
     found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
+    if not ground.cells:
+        found["decomposition"] = task.split.key
     if task.classifier and task.classifier.folder:
         found[f"classifier {task.classifier.folder}"] = task.classifier.key
     plug_ins = {one.detector: origin(one.detector) for one in task.judged.detectors}

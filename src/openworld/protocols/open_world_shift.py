@@ -267,4 +267,4 @@ def _estimation(task: Task, asked: Asked, pool: Told, found: Divided, names: Nam
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
-    return inputs_of(task, machine) | task.weights(machine)
+    return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.shift.split.key}
