@@ -37,7 +37,9 @@ def of_a_function(monkeypatch):
 
 def test_a_function_runs_only_when_it_is_named_again(of_a_function):
     kept = files(of_a_function)
-    with pytest.raises(OpenworldError, match="if you trust it, say so: architecture='somebodys_code:linear'"):
+    with pytest.raises(
+        OpenworldError, match="if you trust it, say so: architecture='somebodys_code:linear' \\(in a spec"
+    ):
         load(kept)
     assert load(kept, architecture="somebodys_code:linear").fingerprint == of_a_function.fingerprint
 

@@ -1,13 +1,9 @@
 """A real run killed with SIGKILL at random moments and started again ends with the bytes of an undisturbed one."""
 
-import os
-import random
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
+from disturbed import finish, killed_and_finished, results, start
 
 pytestmark = pytest.mark.slow
 
@@ -27,20 +23,8 @@ settings = { detectors = 2, detector_context = 4, schedule = { epochs = 4 } }
 """
 
 
-def start(folder, workers, engine="local"):
-    command = ["-m", "openworld", "run", "spec.toml", "--out", "run", "--workers", str(workers), "--quiet"]
-    command += ["--engine", engine]
-    environment = os.environ | {"OPENWORLD_CACHE": str(folder / "cache")}
-    return subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, start_new_session=True)
-
-
-def results(folder):
-    """Every file that must not depend on how the run went."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted((folder / "run" / "units").rglob("*"))
-        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
-    }
+def options(workers, engine="local"):
+    return ("run", "spec.toml", "--out", "run", "--workers", str(workers), "--quiet", "--engine", engine)
 
 
 def prepare(folder):
@@ -53,36 +37,30 @@ def prepare(folder):
 def undisturbed(tmp_path_factory):
     folder = prepare(tmp_path_factory.mktemp("crash") / "whole")
     started = time.monotonic()
-    assert start(folder, workers=1).wait() == 0
-    return results(folder), time.monotonic() - started
+    finish(start(folder, *options(1)))
+    return results(folder, "run"), time.monotonic() - started
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_random_points(undisturbed, tmp_path, workers):
     expected, seconds = undisturbed
-    folder, dice = prepare(tmp_path / "killed"), random.Random(workers)
-    for _ in range(5):
-        process = start(folder, workers)
-        time.sleep(dice.uniform(0.1, 0.9) * seconds)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert start(folder, workers).wait() == 0
-    assert results(folder) == expected
+    folder = prepare(tmp_path / "killed")
+    killed_and_finished(folder, options(workers), seconds, seed=workers)
+    assert results(folder, "run") == expected
     assert not list((folder / "run" / "units").glob(".writing/*"))
 
 
 def test_on_ray_pictures_and_units_give_the_same_bytes(undisturbed, tmp_path):
     pytest.importorskip("ray")
     folder = prepare(tmp_path / "ray")
-    assert start(folder, 2, "ray").wait() == 0
-    assert results(folder) == undisturbed[0]
+    finish(start(folder, *options(2, "ray")))
+    assert results(folder, "run") == undisturbed[0]
     assert not (folder / "run" / ".encoding").exists()
 
 
 def test_two_processes_in_one_folder(undisturbed, tmp_path):
     expected, _ = undisturbed
     folder = prepare(tmp_path / "shared")
-    both = [start(folder, workers=1) for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
-    assert results(folder) == expected
+    for process in [start(folder, *options(1)) for _ in range(2)]:
+        finish(process)
+    assert results(folder, "run") == expected

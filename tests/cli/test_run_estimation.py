@@ -1,16 +1,10 @@
 """`openworld run` on accuracy estimation: stages, starting again, the cache; the same bytes after kills and on Ray."""
 
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
 import time
 
-import numpy as np
 import pytest
-from PIL import Image
+from disturbed import draw_squares, finish, killed_and_finished, results, start
 
 SPEC = """
 protocol = "accuracy-estimation"
@@ -31,43 +25,10 @@ recipe = { epochs = 2, side = 28, batch_size = 8 }
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220)}
 
 
-def start(folder, *options):
-    environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1", "OPENWORLD_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "openworld", *options]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment,
-        start_new_session=True,
-    )  # fmt: skip
-
-
-def finish(process):
-    out, err = process.communicate(timeout=1200)
-    assert process.returncode == 0, err
-    return out
-
-
 def prepare(folder):
-    generator = np.random.default_rng(0)
-    for root, shade in (("squares", 1.0), ("darker", 0.5)):
-        for part, count in {"train": 4, "validation": 4, "test": 4}.items():
-            for name, colour in COLOURS.items():
-                place = folder / root / part / name
-                place.mkdir(parents=True)
-                for number in range(count):
-                    noise = generator.normal(0, 30, (32, 32, 3))
-                    pixels = np.clip(np.array(colour) * shade + noise, 0, 255).astype(np.uint8)
-                    Image.fromarray(pixels).save(place / f"{number}.png")
+    draw_squares(folder, COLOURS)
     (folder / "spec.toml").write_text(SPEC)
     return folder
-
-
-def results(folder):
-    """Every file that must not depend on how the run went."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted((folder / "runs" / "spec" / "units").rglob("*"))
-        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
-    }
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +67,8 @@ def test_the_cache_tells_what_is_kept(ran):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_random_points(ran, tmp_path, workers):
     whole, _, seconds = ran
-    folder, dice = prepare(tmp_path / "killed"), random.Random(workers)
-    options = ("run", "spec.toml", "--workers", str(workers), "--quiet")
-    for _ in range(5):
-        process = start(folder, *options)
-        time.sleep(dice.uniform(0.1, 0.9) * seconds)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    finish(start(folder, *options))
+    folder, options = prepare(tmp_path / "killed"), ("run", "spec.toml", "--workers", str(workers), "--quiet")
+    killed_and_finished(folder, options, seconds, seed=workers)
     assert results(folder) == results(whole)
     assert not list((folder / "runs" / "spec").glob(".*"))
 

@@ -1,15 +1,11 @@
 """`openworld run` on open-world quality by shift: tables, page, other forms; the same bytes after kills."""
 
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
+from disturbed import finish, killed_and_finished, results, start
 from PIL import Image
 
 SPEC = """
@@ -34,19 +30,6 @@ settings = { context_length = 2, schedule = { epochs = 2 } }
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220), "yellow": (240, 220, 40)}
 
 
-def start(folder, *arguments):
-    environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1", "OPENWORLD_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "openworld", *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **pipes)
-
-
-def finish(process):
-    told, wrong = process.communicate()
-    assert process.returncode == 0, wrong
-    return told
-
-
 def draw(root, step):
     dice = np.random.default_rng(step)
     for name, colour in COLOURS.items():
@@ -66,15 +49,6 @@ def prepare(folder):
     draw(folder / "stripes", 4)
     (folder / "spec.toml").write_text(SPEC)
     return folder
-
-
-def results(folder):
-    """Every file that must not depend on how the run went."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted((folder / "runs" / "spec" / "units").rglob("*"))
-        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
-    }
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +83,8 @@ def test_other_forms(ran, form, said):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_random_points(ran, tmp_path, workers):
-    folder, dice = prepare(tmp_path / "killed"), random.Random(workers)
-    for _ in range(4):
-        process = start(folder, "run", "spec.toml", "--workers", str(workers), "--quiet")
-        time.sleep(dice.uniform(0.2, 0.9) * ran[2])
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    finish(start(folder, "run", "spec.toml", "--workers", str(workers), "--quiet"))
+    folder, options = prepare(tmp_path / "killed"), ("run", "spec.toml", "--workers", str(workers), "--quiet")
+    killed_and_finished(folder, options, ran[2], seed=workers, times=4)
     assert results(folder) == results(ran[0])
     assert not list((folder / "runs" / "spec" / "units").glob(".writing/*"))
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -245,6 +246,14 @@ def test_folders_that_hold_no_classes(folders, usual, tmp_path):
     assert refused.exit_code == 2 and "parts holds parts, not classes" in refused.output
 
 
+def test_folders_of_one_name_are_told_by_where_they_lie(folders, usual, tmp_path):
+    for season, looks in (("winter", "grey"), ("summer", "new")):
+        shutil.copytree(folders / looks, tmp_path / season / "test")
+    both = "--test", tmp_path / "winter" / "test", "--test", tmp_path / "summer" / "test"
+    told = json.loads(openworld(*usual, *both, "--json").output)
+    assert [one["name"] for one in told["tests"]] == ["winter/test", "summer/test"]
+
+
 def test_refusals(folders, usual, tmp_path):
     known, new = folders / "known", folders / "new"
     (tmp_path / "empty").mkdir()
@@ -253,6 +262,8 @@ def test_refusals(folders, usual, tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "one" / "a.png")
     Image.new("RGB", (8, 8)).save(tmp_path / "hidden" / ".a.png")
     (tmp_path / "names.txt").write_text("cat\ndog\n")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
     loose = "--reference", tmp_path / "one", "--test", tmp_path / "one"
     few = "--reference", known, "--test", new, "--classnames", tmp_path / "names.txt"
     for arguments, sentence in (
@@ -265,6 +276,11 @@ def test_refusals(folders, usual, tmp_path):
         (few, "there are 2 class names"),
         (("--reference", known, "--test", new, "--laid", tmp_path / "names.txt"), "holds no decomposition"),
         ((*usual, "--test", new, "--levels-of", tmp_path / "names.txt"), "holds no levels"),
+        ((*usual, "--test", new, "--levels-of", tmp_path / "nowhere.json"), "there is no file"),
+        (("--reference", known, "--test", new, "--laid", tmp_path / "nowhere"), "there is no file"),
+        ((*usual, "--test", new, "--test", new), "new is given twice"),
+        ((*usual, "--test", new, "--out", tmp_path / "names.txt"), "names.txt is a file; give a folder"),
+        ((*usual, "--test", new, "--out", tmp_path / "run"), "run holds a run, or a set of made pictures"),
         ((*usual, "--test", new, "--levels", 2), "levels"),
         ((*usual, "--test", new, "--taught-by", "pictues"), "pictures"),
         ((*usual, "--test", "emoji-concepts/noto/test/more"), "has too many parts"),

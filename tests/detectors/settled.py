@@ -1,6 +1,6 @@
 """Every detector with settings that suit 90 training images of 24 features; {} where the defaults do."""
 
-from small_classifier import whole
+from seen_pictures import whole
 
 from openworld.detectors import DETECTORS
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from small_classifier import model, pictures, whole
+from seen_pictures import pictures, whole
 
 from openworld import OpenworldError
 from openworld.detectors import AdaSCALE, Perturbation
+from openworld.testing import small_classifier
 
 
 def unrest(detector, h, moved):
@@ -19,7 +20,7 @@ def unrest(detector, h, moved):
 @pytest.mark.parametrize("variant", ["a", "l"])
 def test_against_a_loop(variant):
     detector = AdaSCALE(variant, 60, 80, moved=20, shifted=10)
-    head, train, judged = model().head, whole(1), whole(2, 30)
+    head, train, judged = small_classifier().head, whole(1), whole(2, 30)
     how = detector.perturbation
     rows = [(h, m) for h, m in zip(train.features.numpy(), train.perturbed[how].numpy(), strict=True)]
     known = np.array([unrest(detector, h, m) for h, m in rows])
@@ -39,17 +40,17 @@ def test_only_the_values_of_smallest_gradients_move():
     how = Perturbation("largest logit", step=0.5, share=0.05, in_pixels=False)
     images = pictures(5, 4)
     watched = []
-    original = model().module.forward
+    original = small_classifier().module.forward
 
     def forward(given):
         watched.append(given.detach().clone())
         return original(given)
 
-    model().module.forward = forward
+    small_classifier().module.forward = forward
     try:
-        model().see(images, perturbations=[how])
+        small_classifier().see(images, perturbations=[how])
     finally:
-        del model().module.forward
+        del small_classifier().module.forward
     moved = (watched[1] - images).flatten(1)
     assert ((moved != 0).sum(dim=1) <= int(0.05 * 192)).all() and (moved != 0).any()
     assert set(moved.abs().mul(10).round().unique().tolist()) <= {0.0, 5.0}

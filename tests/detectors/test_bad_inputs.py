@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from seen_pictures import pictures, whole
 from settled import CONTRACT, made
-from small_classifier import CLASSES, WIDTH, Net, model, pictures, whole
 from torch import nn
 from torch.nn.functional import linear, normalize
 
@@ -29,6 +29,8 @@ from openworld.detectors import (
     score_together,
     watch,
 )
+from openworld.testing import small_classifier
+from openworld.testing._classifier import COLOURS, WIDTH, ColourNet
 
 
 class Pointwise(nn.Module):
@@ -91,7 +93,7 @@ def test_no_linear_layer_at_all():
 
 
 def test_a_head_of_cosines():
-    cosines = Cosines(192, CLASSES)
+    cosines = Cosines(192, COLOURS)
     with pytest.raises(OpenworldError, match="'1', a Cosines, does not give W h \\+ b of its weights"):
         watch(nn.Sequential(nn.Flatten(), cosines).eval(), pictures(0, 2))
     net = nn.Sequential(nn.Flatten(), OnUnits(cosines)).eval()
@@ -101,19 +103,19 @@ def test_a_head_of_cosines():
 
 def test_training_mode_of_the_model_or_of_a_part():
     with pytest.raises(OpenworldError, match=r"the model is in training mode.*call model.eval\(\) first"):
-        watch(Net(), pictures(0, 1))
-    net = Net().eval()
+        watch(ColourNet(), pictures(0, 1))
+    net = ColourNet().eval()
     watched = watch(net, pictures(0, 1))
-    net.drop.train()
-    with pytest.raises(OpenworldError, match="the model's part 'drop' is in training mode"):
+    net.stem.train()
+    with pytest.raises(OpenworldError, match="the model's part 'stem' is in training mode"):
         watched.see(pictures(0, 1))
 
 
 def test_images_of_several_sizes():
     """Each batch has one size; batches may differ where the model takes them, all scores then come together."""
     with pytest.raises(OpenworldError, match="differ in size; resize or crop them to one size"):
-        model().see([pictures(0, 1)[0], torch.zeros(3, 9, 9)])
-    route = plan([MSP(), ODIN(), GradNorm(), RankFeat()], model())
+        small_classifier().see([pictures(0, 1)[0], torch.zeros(3, 9, 9)])
+    route = plan([MSP(), ODIN(), GradNorm(), RankFeat()], small_classifier())
     large = nn.functional.interpolate(pictures(1, 4), 12)
     scores = route.score(route.fit([]), [pictures(0, 5), large])
     assert all(found.shape == (9,) and found.isfinite().all() for found in scores.values())
@@ -177,6 +179,6 @@ def test_no_image():
     with pytest.raises(OpenworldError, match="there is no training image, but MDS learns from some"):
         fit_together(everyone, [none])
     with pytest.raises(OpenworldError, match="N >= 1"):
-        model().see(pictures(0, 0))
+        small_classifier().see(pictures(0, 0))
     with pytest.raises(OpenworldError, match="expected .* one at least|no training image"):
         SHE().fit(torch.empty(0, 4), torch.empty(0, dtype=torch.int64), Head(torch.rand(2, 4)))

@@ -2,12 +2,13 @@
 
 import pytest
 import torch
+from seen_pictures import whole
 from settled import CONTRACT, fitted, made
-from small_classifier import WIDTH, whole
 
 from openworld import OpenworldError
 from openworld.detectors import DETECTORS, PROFILES, fit_together, score_together
 from openworld.testing import DETECTOR_CHECKS
+from openworld.testing._classifier import WIDTH
 
 LEARN_NOTHING = {"MSP", "ODIN", "GradNorm", "RankFeat", "ASH", "Energy", "MaxLogit", "SCALE", "GEN"}
 LEARN_NOTHING |= {"MCM", "GL-MCM", "NegLabel"}

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from seen_pictures import whole
 from settled import fitted, made
-from small_classifier import whole
 
 from openworld import OpenworldError
 from openworld.detectors import (
@@ -35,6 +35,12 @@ def test_scores_are_the_same_to_the_last_bit(name, tmp_path):
     blind = replace(whole(2), head=None, texts=None)  # head and texts come from the file
     assert torch.equal(found.score(blind), expected.score(blind))
     assert found.detector == expected.detector and found.warnings == expected.warnings
+
+
+def test_warnings_are_kept(tmp_path):
+    few = MDS().fit(torch.eye(4)[:3], torch.tensor([0, 0, 1]))
+    few.save(tmp_path / "one")
+    assert few.warnings and load_fitted(tmp_path / "one").warnings == few.warnings
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
@@ -143,6 +149,12 @@ def test_files_of_another_kind_are_refused_in_a_sentence(tmp_path):
         for read, writer in ((load_fitted, "`Fitted.save` or `save_together`"), (load_gathered, "`Gathered.save`")):
             with pytest.raises(OpenworldError, match=f"{name} holds no .*; give a file that {writer} wrote"):
                 read(tmp_path / name)
+
+
+def test_a_device_that_is_not_there_is_refused_in_a_sentence(tmp_path):
+    KNN(k=1).fit(torch.eye(2)).save(tmp_path / "knn")
+    with pytest.raises(OpenworldError, match="cannot be read to device 'cuda:99'"):
+        load_fitted(tmp_path / "knn", device="cuda:99")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_classifier import CLASSES, model, pictures
+from seen_pictures import pictures, whole
 from torch import nn
 
 from openworld import OpenworldError
@@ -16,18 +16,23 @@ from openworld.detectors import (
     ODIN,
     AdaSCALE,
     GradNorm,
+    NNGuide,
     Passes,
     RankFeat,
     plan,
     profile,
+    require_images,
     watch,
 )
+from openworld.detectors.bank import Bank
+from openworld.testing import small_classifier
+from openworld.testing._classifier import COLOURS
 
 
 def batches(seed, count=6, size=10):
     for part in range(count):
         images = pictures(seed + part, size)
-        yield images, model().see(images).predictions
+        yield images, small_classifier().see(images).predictions
 
 
 @pytest.fixture
@@ -38,7 +43,7 @@ def counted():
     def more(what):
         return lambda *_: counts.update({what: counts[what] + 1})
 
-    module = model().module
+    module = small_classifier().module
     handles = [module.register_forward_hook(more("forward")), module.last.register_forward_hook(more("stage"))]
     handles.append(module.stem[0].register_full_backward_hook(more("backward")))
     yield counts
@@ -59,7 +64,7 @@ EXPECTED = {
 @pytest.mark.parametrize("case", EXPECTED)
 def test_the_passes_that_are_said_are_made(case, counted):
     detectors, expected = EXPECTED[case]
-    route = plan(detectors, model())
+    route = plan(detectors, small_classifier())
     assert route.passes == expected
     fitted = route.fit(batches(1))
     counted.update(dict.fromkeys(counted, 0))
@@ -73,23 +78,29 @@ def test_a_fit_costs_what_is_learned_from(counted):
     list(batches(1))  # makes the labels, by passes of its own
     shown = list(batches(1))
     counted.update(dict.fromkeys(counted, 0))
-    plan(profile("is-ood") | {"KNN": KNN(3)}, model()).fit(shown)
+    plan(profile("is-ood") | {"KNN": KNN(3)}, small_classifier()).fit(shown)
     assert counted == {"forward": 6, "stage": 6, "backward": 0}
 
 
 def test_scores_are_those_of_each_detector_alone():
     detectors = profile("is-ood") | {"KNN": KNN(3), "AdaSCALE": AdaSCALE()}
-    route = plan(detectors, model())
+    route = plan(detectors, small_classifier())
     scores = route.score(route.fit(batches(1)), (images for images, _ in batches(20)))
     for name, detector in detectors.items():
-        alone = plan([detector], model())
+        alone = plan([detector], small_classifier())
         theirs = alone.score(alone.fit(batches(1)), batches(20))[name]  # labels that come along are not looked at
         torch.testing.assert_close(scores[name], theirs)
         assert scores[name].shape == (60,)
 
 
+def test_shards_that_say_where_they_start_are_one_fit():
+    route, shown = plan([KNN(3, bank=20)], small_classifier()), list(batches(1))
+    first, second = route.gather(shown[:2]), route.gather(shown[2:], start=20)
+    assert torch.equal(first.merge(second).fit()["KNN"].state, route.fit(shown)["KNN"].state)
+
+
 def test_nothing_to_score():
-    route = plan([MSP()], model())
+    route = plan([MSP()], small_classifier())
     assert route.score(route.fit([]), [])["MSP"].shape == (0,)
 
 
@@ -97,7 +108,7 @@ def test_weak_combinations_are_named():
     class Attention(nn.Module):
         def __init__(self):
             super().__init__()
-            self.attend, self.head = nn.MultiheadAttention(3, 1), nn.Linear(3, CLASSES)
+            self.attend, self.head = nn.MultiheadAttention(3, 1), nn.Linear(3, COLOURS)
 
         def forward(self, images):
             rows = images.flatten(2).permute(2, 0, 1)
@@ -107,18 +118,18 @@ def test_weak_combinations_are_named():
     warnings = plan([MSP(), ASH(), GradNorm()], transformer).warnings
     assert [warning.split()[0] for warning in warnings] == ["ASH", "GradNorm"]
     assert "weak on a transformer" in warnings[0] and "53.2" in warnings[0]
-    assert plan([ASH()], model()).warnings == ()
+    assert plan([ASH()], small_classifier()).warnings == ()
 
 
 def test_refused_at_once():
     with pytest.raises(OpenworldError, match="MCM compares with class names and needs a two-tower model"):
-        plan([MCM()], model())
+        plan([MCM()], small_classifier())
     with pytest.raises(OpenworldError, match="two detectors have one name"):
-        plan([KNN(1), KNN(2)], model())
+        plan([KNN(1), KNN(2)], small_classifier())
     with pytest.raises(OpenworldError, match="no detector to plan for"):
-        plan([], model())
+        plan([], small_classifier())
     with pytest.raises(OpenworldError, match=r"KNN came as a class, expected an instance: KNN\(\)"):
-        plan({"KNN": KNN}, model())
+        plan({"KNN": KNN}, small_classifier())
     with pytest.raises(OpenworldError, match="unknown profile 'isood'; did you mean 'is-ood'"):
         profile("isood")
 
@@ -129,4 +140,14 @@ def test_missing_labels_are_refused_with_the_first_batch():
         raise AssertionError("a second batch was asked for")
 
     with pytest.raises(OpenworldError, match="MDS needs labels"):
-        plan([MDS()], model()).fit(one_then_break())
+        plan([MDS()], small_classifier()).fit(one_then_break())
+
+
+def test_too_few_images_for_neighbours_are_refused_before_any_is_seen():
+    require_images({"KNN": KNN(3, bank=3), "guide": NNGuide(3, share=1.0), "MSP": MSP()}, 3)
+    with pytest.raises(OpenworldError, match="KNN asks for 4 .* holds 3 of 90 "):
+        require_images({"KNN": KNN(4, bank=3)}, 90)
+    kept = Bank(share=0.1).kept(90)
+    assert kept == len(NNGuide(kept, share=0.1).fit(whole()).state)
+    with pytest.raises(OpenworldError, match=f"NNGuide asks for {kept + 1} .* holds {kept} of 90 "):
+        require_images({"guide": NNGuide(kept + 1, share=0.1)}, 90)

@@ -1,9 +1,10 @@
 """Scores of OpenOOD @ 3c35632, pytorch-ood 0.4.0, IS-OOD @ e771abb and released scripts, on the same inputs.
 
 Tolerances are those stated with the numbers: 1e-5 of the largest score; 1e-4 for ViM, whose public code takes a general
-eigen-decomposition of float32 features. Of what was computed with them, logits, predictions and maps are not kept here:
-they were equal to ours, are inputs of the scores, and no detector gives a prediction. OpenOOD's agreement with
-pytorch-ood is not kept either, because both are compared with ours.
+eigen-decomposition of float32 features. Of what was computed with them, logits and maps are not kept here: they are
+inputs of the scores, and were equal to ours. Nor are predictions: no detector of ours gives one, and OpenOOD's are
+those of shaped logits for DICE, ASH, SCALE, ReAct and VRA, which differ from the classifier's own. OpenOOD's agreement
+with pytorch-ood is not kept either, because both are compared with ours.
 """
 
 import pytest
@@ -32,7 +33,7 @@ from openworld.detectors import (
     Seen,
     ViM,
 )
-from openworld.detectors.gathering import ClassSums, Mean, percentile
+from openworld.detectors.statistics import ClassSums, Mean, percentile
 from openworld.metrics import detection_report
 
 OPENOOD = {

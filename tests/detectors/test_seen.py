@@ -5,6 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.detectors import MSP, NCI, SCALE, SHE, GradNorm, Head, Maps, RankFeat, Seen, Texts, mine_negatives
+from openworld.detectors.perturbation import Perturbation
 
 HEAD = Head(torch.eye(3, 4), torch.zeros(3))
 
@@ -21,15 +22,29 @@ def test_parts_of_it():
     seen = Seen(torch.rand(5, 4), HEAD, labels=torch.arange(5) % 3)
     assert [len(part) for part in seen.split(2)] == [2, 2, 1]
     assert seen.take(torch.tensor([4, 0])).labels.tolist() == [1, 0]
-    assert list(seen.split(9)) == [seen]
+    assert list(seen.split(9)) == [seen] and list(seen.split(5)) == [seen]
+
+
+def test_maps_and_moved_images_are_taken_with_the_others():
+    rows, how = torch.rand(5, 4), Perturbation()
+    maps = Maps(torch.rand(5, 3, 2, 2), torch.rand(5, 4, 2, 2), lambda maps: maps)
+    seen = Seen(rows, HEAD, maps=maps, perturbed={how: -rows}).take([4, 0])
+    assert torch.equal(seen.maps.early, maps.early[[4, 0]]) and torch.equal(seen.maps.late, maps.late[[4, 0]])
+    assert torch.equal(seen.moved(how, "ODIN"), -rows[[4, 0]])
+    with pytest.raises(OpenworldError, match='"perturbed by .*": 5'):
+        Seen(rows[:2], HEAD, perturbed={how: rows})
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
+        ({"features": torch.rand(4, 2).numpy()}, r"features came as ndarray \[4, 2\], expected a torch tensor"),
         ({"features": torch.rand(4)}, r"features came as \[4\], expected a torch tensor of shape \[N, D\]"),
         ({"features": [[1.0]]}, "features came as list"),
-        ({"features": torch.tensor([[1.0], [float("nan")]])}, "NaN or infinite for 1 of 2 image.* first for number 1"),
+        (
+            {"features": torch.tensor([[1.0, 0.0], [float("nan"), 0.0]])},
+            "NaN or infinite for 1 of 2 image.* first for number 1",
+        ),
         ({"features": torch.rand(2, 5), "head": HEAD}, "5 columns, but the head reads 4"),
         ({"outputs": torch.rand(2, 5), "head": HEAD}, "outputs have 5 classes, but the head has 3"),
         ({"features": torch.rand(2, 4), "outputs": torch.rand(3, 3)}, "one entry per image in all parts"),

@@ -7,14 +7,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seen_pictures import pictures, whole
 from settled import made
-from small_classifier import model, pictures, whole
 
 from openworld import OpenworldError
 from openworld.detectors import DETECTORS, DICE, KNN, MDS, MSP, GradNorm, Head, NNGuide, ReAct, Seen, gather, plan
 from openworld.detectors.bank import Bank
 from openworld.detectors.corp import Fourier
-from openworld.detectors.gathering import ClassSums, Collected, Least, Mean, Products
+from openworld.detectors.statistics import ClassSums, Collected, Least, Mean, Products
+from openworld.testing import small_classifier
 
 STATISTICS = {
     "class sums": ClassSums(),
@@ -67,6 +68,13 @@ def test_any_split_merged_is_one_pass(name, places):
         assert all(map(torch.equal, numbers(total), kept)), "merging leaves shards as they were"
 
 
+def test_the_least_feature_may_lie_in_any_shard():
+    low, high = (Seen(torch.tensor([[value]])) for value in (-1.0, 3.0))
+    for one, other in ((low, high), (high, low)):
+        first = Least().add(None, one)
+        assert Least().add(first, other) == Least().merge(first, Least().add(None, other)) == -1
+
+
 @pytest.mark.parametrize("name", [name for name in STATISTICS if "bank" in name])
 def test_banks_are_the_same_to_the_last_bit_in_either_nesting(name):
     bank = STATISTICS[name]
@@ -94,8 +102,8 @@ def test_classes_that_only_one_shard_has():
 
 
 def test_a_plan_gathers_shards_of_images():
-    route = plan([MDS(), GradNorm(), DICE()], model())
-    batches = [(pictures(seed, 20), model().see(pictures(seed, 20)).predictions) for seed in range(4)]
+    route = plan([MDS(), GradNorm(), DICE()], small_classifier())
+    batches = [(pictures(seed, 20), small_classifier().see(pictures(seed, 20)).predictions) for seed in range(4)]
     merged = route.gather(batches[:2]).merge(route.gather(batches[2:], start=40))
     expected = route.score(route.fit(batches), [pictures(9, 8)])
     for name, scores in route.score(merged.fit(), [pictures(9, 8)]).items():

@@ -2,15 +2,17 @@
 
 import pytest
 import torch
-from small_classifier import CLASSES, Net, model, pictures
+from seen_pictures import pictures
 from torch import nn
 
 from openworld import OpenworldError
 from openworld.detectors import KNN, MSP, ODIN, RankFeat, plan, watch
+from openworld.testing import small_classifier
+from openworld.testing._classifier import COLOURS, ColourNet
 
 
 def test_a_convolutional_classifier():
-    watched = model()
+    watched = small_classifier()
     assert (watched.head_name, watched.last_stage, watched.family) == ("head", "last", "convolutional")
     seen = watched.see(pictures(0, 5), maps=True)
     torch.testing.assert_close(seen.head.logits(seen.features), seen.logits)
@@ -19,7 +21,9 @@ def test_a_convolutional_classifier():
 
 
 def test_a_head_without_bias():
-    watched = model(bias=False)
+    net = ColourNet().eval()
+    net.head.bias = None
+    watched = watch(net, pictures(0, 2))
     assert watched.head.bias is None
     assert plan([MSP(), KNN(1)], watched).fit([(pictures(0, 4), None)])["KNN"].score(torch.rand(2, 24)).shape == (2,)
 
@@ -43,7 +47,7 @@ def test_models_of_another_library(family):
 
 
 def test_nothing_stays_behind():
-    watched = model()
+    watched = watch(ColourNet().eval(), pictures(0, 2), pixel_std=(1, 1, 1))
     before = {name: parameter.clone() for name, parameter in watched.module.state_dict().items()}
     watched.see(pictures(0, 3), maps=True, perturbations=[ODIN().perturbation])
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in watched.module.modules())
@@ -52,12 +56,18 @@ def test_nothing_stays_behind():
 
 
 def test_a_head_or_stage_by_name():
-    net = Net().eval()
+    net = ColourNet().eval()
     assert watch(net, pictures(0, 1), head="head", last_stage="last").last_stage == "last"
     with pytest.raises(OpenworldError, match="unknown linear layer 'haed'; did you mean 'head'"):
         watch(net, pictures(0, 1), head="haed")
     with pytest.raises(OpenworldError, match="'stem' is no last stage.*could be: .*last"):
         watch(net, pictures(0, 1), last_stage="stem")
+
+
+def test_the_last_stage_is_the_smallest_module_that_changes_the_maps():
+    body = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Sequential(nn.Conv2d(4, 5, 1), nn.ReLU()))
+    net = nn.Sequential(body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, 3)).eval()
+    assert watch(net, pictures(0, 1)).last_stage == "0.1"
 
 
 class TwoHeads(nn.Module):
@@ -94,21 +104,23 @@ def test_two_towers_are_sent_elsewhere():
 
 def test_images_that_are_no_batch():
     with pytest.raises(OpenworldError, match="torch.uint8.*expected a float tensor"):
-        model().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
+        small_classifier().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
 
 
 def test_pixels_need_their_deviation():
-    plain = watch(Net().eval(), pictures(0, 1))
+    plain = watch(ColourNet().eval(), pictures(0, 1))
     with pytest.raises(OpenworldError, match="ODIN moves pixels.*pixel_std"):
         plan([ODIN()], plain)
     with pytest.raises(OpenworldError, match="pixel_std has 1 channels, but the images"):
-        watch(Net().eval(), pictures(0, 1), pixel_std=[1]).see(pictures(0, 1), perturbations=[ODIN().perturbation])
+        watch(ColourNet().eval(), pictures(0, 1), pixel_std=[1]).see(
+            pictures(0, 1), perturbations=[ODIN().perturbation]
+        )
     with pytest.raises(OpenworldError, match="one number above 0"):
-        watch(Net().eval(), pictures(0, 1), pixel_std=[0, 1, 1])
+        watch(ColourNet().eval(), pictures(0, 1), pixel_std=[0, 1, 1])
 
 
 def test_no_maps():
-    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, CLASSES)).eval(), pictures(0, 1))
+    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
     with pytest.raises(OpenworldError, match="RankFeat: maps are needed.*leave RankFeat out"):
         plan([RankFeat()], flat)
     with pytest.raises(OpenworldError, match="maps are needed"):

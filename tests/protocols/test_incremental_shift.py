@@ -10,7 +10,7 @@ from openworld.metrics import auroc
 from openworld.protocols import IncrementalShiftSpec, read_protocol, stages_of
 from openworld.protocols._incremental_cells import given_cells
 from openworld.protocols._incremental_entries import TWO_TOWER, CellsSpec, JudgedSpec
-from openworld.protocols._incremental_outcome import Sides, detector_told, labelling
+from openworld.protocols._incremental_outcome import Sides, detector_told, labelling, subsets_of
 from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
 from openworld.protocols.incremental_shift import fingerprints, run_unit, summary, tasks, units
@@ -156,7 +156,7 @@ def test_a_detector_by_hand():
 
 def test_labelling_by_hand():
     sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
-    told = labelling(sides, np.array([True, False, False]), np.array([0, 0, 3]), 4)
+    told = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4))
     assert told["subsets"] == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
     assert {name: one["value"] for name, one in told["detectors"]["any"].items()} == {
         "all": 0.5,
@@ -284,6 +284,7 @@ def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_pa
     ("changed", "said"),
     [
         ({"k": 25}, "distances to training picture number 25, and there are 24"),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN"}]}]}, "KNN asks for 50 .* holds 24 of 24 training"),
         ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
     ],
 )

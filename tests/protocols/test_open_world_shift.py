@@ -7,11 +7,11 @@ from openworld import OpenworldError
 from openworld.metrics import openworld_auc
 from openworld.protocols import OpenWorldShiftSpec, read_protocol, stages_of
 from openworld.protocols._open_world_shift_estimates import errors_of
+from openworld.protocols._open_world_shift_outcome import PARTS
 from openworld.protocols._open_world_shift_task import names_of
 from openworld.protocols._outcome import rows_of
 from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
-from openworld.protocols.open_world_by_shift import PARTS
 from openworld.protocols.open_world_shift import fingerprints, run_unit, summary, tasks, units
 from openworld.runs import RunStore, execute
 

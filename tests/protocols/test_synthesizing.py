@@ -19,7 +19,7 @@ from openworld.protocols._workbench import Machine
 from openworld.protocols.incremental_shift import IncrementalShiftSpec, units
 from openworld.protocols.synthesizing import Division, Wanted, divide, expect, plan, require_readable
 from openworld.runs import RunStore, execute, read_spec
-from openworld.shift import Decomposition, Levels
+from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 from openworld.shift.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles
 
 
@@ -56,13 +56,20 @@ def test_several_references_are_one(wanted, known, halves, clip, tmp_path):
     assert found.known == whole.known == 50
     for half in ("semantic", "covariate"):
         np.testing.assert_allclose(found.degrees[half], whole.degrees[half], rtol=0, atol=1e-6)
-        assert len(found.cuts[half]) == 3
+        assert found.cuts[half] == equal_width_levels(found.degrees[half], PUBLISHED_QUANTILES[half], 3)
     assert heard[-1] == ("measuring prompts", 51, 51)
+
+
+def test_a_later_neighbour_is_farther_up_to_the_last(wanted, known, halves, clip, tmp_path):
+    near, far = (divide(replace(wanted, k=k), known, halves, reader(clip, tmp_path)) for k in (3, 50))
+    assert all((near.degrees[half] < far.degrees[half]).all() for half in near.degrees)
 
 
 def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, halves, clip, tmp_path):
     request = wanted.request(known, clip, {"by": "hand"})
     assert kept_division(tmp_path / "set", request) is None
+    bare = replace(wanted, styles=tuple(replace(style, prompt="a {}.") for style in wanted.styles))
+    assert bare.request(known, clip, {"by": "hand"}) != request
     division = divide(wanted, known, halves, reader(clip, tmp_path))
     keep_division(tmp_path / "set", wanted, request, division, halves)
     found = kept_division(tmp_path / "set", request)
@@ -75,10 +82,22 @@ def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, ha
         kept_division(tmp_path / "set", request)
 
 
-def test_what_painting_takes_follows_from_a_few_pictures(wanted):
+@pytest.fixture
+def scattered():
     degrees = np.random.RandomState(0).uniform(size=(2, 51))
     cuts = {"semantic": Levels((0.3, 0.6)), "covariate": Levels((0.5,))}
-    drawn = plan(wanted, Division({"semantic": degrees[0], "covariate": degrees[1]}, cuts, 9), {})
+    return Division({"semantic": degrees[0], "covariate": degrees[1]}, cuts, 9)
+
+
+def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, scattered):
+    one, other = (plan(replace(wanted, seed=seed), scattered, {}) for seed in (0, 1))
+    assert one.shape == (2, 3) and one.prompt.tolist() != other.prompt.tolist()
+    for half, levels in (("semantic", one.semantic), ("covariate", one.covariate)):
+        assert scattered.cuts[half].of(scattered.degrees[half][one.prompt]).tolist() == levels.tolist()
+
+
+def test_what_painting_takes_follows_from_a_few_pictures(wanted, scattered):
+    drawn = plan(wanted, scattered, {})
     painter = find_painter("rendered", PainterSettings(("emoji-concepts-b/noto/test",)), few(wanted, drawn).prompts)
     found = expect(few(wanted, drawn), painter)
     assert found.tried == 12 and found.seconds > 0 and 12 * 500 < found.size < 12 * 20_000

@@ -160,6 +160,6 @@ def test_without_zero_shot_there_is_no_table(tmp_path):
 
 
 def test_a_run_of_something_else_is_refused(small_run):
-    assert not report.played_courses(small_run)
+    assert report.protocol_of(small_run) == "recognition"
     with pytest.raises(OpenworldError, match="holds no record of a dynamic scenario"):
         load_courses(small_run)

@@ -99,7 +99,7 @@ def test_the_table_stands_beside_the_printed_one(make):
 def test_refusals(make):
     with pytest.raises(OpenworldError, match="is a run of recognition, expected incremental-shift"):
         measured("is-ood", "1", [make(told(0, protocol="recognition"))])
-    with pytest.raises(OpenworldError, match="Table 3.*is read from no run"):
+    with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
         measured("is-ood", "3", [])
     with pytest.raises(OpenworldError, match="none of the 0 given"):
         measured("is-ood", "1", [])

@@ -37,6 +37,12 @@ def test_another_spec_is_refused_with_what_differs(tmp_path):
         store.create({}, {"learner": Spec(), "seeds": [1], "more": 1}, {})
 
 
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OpenworldError, match="file is a file; give a folder"):
+        RunStore(tmp_path / "file").create({}, {}, {})
+
+
 def test_a_folder_without_a_run_and_a_damaged_run_json_are_named(tmp_path):
     store = RunStore(tmp_path)
     with pytest.raises(OpenworldError, match=r"holds no run: it has no run\.json"):

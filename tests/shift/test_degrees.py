@@ -112,6 +112,12 @@ def test_a_cells_draw_does_not_depend_on_the_others():
     assert (alone.members[0, 2] == beside.members[0, 2]).all()
 
 
+def test_every_cell_and_every_seed_has_a_draw_of_its_own():
+    grid = ShiftGrid([0] * 20 + [1] * 20 + [0] * 20, [0] * 40 + [1] * 20, shape=(2, 2))
+    drawn = [equal_subsets(grid, 5, seed=seed).members.values() for seed in (0, 1)]
+    assert len({tuple((members % 20).tolist()) for one in drawn for members in one}) == 6
+
+
 def test_farthest():
     far = farthest([0.3, 0.1, 0.2, 0.3, 0.5], ["b", "a", "a", "c", "a"])
     assert [(one.name, one.n) for one in far] == [("b", 1), ("c", 1), ("a", 3)]

@@ -1,5 +1,7 @@
 """Features that see looks: parts of stated shares, the statistics by hand; and pictures in looks as a grid."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -55,7 +57,8 @@ def test_it_encodes_image_sets_in_the_place_of_the_backbone(clip, images, tmp_pa
 
 def test_settings_are_part_of_the_fingerprint(clip):
     made = [SeesLooks(clip), SeesLooks(clip, depths=(0, 1)), SeesLooks(clip, share=0.5)]
-    assert len({one.fingerprint for one in made} | {clip.fingerprint}) == 4
+    made.append(SeesLooks(SimpleNamespace(name="", config=clip.config, preprocess=None, fingerprint="of another")))
+    assert len({one.fingerprint for one in made} | {clip.fingerprint}) == 5
 
 
 def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):
@@ -68,6 +71,12 @@ def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):
 
 def test_every_look_is_known(images):
     assert len({one.fingerprint for one in in_looks(images)}) == len(LOOKS)
+
+
+@pytest.mark.parametrize("look", ["sketch", "fog 3"])
+def test_a_look_is_drawn_by_its_seed(images, look):
+    ((one,), (other,)) = (in_looks(images, (look,), seed=seed) for seed in (0, 1))
+    assert one.fingerprint != other.fingerprint
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,12 @@ def test_equals_a_full_sort(small_tiles, n, m, k, dtype):
     assert found.places.shape == (n, min(k, m))
 
 
+@pytest.mark.parametrize("half", [False, True])
+def test_the_first_tile_tells_by_its_groups_what_to_look_for(half):
+    queries, reference = drawn(5, 3000, 12)
+    assert nearest(queries, reference, half=half).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
+
+
 def test_of_several_blocks_of_queries(small_tiles):
     queries, reference = drawn(2500, 700, 6)
     assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.shift import LAID, load_decomposition, whitening
+from openworld.shift import LAID, Decomposition, load_decomposition, whitening
 
 SHORT = {"steps": 300, "batch_size": 64, "learning_rate": 1e-2}
 
@@ -27,6 +27,20 @@ def test_directions_of_a_look_become_alike(texts):
     torch.testing.assert_close(rows.mean(dim=(0, 1)), torch.zeros(8), atol=1e-4, rtol=0)
     inside = (rows - rows.mean(dim=0)).flatten(0, 1)
     assert (inside.T @ inside / len(inside)).diagonal().max() < 1.01
+
+
+def test_directions_of_most_variance_are_kept(texts):
+    rows = torch.from_numpy(texts)
+    some, every = (whitening(rows, width).of(rows).var(dim=(0, 1)) for width in (5, 16))
+    torch.testing.assert_close(some, every[:5])
+    assert (every.diff() < 1e-4).all()
+
+
+def test_its_map_stands_before_that_of_the_halves(texts):
+    rows = torch.from_numpy(texts)
+    white = whitening(rows, 8)
+    halves = white.before(Decomposition.of_matrix(torch.eye(8))).halves(rows[0])
+    torch.testing.assert_close(torch.cat(halves, dim=1), white.of(3 * rows[0]), atol=1e-4, rtol=0)
 
 
 def test_looks_are_found_that_are_lost_without_it(faint):

@@ -99,7 +99,8 @@ def _of_a_function(architecture: str, classes: int, side: int) -> nn.Module:
     except Exception as error:  # somebody's code may fail in any way; the failure is named
         raise OpenworldError(
             f"{architecture!r} gives no network for {classes} classes ({type(error).__name__}: {error}); expected "
-            '"package.module:function" that can be imported and called with the number of classes.'
+            '"package.module:function" that can be imported and called with the number of classes (a file in this '
+            "folder can be imported with PYTHONPATH=. before the command)."
         ) from error
     if not isinstance(network, nn.Module):
         raise OpenworldError(f"{architecture!r} returns a {type(network).__name__}, expected a torch.nn.Module.")

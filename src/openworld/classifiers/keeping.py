@@ -58,7 +58,8 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
         raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
     if architecture is None and ":" in named and not named.startswith(_timm.PREFIX):
         raise OpenworldError(
-            f"{where} is to be built by the function {named!r}; if you trust it, say so: architecture={named!r}."
+            f"{where} is to be built by the function {named!r}; if you trust it, say so: architecture={named!r} (in a "
+            f'spec beside weights: architecture = "{named}").'
         )
     network = build(architecture or named, len(names), preprocess.crop)
     _fill(network, contents[WEIGHTS], where)

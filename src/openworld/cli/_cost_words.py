@@ -146,14 +146,23 @@ def _of_learners(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str
 
 
 def _of_shift(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str]]:
-    """The same where detectors are judged; nothing is measured, so no hours are told."""
-    heads = ("run", "judged", "pictures")
-    rows = [(run.name, str(run.units), f"{run.pictures:,}", tables_in_words(run.tables)) for run in cost.runs]
-    lines = [
-        f"In all {cost.units:,} judged classifiers, each with every detector; {cost.pictures:,} pictures that each "
-        f"looks at, beside those it learns from; {size(cost.feature_bytes)} of disk for embeddings and "
-        f"{size(cost.record_bytes)} for the records. How long that takes is not estimated."
+    """The same where detectors are judged, or decompositions."""
+    heads = ("run", "judged", "pictures", "about")
+    rows = [
+        (run.name, str(run.units), f"{run.pictures:,}", about(run), tables_in_words(run.tables)) for run in cost.runs
     ]
+    lines = [
+        f"In all {cost.units:,} judged classifiers, each with every detector, and decompositions; {cost.pictures:,} "
+        f"pictures, beside those that are learned from; {size(cost.feature_bytes)} of disk for embeddings and "
+        f"{size(cost.record_bytes)} for the records. What is there already is not done again."
+    ]
+    if cost.seconds is not None:
+        lines.append(
+            f"About {duration(cost.seconds)} with {cost.workers} worker(s), if nothing else runs here: an estimate, "
+            "from a few steps and pictures and straight lines."
+        )
+    if cost.guessed:
+        lines.append(f"Not installed here, and taken for as slow as a network of ours: {', '.join(cost.guessed)}.")
     return heads, rows, lines
 
 

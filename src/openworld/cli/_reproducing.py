@@ -10,7 +10,8 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.cli import console
 from openworld.cli._cost_words import duration
-from openworld.cli._running import Among, Manner, count_workers, perform, say_run
+from openworld.cli._running import Among, Manner, count_workers, perform
+from openworld.cli._telling import say_run
 
 MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
@@ -55,12 +56,9 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
 def _cost(plan, manner: Manner, wish: Wish, out):
     from openworld.protocols._cost import cost
     from openworld.protocols._estimation_cost import estimation_cost
+    from openworld.protocols._isood_cost import shift_cost
 
-    if plan.shifts:
-        from openworld.protocols._isood_cost import shift_cost
-
-        return shift_cost(plan, count_workers(manner))
-    tell = estimation_cost if plan.estimates else cost
+    tell = estimation_cost if plan.estimates else shift_cost if plan.shifts else cost
     return tell(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
 
 
@@ -68,7 +66,9 @@ def _speeds(plan, manner: Manner, out):
     """Of this machine, as measured for this folder before, or now."""
     from openworld.runs.atomic import write_file
 
-    read, wanted, measure = _of_estimation(plan) if plan.estimates else _of_learners(plan)
+    read, wanted, measure = (
+        _of_estimation(plan) if plan.estimates else _of_shift(plan) if plan.shifts else _of_learners(plan)
+    )
     measured_on = {"backbone": plan.ground.backbone, "device": manner.device, "embedded": plan.ground.embedded}
     path = manner.folder / SPEEDS
     known = json.loads(path.read_bytes()) if path.is_file() else {}
@@ -104,6 +104,12 @@ def _of_estimation(plan):
     return EstimationSpeeds.from_dict, keys_of(plan), partial(measure_estimation, plan)
 
 
+def _of_shift(plan):
+    from openworld.protocols._isood_speeds import ShiftSpeeds, keys_of, measure_shift
+
+    return ShiftSpeeds.from_dict, keys_of(plan), partial(measure_shift, plan)
+
+
 def _perform_all(plan, manner: Manner, out) -> None:
     """Every run in turn; one that fails does not keep the others from being done."""
     from openworld.protocols.reproduction import units_of
@@ -115,7 +121,7 @@ def _perform_all(plan, manner: Manner, out) -> None:
         started = time.perf_counter()
         try:
             perform(run.spec, run.spec, replace(manner, folder=manner.folder / run.name, among=among), silent)
-            say_run(run.spec, manner.folder / run.name, silent, as_json=False)
+            say_run(run.spec.protocol, manner.folder / run.name, silent, as_json=False)
         except OpenworldError as error:
             failures.append(f"{run.name}: {error}")
             out.print(f"{title}: failed", style="red", markup=False)

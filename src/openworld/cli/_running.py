@@ -1,4 +1,4 @@
-"""Carry out a run and say what came of it: shared by `demo` and `run`."""
+"""Carry out a run: shared by `demo`, `run` and `reproduce`; what is said of it afterwards is `_telling`."""
 
 import os
 import time
@@ -44,23 +44,12 @@ class Among:
 
 def carry_out(spec, given, manner: Manner) -> None:
     """Encode, run every unit, build the report, print the table."""
+    from openworld.cli._telling import say_run
+
     out = console.output(quiet=manner.quiet or manner.as_json)
     perform(spec, given, manner, out)
     with console.working():
-        say_run(spec, manner.folder, out, as_json=manner.as_json and not manner.quiet)
-
-
-def say_run(spec, folder: Path, out, *, as_json: bool) -> None:
-    """The page of a run of any protocol, and its tables."""
-    from openworld.cli._open_world_shifts import say_open_world_shifts
-
-    told = {
-        "dynamic": say_courses,
-        "accuracy-estimation": say_estimates,
-        "incremental-shift": say_shifts,
-        "open-world-by-shift": say_open_world_shifts,
-    }
-    told.get(spec.protocol, say_recognition)(folder, out, as_json=as_json)
+        say_run(spec.protocol, manner.folder, out, as_json=manner.as_json and not manner.quiet)
 
 
 def perform(spec, given, manner: Manner, out) -> None:
@@ -90,142 +79,6 @@ def perform(spec, given, manner: Manner, out) -> None:
             for stage in stages_of(spec, machine):
                 _prepare(stage, out, manner)
         _execute(units, store, manner)
-
-
-def say_estimates(folder: Path, out, *, as_json: bool) -> None:
-    """The page of accuracies estimated without labels, the table of errors, and who lies nearest to the truth."""
-    from openworld import report
-
-    run = report.load_estimates(folder)
-    page = report.build_estimates(folder, run=run)
-    if as_json:
-        print(report.export_estimates(run, "json"), end="")
-        return
-    say_error_table(run, out)
-    out.print(f"Report: {page}   Records: {folder}/   Lines by methods: openworld report {folder} --table markdown")
-
-
-def say_error_table(run, out) -> None:
-    """Mean absolute errors, methods by lines, and the verdict's first sentence."""
-    from openworld import report
-
-    out.print("\nMean absolute error of the estimated accuracy", style="bold", markup=False)
-    out.print(report.terminal_estimates(run))
-    out.print(f"\n{report.estimate_verdict(run)[0]}", markup=False)
-
-
-def say_shifts(folder: Path, out, *, as_json: bool) -> None:
-    """The page of detectors over cells of shift, their table, and what either shift does."""
-    from openworld import report
-
-    run = report.load_shifts(folder)
-    page = report.build_shifts(folder, run=run)
-    if as_json:
-        print(report.export_shifts(run, "json"), end="")
-        return
-    say_shift_table(run, out)
-    out.print(f"Report: {page}   Records: {folder}/   Cell by cell: openworld report {folder} --table markdown")
-
-
-def say_shift_table(run, out) -> None:
-    """A line per model and detector, and the verdict but for what it rests on."""
-    from openworld import report
-
-    out.print("\nDetectors over cells of semantic and covariate shift", style="bold", markup=False)
-    out.print(report.terminal_shifts(run))
-    for sentence in report.shift_verdict(run)[:-1]:
-        out.print(f"\n{sentence}", markup=False)
-    out.print()
-
-
-def say_courses(folder: Path, out, *, as_json: bool) -> None:
-    """The page of dynamic scenarios, and a table per course."""
-    from openworld import report
-
-    page, tables = report.build_courses(folder), report.load_courses(folder)
-    if as_json:
-        print(report.courses_json(tables))
-        return
-    say_course_tables(tables, out)
-    out.print(f"Report: {page}   Records: {folder}/   As text: openworld report {folder} --table markdown")
-
-
-def say_course_tables(tables, out) -> None:
-    """A table per course; of many courses one per scenario, with the means over its courses."""
-    from openworld import report
-
-    many = len(tables) > report.MANY
-    for table in report.scenario_tables(tables) if many else tables:
-        title = table.title if many else table.key.title
-        out.print(f"\n{title}", style="bold", markup=False)
-        out.print(report.terminal_scenario(table) if many else report.terminal_course(table))
-    out.print(f"\n{report.terminal_legend(tables[0].yardstick)}", markup=False)
-    if many:
-        out.print(f"Every one of the {len(tables)} courses is in the report.", markup=False)
-
-
-def say_recognition(folder: Path, out, *, as_json: bool) -> None:
-    """The page of a recognition run, and what `say_results` says."""
-    from openworld import report
-
-    say_results(folder, report.build(folder), out, as_json=as_json)
-
-
-def say_results(folder: Path, page: Path, out, *, as_json: bool) -> None:
-    """The tables, where the points go, and where things lie."""
-    from openworld import report
-
-    summary = report.summarise(report.load(folder).outcomes)
-    if as_json:
-        print(report.export(summary, "json"))
-        return
-    reached = report.reaches(summary)
-    for reach in reached:
-        out.print(f"\nOpenworldAUC in {reach.heading}", style="bold", markup=False)
-        out.print(report.terminal_reach(reach))
-    if not reached:
-        say_tables(summary, out)
-    after = f"Target by target: openworld report {folder} --table text" if reached else _AGAIN
-    out.print(f"Report: {page}   Records: {folder}/   {after}")
-
-
-_AGAIN = "Again with your own data: openworld run --help"
-
-
-def say_tables(summary, out) -> None:
-    """Every table with where the points of its best learner go; headed by its title where there are several."""
-    for table in summary.tables:
-        if len(summary.tables) > 1:
-            out.print(f"\n{table.title}", style="bold", markup=False)
-        say_table(table, [table.best], out)
-        say_operating(table, out)
-
-
-def say_table(table, rows, out) -> None:
-    """A table, and for some of its rows where the points go, or why that cannot be said."""
-    from openworld import report
-
-    out.print(report.terminal_table(table))
-    for row in rows:
-        out.print(_why_none(row) if row.openworld_auc is None else report.losses_line(row), markup=False)
-
-
-def say_operating(table, out) -> None:
-    """Where the learners are run, if the run has chosen that: a table, and of the preferred one a sentence."""
-    from openworld.report.operating import all_run_at, preferred, sentence, why_none
-    from openworld.report.operating_tables import terminal_operating
-
-    found = all_run_at(table)
-    if found:
-        best = preferred(found)
-        out.print()
-        out.print(terminal_operating(table))
-        out.print(why_none(found) if best is None else sentence(best), markup=False)
-
-
-def _why_none(row) -> str:
-    reasons = {outcome.metrics["openworld_auc"]["reason"]: None for outcome in row.outcomes}
-    return f"{row.learner} has no OpenworldAUC: {'; '.join(filter(None, reasons))}."
 
 
 def _provenance(spec, machine) -> dict:

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openworld import __version__
@@ -59,7 +59,7 @@ def carry_out(sides: Sides, asked, out) -> Done:
     from openworld.protocols.measuring_shift import measure
 
     require_device(sides.device)
-    reference, tests = gather(sides.reference), _apart([gather(one) for one in sides.tests])
+    reference, tests = gather(sides.reference), _gathered(sides.tests)
     clip = backbone(SHORT.get(sides.backbone, sides.backbone), sides.device)
     with telling(out.quiet) as told:
         clip, decomposition = _split(sides.words, clip, [reference, *tests], asked.seed, told)
@@ -84,11 +84,23 @@ def cuts(file: Path | None) -> dict | None:
 
     if file is None:
         return None
+    if not file.is_file():
+        raise OpenworldError(f"there is no file {file}; give the {JSON} that --out kept.")
     try:
         axes = json.loads(file.read_text(encoding="utf-8"))["axes"]
         return {half: Levels(axes[half]["cuts"]) for half in HALVES}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
+
+
+def require_room(folder: Path | None) -> None:
+    """Refuse a file in the place of the folder, and the folder of a run, whose page would be lost; before any work."""
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
+    if (folder / "run.json").exists() or (folder / "order.json").exists():
+        raise OpenworldError(f"--out {folder} holds a run, or a set of made pictures; give another folder.")
 
 
 def keep(done: Done, folder: Path) -> None:
@@ -136,16 +148,28 @@ def say(found, folder: Path | None, out) -> None:
         out.print(f"Report: {folder / PAGE}   Degrees: {folder / TABLE}.csv, .parquet   LAID: {folder / LAID}")
 
 
-def _apart(tests: list) -> list:
-    """The same sets under names that differ."""
-    from dataclasses import replace
+def _gathered(tests: tuple[str, ...]) -> list:
+    """The sets of pictures, under names that differ: folders of one name by that of the folder they lie in, too."""
+    from openworld.protocols._shift_pictures import gather
 
-    seen: dict[str, int] = {}
-    for place, one in enumerate(tests):
-        seen[one.name] = seen.get(one.name, 0) + 1
-        if seen[one.name] > 1:
-            tests[place] = replace(one, name=f"{one.name} ({seen[one.name]})")
-    return tests
+    places = [Path(one).resolve() if Path(one).exists() else one for one in tests]
+    for place, one in enumerate(places):
+        if one in places[:place]:
+            raise OpenworldError(f"--test {tests[place]} is given twice; give each set of pictures once.")
+    found = [gather(one) for one in tests]
+    names = [one.name for one in found]
+    return [
+        replace(one, name="/".join(place.parts[-_depth(place, places) :]))
+        if names.count(one.name) > 1 and isinstance(place, Path)
+        else one
+        for one, place in zip(found, places, strict=True)
+    ]
+
+
+def _depth(folder: Path, others: list) -> int:
+    """How many last parts of a path tell it from the others'."""
+    rest = [one.parts for one in others if isinstance(one, Path) and one != folder]
+    return next(depth for depth in range(1, 99) if all(parts[-depth:] != folder.parts[-depth:] for parts in rest))
 
 
 def _names(words: Words, sets: list) -> tuple[str, ...]:

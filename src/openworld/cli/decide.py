@@ -82,7 +82,7 @@ def _of(outcomes, learner: str, run: Path):
 
 def _say(table, run: Path, out) -> None:
     """The table; then, of the learner that validation pictures prefer, the sentence and the commands."""
-    from openworld.cli._running import say_operating
+    from openworld.cli._tell_recognition import say_operating
     from openworld.report.operating import all_run_at, preferred
 
     say_operating(table, out)

@@ -86,6 +86,9 @@ def run(
 
     With `protocol = "open-world-by-shift"` at its head a spec does so with learners: OpenworldAUC, its parts, and
     accuracy estimated without labels, by measured shift, as examples/open-world-by-shift-embedded.toml does.
+
+    With `protocol = "decomposed-zero-shot"` at its head a spec names pictures by one half of their features at a time,
+    which tells what the halves know.
     """
     from openworld import datasets
     from openworld._errors import OpenworldError

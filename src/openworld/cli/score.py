@@ -30,7 +30,7 @@ def score(
 
     from openworld import report
     from openworld.cli import console
-    from openworld.cli._running import say_table
+    from openworld.cli._tell_recognition import say_table
     from openworld.protocols import scoring
     from openworld.runs import RunStore, execute, provenance
 

@@ -56,6 +56,7 @@ def shift(
     from openworld.cli import console
     from openworld.protocols.measuring_shift import Asked
 
+    shifting.require_room(out)
     asked = Asked(neighbour, levels, least, seed, shifting.cuts(levels_of))
     words = shifting.Words(laid, classnames, templates, taught_by)
     shown = console.output(quiet=quiet or as_json)

@@ -123,4 +123,4 @@ def load(
             return source(name, **options, **({"root": root} if source is listing.load else {}))
     if Path(name).is_dir() or len(Path(name).parts) > 1:
         return folder.load(name, **options)
-    raise unknown_name("data set", name, DATASETS)
+    raise unknown_name("data set (no folder of that name either)", name, DATASETS)

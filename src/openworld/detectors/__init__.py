@@ -25,7 +25,6 @@ of `openworld.detectors.parts`.
 """
 
 from openworld.detectors._fitted import Fitted, score_together
-from openworld.detectors._fitting import Gathered, fit_together, gather
 from openworld.detectors._plugins import all_detectors, broken_plugins, find_detector, origin
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
@@ -34,6 +33,7 @@ from openworld.detectors.corp import CoRP
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.fdbd import FDBD
+from openworld.detectors.gathering import Gathered, fit_together, gather
 from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
 from openworld.detectors.gradnorm import GradNorm
@@ -49,7 +49,7 @@ from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
 from openworld.detectors.perturbation import Perturbation
-from openworld.detectors.planning import Passes, Plan, plan
+from openworld.detectors.planning import Passes, Plan, plan, require_images
 from openworld.detectors.probing import linear_probe
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
@@ -152,6 +152,7 @@ __all__ = [
     "origin",
     "plan",
     "profile",
+    "require_images",
     "save_together",
     "score_together",
     "seen_by",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors.gathering import ClassTotals, Moments
+from openworld.detectors.statistics import ClassTotals, Moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from openworld._errors import OpenworldError
+
 PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
 
 
@@ -26,3 +28,12 @@ def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor,
         best, chosen = values.topk(min(count, values.shape[1]), dim=1)
         where = places.gather(1, chosen)
     return best, where
+
+
+def require_neighbours(detector, kept: int, images: int) -> None:
+    """Raise where a bank that keeps `kept` of the training images has no k-th neighbour."""
+    if kept < detector.k:
+        raise OpenworldError(
+            f"{detector.name} asks for {detector.k} neighbour(s), but its bank holds {kept} of {images} training "
+            "image(s); lower k, or keep more."
+        )

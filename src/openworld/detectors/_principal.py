@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld.detectors.gathering import Moments
+from openworld.detectors.statistics import Moments
 
 
 @dataclass(frozen=True, eq=False)

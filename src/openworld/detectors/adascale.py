@@ -10,12 +10,12 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import ratio
-from openworld.detectors.gathering import Collected
+from openworld.detectors.gathering import fit
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Collected
 
 Variant = Literal["a", "l"]
 

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import binarise, prune, scaled
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 Variant = Literal["b", "s", "p"]

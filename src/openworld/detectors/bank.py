@@ -54,6 +54,15 @@ class Bank:
                 "None, and a share in (0, 1]."
             )
 
+    def kept(self, images: int) -> int:
+        """How many of so many training images it will hold, known before any is seen.
+
+        >>> Bank(share=0.5).kept(100), Bank(rows=20).kept(100)
+        (44, 20)
+        """
+        drawn = int((np.random.default_rng(self.seed).random(images) < self.share).sum())
+        return drawn if self.rows is None else min(drawn, self.rows)
+
     def begin(self, start: int) -> Rows:
         """The total of no image, where `start` images come before."""
         return Rows(None, None, None, start, start)

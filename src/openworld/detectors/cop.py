@@ -9,10 +9,10 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._principal import Components, components
-from openworld.detectors.gathering import Moments, Products
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Moments, Products
 
 
 @dataclass(frozen=True)

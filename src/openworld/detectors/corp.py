@@ -14,11 +14,11 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._principal import Components, components
 from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import Moments, Products
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Moments, Products
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,47 @@
 """DICE: energy with only those weights of the head that contribute most (Sun and Li, 2022, "DICE: Leveraging
 Sparsification for Out-of-Distribution Detection").
 
-The mask is applied to the weights once, so that scoring is one matrix product.
+The mask is applied to the weights once, so that scoring is one matrix product; on a CPU a sparse one, which takes half
+the time where a tenth of the weights is left.
 """
 
+import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
-from openworld.detectors.gathering import Mean, percentile
+from openworld.detectors.gathering import fit
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Mean, percentile
+
+SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
+
+
+class MaskedHead(Head):
+    """A head many of whose weights are 0."""
+
+    @cached_property
+    def sparse(self) -> Tensor | None:
+        """The weight in compressed rows; None where a product with it would be slower, or is not to be had."""
+        left = int(self.weight.count_nonzero()) / self.weight.numel()
+        if self.weight.device.type != "cpu" or not torch.backends.mkl.is_available() or left > SPARSE:
+            return None
+        with warnings.catch_warnings():  # torch calls all of compressed rows a beta
+            warnings.simplefilter("ignore", UserWarning)
+            return self.weight.to_sparse_csr()
+
+    def energy(self, features: Tensor) -> Tensor:
+        """log sum exp of the logits, float[N]."""
+        if self.sparse is None or not self.fits(features):
+            return self.logits(features).logsumexp(dim=1)
+        logits = (self.sparse @ features.mT).mT
+        return (logits if self.bias is None else logits + self.bias).logsumexp(dim=1)
 
 
 @dataclass(frozen=True)
@@ -46,11 +73,11 @@ class DICE:
         """The mask, from the mean of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
-    def learn(self, head: Head, moments) -> Head:
+    def learn(self, head: Head, moments) -> MaskedHead:
         """The masked head."""
         contributions = head.weight * moments.mean.to(head.weight)
-        return Head(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
+        return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 
-    def read(self, state: Head, seen: Seen) -> Tensor:
+    def read(self, state: MaskedHead, seen: Seen) -> Tensor:
         """Scores float[N]."""
-        return state.logits(seen.features).logsumexp(dim=1)
+        return state.energy(seen.features)

@@ -7,8 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_positive
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
-from openworld.detectors.gathering import Mean
+from openworld.detectors.gathering import fit
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Mean
 
 
 @dataclass(frozen=True)

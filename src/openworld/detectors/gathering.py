@@ -1,181 +1,173 @@
-"""What fits gather of training images in one streaming pass: sums in float64; features one by one are in `bank`.
+"""How detectors learn: gather what they ask for of training images in one pass, perhaps shard by shard, and learn."""
 
-A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, seen)` returns the total
-with one more batch in it; it starts from None, or from `begin(start)` where a statistic has that. `merge(first,
-second)` is the total of two shards of the images, gathered apart; neither is changed. How images are cut into batches
-and shards changes sums by rounding alone, and banks not at all as long as the images come in the same order.
-"""
-
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from openworld._errors import OpenworldError
+from openworld.detectors._fitted import ROWS, Fitted
+from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Least
+from openworld.detectors.texts import Texts
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTotals:
-    """counts: int64[C]. sums: float64[C, D], of features. dtype: that of the features."""
+class Gathered:
+    """What detectors ask for of some training images, a shard or all of them; made by `gather`.
 
-    counts: Tensor
-    sums: Tensor
-    dtype: torch.dtype
+    Args:
+        detectors: by a label of yours.
+        totals: what each statistic has gathered, in the order in which the detectors ask for them; empty for no image.
+        head, texts: of the images. least: the smallest feature, where a detector wants it not to be negative.
 
-    @property
-    def means(self) -> Tensor:
-        """float64[C, D]; NaN for a class without an image."""
-        return self.sums / self.counts[:, None]
-
-
-@dataclass(frozen=True)
-class ClassSums:
-    """Features summed by class; `correct`: only of images that the model names right."""
-
-    correct: bool = False
-
-    needs: ClassVar[tuple[str, ...]] = ("features", "labels")
-
-    def add(self, total: ClassTotals | None, seen: Seen) -> ClassTotals:
-        """The total with one more batch in it."""
-        chosen = seen.predictions == seen.labels if self.correct else slice(None)
-        labels, features = seen.labels[chosen].to(seen.features.device), seen.features[chosen].double()
-        classes = seen.head.classes if seen.head else int(seen.labels.max()) + 1
-        if total is not None:
-            classes = max(classes, len(total.counts))
-        counts = torch.bincount(labels, minlength=classes)
-        sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
-        if total is not None:
-            counts[: len(total.counts)] += total.counts
-            sums[: len(total.sums)] += total.sums
-        return ClassTotals(counts, sums, seen.features.dtype)
-
-    def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
-        """The total of two shards."""
-        few, many = sorted((first, second), key=lambda total: len(total.counts))
-        counts, sums = many.counts.clone(), many.sums.clone()
-        counts[: len(few.counts)] += few.counts.to(counts.device)
-        sums[: len(few.sums)] += few.sums.to(sums.device)
-        return ClassTotals(counts, sums, first.dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """n: how many images. sum: float64[D]. products: float64[D, D], sum of outer products, or None.
-
-    dtype: that of the features. What is learned in float64 is kept in it: a conversion at every call would cost more
-    than most scores.
+    >>> from openworld.detectors import KNN
+    >>> shards = [gather({"KNN": KNN(1)}, [Seen(torch.eye(2)[[place]])], start=place) for place in (0, 1)]
+    >>> shards[0].merge(shards[1]).fit()["KNN"].state.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    n: int
-    sum: Tensor
-    dtype: torch.dtype
-    products: Tensor | None = None
+    detectors: Mapping[str, Any]
+    totals: tuple = ()
+    head: Head | None = None
+    texts: Texts | None = None
+    least: float | None = None
 
-    @property
-    def mean(self) -> Tensor:
-        """float64[D]."""
-        return self.sum / self.n
+    def merge(self, following: "Gathered") -> "Gathered":
+        """What would have been gathered of both in one pass, these images before those that follow.
 
-    def about(self, centre: Tensor) -> Tensor:
-        """Mean outer product of (features - centre), float64[D, D]; of the mean, the covariance with 1/N."""
-        crossed = torch.outer(self.mean, centre)
-        return self.products / self.n - crossed - crossed.mT + torch.outer(centre, centre)
-
-
-@dataclass(frozen=True)
-class Mean:
-    """Features summed over all images."""
-
-    needs: ClassVar[tuple[str, ...]] = ("features",)
-
-    def add(self, total: Moments | None, seen: Seen) -> Moments:
-        """The total with one more batch in it."""
-        found = seen.features.sum(dim=0, dtype=torch.float64)
-        dtype = seen.features.dtype
-        return (
-            Moments(len(seen), found, dtype)
-            if total is None
-            else Moments(total.n + len(seen), total.sum + found, dtype)
+        Sums are those of one pass to rounding in float64; banks are the same.
+        Raises:
+            OpenworldError: other detectors or settings, another head, shards of a sample that do not follow one
+                another, a statistic that cannot be merged.
+        """
+        if dict(self.detectors) != dict(following.detectors):
+            raise OpenworldError("the shards were gathered for other detectors or settings; gather both for the same.")
+        if self.head and following.head and not _same_head(self.head, following.head):
+            raise OpenworldError("the heads of the shards differ; gather both with the same classifier.")
+        least = [one for one in (self.least, following.least) if one is not None]
+        return Gathered(
+            self.detectors,
+            self._merged(following),
+            self.head or following.head,
+            self.texts or following.texts,
+            min(least, default=None),
         )
 
-    def merge(self, first: Moments, second: Moments) -> Moments:
-        """The total of two shards."""
-        return Moments(first.n + second.n, first.sum + second.sum.to(first.sum.device), first.dtype)
+    def fit(self) -> dict[str, Fitted]:
+        """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
+        asked = _asked(self.detectors)
+        if not self.totals and (learning := [label for label, wanted in asked.items() if wanted]):
+            raise OpenworldError(f"there is no training image, but {learning[0]} learns from some; pass features.")
+        # Not by `statistics_of`: statistics that are equal to themselves alone are others with every look.
+        order = dict.fromkeys(statistic for wanted in asked.values() for statistic in wanted)
+        totals = dict(zip(order, self.totals, strict=bool(self.totals)))
+        return {label: self._learned(detector, asked[label], totals) for label, detector in self.detectors.items()}
+
+    def save(self, path: Path | str) -> None:
+        """Write one safetensors file, which `load_gathered` reads."""
+        from openworld.detectors.keeping import save_gathered
+
+        save_gathered(self, path)
+
+    def _merged(self, following: "Gathered") -> tuple:
+        if not self.totals or not following.totals:
+            return self.totals or following.totals
+        pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
+        return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
+
+    def _learned(self, detector, asked: tuple, totals: Mapping) -> Fitted:
+        gathered = [totals[statistic] for statistic in asked]
+        state = detector.learn(self.head, *gathered) if asked else None
+        concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
+        fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns))
+        negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
+        return _warned(fitted, self.least) if negative else fitted
 
 
-@dataclass(frozen=True)
-class Products:
-    """Features, or what `lift` makes of them, and their outer products, summed over all images.
+def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int = 0) -> Gathered:
+    """Gather what several detectors learn from in one pass over training images; what they share is gathered once.
 
-    lift: a frozen dataclass called with float64[B, D]; None for the features themselves.
+    Args:
+        detectors: detectors by a label of yours: {"KNN": KNN(), "KNN, 200": KNN(k=200)}.
+        batches: what was seen of the training images, in any number of parts; each part is looked at once.
+        start: of a shard, how many training images come before it; banks that are samples draw by it.
+    Raises:
+        OpenworldError: something a detector needs is missing in the first batch.
     """
-
-    lift: Any = None
-
-    needs: ClassVar[tuple[str, ...]] = ("features",)
-
-    def add(self, total: Moments | None, seen: Seen) -> Moments:
-        """The total with one more batch in it."""
-        rows = seen.features.double()
-        rows = rows if self.lift is None else self.lift(rows)
-        if total is None:
-            return Moments(len(rows), rows.sum(dim=0), seen.features.dtype, rows.mT @ rows)
-        total.products.addmm_(rows.mT, rows)  # in place: 33 MB for 2,048 features, once per batch
-        return Moments(total.n + len(rows), total.sum + rows.sum(dim=0), total.dtype, total.products)
-
-    def merge(self, first: Moments, second: Moments) -> Moments:
-        """The total of two shards."""
-        total, products = first.sum + second.sum.to(first.sum.device), second.products.to(first.products.device)
-        return Moments(first.n + second.n, total, first.dtype, first.products + products)
+    asked = _asked(detectors)
+    positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
+    totals = {one: one.begin(start) if hasattr(one, "begin") else None for wanted in asked.values() for one in wanted}
+    first, least, images = None, None, 0
+    for batch in batches:
+        first = batch if first is None else first
+        images += len(batch)
+        for part in batch.split(ROWS) if len(batch) else ():
+            for label, wanted in asked.items():
+                _require_to_learn(detectors[label], wanted, part)
+            totals = {one: one.add(total, part) for one, total in totals.items()}
+            least = Least().add(least, part) if positive and part.features is not None else least
+    context = Seen() if first is None else first
+    return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least)
 
 
-@dataclass(frozen=True, eq=False)
-class Collected:
-    """One number per training image: what `of(seen)` gives, float[N]; `needs` what it looks at."""
+def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:
+    """Fit several detectors in one pass over the training images; what they share is gathered once.
 
-    of: Any
-    needs: tuple[str, ...]
-
-    def add(self, total: Tensor | None, seen: Seen) -> Tensor:
-        """The total with one more batch in it."""
-        found = self.of(seen)
-        return found if total is None else torch.cat([total, found])
-
-    def merge(self, first: Tensor, second: Tensor) -> Tensor:
-        """The total of two shards."""
-        return torch.cat([first, second.to(first.device)])
-
-
-@dataclass(frozen=True)
-class Least:
-    """The smallest feature of all, as a number."""
-
-    needs: ClassVar[tuple[str, ...]] = ("features",)
-
-    def add(self, total: float | None, seen: Seen) -> float:
-        """The total with one more batch in it."""
-        found = float(seen.features.min())
-        return found if total is None else min(total, found)
-
-    def merge(self, first: float, second: float) -> float:
-        """The total of two shards."""
-        return min(first, second)
-
-
-def percentile(values: Tensor, percent: float) -> Tensor:
-    """The value below which `percent` of a tensor lie, linear between neighbours; any size, 0-d.
-
-    As NumPy's default; `torch.quantile` refuses more than 16 million values, a head of 21,000 classes has more.
-
-    >>> percentile(torch.tensor([0.0, 1.0, 4.0]), 75)
-    tensor(2.5000)
+    Args:
+        detectors, batches: as for `gather`.
+    Returns:
+        fitted detectors by the same labels.
+    Raises:
+        OpenworldError: something a detector needs is missing in the first batch, no training image for one that
+            learns, and what each `learn` says.
     """
-    values = values.flatten()
-    place = (len(values) - 1) * percent / 100
-    low = int(place)
-    below = values.kthvalue(low + 1).values
-    if low == place:
-        return below
-    return below + (values.kthvalue(low + 2).values - below) * (place - low)
+    return gather(detectors, batches).fit()
+
+
+def fit(detector, features: Tensor | Seen | None, labels: Tensor | None, head: Head | None) -> Fitted:
+    """Fit one detector; what every detector's own `fit` calls."""
+    seen = features if isinstance(features, Seen) else Seen(features, head=head, labels=labels)
+    return fit_together({detector.name: detector}, [seen])[detector.name]
+
+
+def statistics_of(detectors: Mapping[str, Any]) -> tuple:
+    """What all of them ask for, each once: what `Gathered.totals` are the totals of."""
+    return tuple(dict.fromkeys(statistic for wanted in _asked(detectors).values() for statistic in wanted))
+
+
+def _asked(detectors: Mapping[str, Any]) -> dict[str, tuple]:
+    return {label: tuple(detector.gathers) for label, detector in detectors.items()}
+
+
+def _merging(statistic):
+    if not hasattr(statistic, "merge"):
+        raise OpenworldError(f"{type(statistic).__name__} has no `merge`; gather all training images in one pass.")
+    return statistic.merge
+
+
+def _same_head(one: Head, other: Head) -> bool:
+    pairs = ((one.weight, other.weight), (one.bias, other.bias))
+    return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
+
+
+def _require_to_learn(detector, statistics: tuple, part: Seen) -> None:
+    """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
+    needs = [need for statistic in statistics for need in statistic.needs]
+    needs += [need for need in detector.needs if statistics and need in ("head", "logits")]
+    for need in dict.fromkeys(needs):
+        part.require(need, detector.name)
+        if need == "labels" and part.labels is None:
+            raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
+
+
+def _warned(one: Fitted, least: float) -> Fitted:
+    sentence = (
+        f"{one.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
+        f"here is {least:.3g}."
+    )
+    return replace(one, warnings=(*one.warnings, sentence))

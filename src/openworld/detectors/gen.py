@@ -8,8 +8,8 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_positive
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 

@@ -63,9 +63,13 @@ class Head:
         head = self.to(features)
         return linear(features, head.weight, head.bias)
 
+    def fits(self, like: Tensor) -> bool:
+        """Whether it lies on the device and is of the type of a tensor."""
+        return self.weight.device == like.device and self.weight.dtype == like.dtype
+
     def to(self, like: Tensor) -> "Head":
         """The same on the device and in the type of a tensor."""
-        if self.weight.device == like.device and self.weight.dtype == like.dtype:
+        if self.fits(like):
             return self
         return Head(self.weight.to(like), None if self.bias is None else self.bias.to(like))
 

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import Gathered, statistics_of
-from openworld.detectors._parts import classes_beside, put_together, take_apart
 from openworld.detectors._plugins import find_detector
+from openworld.detectors._taking_apart import classes_beside, put_together, take_apart
+from openworld.detectors.gathering import Gathered, statistics_of
 from openworld.detectors.head import Head
 from openworld.detectors.texts import Texts
 from openworld.runs import to_json
@@ -150,8 +150,14 @@ def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:
             headers = file.metadata() or {}
             if what not in headers:
                 raise ValueError("it is a file of another kind")
-            return json.loads(headers[what]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except (OSError, SafetensorError, ValueError) as error:
+            names = file.keys()
+            # Copied: in the file they are not aligned, on which the last bit of a product depends.
+            return json.loads(headers[what]), {name: file.get_tensor(name).clone() for name in names}
+    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and path.is_file():
+            raise OpenworldError(
+                f"{path} cannot be read to device {device!r} ({error}); give one that is here."
+            ) from error
         raise OpenworldError(
             f"{path} holds no {what.removeprefix('openworld ')} ({error}); give a file that {WRITERS[what]} wrote."
         ) from error

@@ -11,11 +11,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
-from openworld.detectors._nearest import largest_products
+from openworld.detectors._nearest import largest_products, require_neighbours
 from openworld.detectors.bank import Bank, Rows
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
@@ -56,13 +55,13 @@ class KNN:
         """Keep unit features, of float[N, D]."""
         return fit(self, features, labels, head)
 
+    def require_images(self, images: int) -> None:
+        """Raise OpenworldError where so many training images would be too few."""
+        require_neighbours(self, self.gathers[0].kept(images), images)
+
     def learn(self, head, rows: Rows) -> Tensor:
         """Unit features float[M, D]."""
-        if len(rows.features) < self.k:
-            raise OpenworldError(
-                f"KNN asks for neighbour {self.k}, but the bank holds {len(rows.features)} training image(s); lower k "
-                "or keep more."
-            )
+        require_neighbours(self, len(rows.features), rows.offered)
         return normalize(rows.features, dim=1)
 
     def read(self, state: Tensor, seen: Seen) -> Tensor:

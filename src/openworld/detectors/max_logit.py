@@ -7,7 +7,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 

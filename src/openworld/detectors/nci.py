@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
-from openworld.detectors.gathering import Mean
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Mean
 
 
 @dataclass(frozen=True)

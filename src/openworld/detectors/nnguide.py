@@ -8,11 +8,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
-from openworld.detectors._nearest import largest_products
+from openworld.detectors._nearest import largest_products, require_neighbours
 from openworld.detectors.bank import Bank, Rows
+from openworld.detectors.gathering import fit
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 
@@ -53,13 +52,13 @@ class NNGuide:
         """Keep unit features times their energies, of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
+    def require_images(self, images: int) -> None:
+        """Raise OpenworldError where so many training images would be too few."""
+        require_neighbours(self, self.gathers[0].kept(images), images)
+
     def learn(self, head: Head, rows: Rows) -> Tensor:
         """The bank, float[M, D]."""
-        if len(rows.features) < self.k:
-            raise OpenworldError(
-                f"NNGuide asks for {self.k} neighbours, but its bank holds {len(rows.features)} of {rows.offered} "
-                "training images; lower k or raise share."
-            )
+        require_neighbours(self, len(rows.features), rows.offered)
         energies = head.logits(rows.features).logsumexp(dim=1)
         return normalize(rows.features, dim=1) * energies[:, None]
 

@@ -6,10 +6,10 @@ A fitted detector: `Fitted`, and `fit`, which gathers and learns. Statistics of 
 """
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._nearest import largest_products
 from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
+from openworld.detectors.gathering import fit
+from openworld.detectors.statistics import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
 
 __all__ = [
     "Bank",

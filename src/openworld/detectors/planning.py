@@ -14,7 +14,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted, score_together
-from openworld.detectors._fitting import Gathered, gather
+from openworld.detectors.gathering import Gathered, gather
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.seen import Seen
 from openworld.detectors.watching import Watched, no_last_stage, no_pixel_std
@@ -132,6 +132,22 @@ def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
                 "`seen_by(clip, features, texts)` and score those."
             )
     return Plan(labelled, model, tuple(_weaknesses(labelled, model.family)))
+
+
+def require_images(detectors: Mapping[str, Any], images: int) -> None:
+    """Refuse, before any pass, detectors for which so many training images are too few: KNN, NNGuide.
+
+    Args:
+        detectors: by a label of yours. images: how many there will be to learn from.
+    Raises:
+        OpenworldError: the first of them; what it asks for, and what it would have.
+
+    >>> from openworld.detectors import KNN, MSP
+    >>> require_images({"MSP": MSP(), "KNN": KNN(k=3)}, 3)
+    """
+    for detector in detectors.values():
+        if hasattr(detector, "require_images"):
+            detector.require_images(images)
 
 
 def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors.bank import Bank, Rows
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 

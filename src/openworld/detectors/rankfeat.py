@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import unknown_name
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._rank_one import without_largest
 from openworld.detectors._settings import require_positive
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Maps, Seen
 
 Blocks = Literal["both", "last", "before"]

@@ -7,11 +7,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._settings import require_percent
 from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import percentile
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import percentile
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors._gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.gathering import ClassSums, Products
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import ClassSums, Products
 
 
 @dataclass(frozen=True)

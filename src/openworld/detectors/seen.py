@@ -181,9 +181,10 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
 
 def _checked(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
-        shape = list(values.shape) if hasattr(values, "shape") else type(values).__name__
         axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]"}[dimensions]
-        raise OpenworldError(f"{name} came as {shape}, expected a torch tensor of shape {axes}.")
+        shape = [str(list(values.shape))] if hasattr(values, "shape") else []
+        kind = [] if isinstance(values, Tensor) else [type(values).__name__]
+        raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")
     values = wide(values.detach())
     require_finite(values, f"{name} are", "find out what the model makes of that image, or leave it out")
     return values

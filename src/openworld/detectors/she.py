@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
-from openworld.detectors.gathering import ClassSums, ClassTotals
+from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import ClassSums, ClassTotals
 
 
 @dataclass(frozen=True)

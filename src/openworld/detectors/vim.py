@@ -10,11 +10,11 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted
-from openworld.detectors._fitting import fit
 from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import Moments, Products
+from openworld.detectors.gathering import fit
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
+from openworld.detectors.statistics import Moments, Products
 
 
 @dataclass(frozen=True, eq=False)

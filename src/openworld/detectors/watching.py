@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld.detectors._affine import AffineBatchNorm
 from openworld.detectors._finding import family_of, find_head, find_last_stage, logits_of, recorded
 from openworld.detectors.head import Head
 from openworld.detectors.perturbation import Perturbation, input_gradients
@@ -57,7 +58,8 @@ class Watched:
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
-            features, logits, found = self._forward(moving, maps)
+            with AffineBatchNorm():
+                features, logits, found = self._forward(moving, maps)
             gradients = input_gradients(logits.float(), moving, perturbations)
         moved = {}
         with torch.no_grad():

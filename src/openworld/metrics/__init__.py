@@ -17,6 +17,7 @@ from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed
 from openworld.metrics.bootstrap import Bootstrap, bootstrap
 from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell
 from openworld.metrics.calibration import CalibrationBin, CalibrationError, expected_calibration_error
+from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_sides
 from openworld.metrics.companions import open_auc, overall_accuracy
 from openworld.metrics.curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
 from openworld.metrics.detection import (
@@ -47,7 +48,7 @@ from openworld.metrics.ranks import (
 )
 from openworld.metrics.robustness import Robustness, SeedSpread, robustness, seed_spread
 from openworld.metrics.semantic_alignment import SemanticAlignment, semantic_alignment
-from openworld.metrics.trend import ShiftTrend, Trend, shift_trend, trend
+from openworld.metrics.trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
 
 _SHARE = (0.0, 1.0)
 _HUA = "OpenworldAUC (Hua et al., 2025)"
@@ -99,6 +100,7 @@ __all__ = [
     "CalibrationError",
     "CellDetection",
     "CellRules",
+    "CellSums",
     "Costs",
     "CriticalDifference",
     "Bootstrap",
@@ -114,12 +116,14 @@ __all__ = [
     "PairedTest",
     "PerClass",
     "PointsLost",
+    "RankedSides",
     "Robustness",
     "SeedAverage",
     "SeedInterval",
     "SeedSpread",
     "SemanticAlignment",
     "ShiftTrend",
+    "ShiftWeights",
     "Threshold",
     "Trend",
     "accuracy",
@@ -155,11 +159,13 @@ __all__ = [
     "overall_accuracy",
     "paired_test",
     "per_class_accuracy",
+    "rank_sides",
     "robustness",
     "seed_interval",
     "seed_spread",
     "seeds_test",
     "semantic_alignment",
     "shift_trend",
+    "shift_weights",
     "trend",
 ]

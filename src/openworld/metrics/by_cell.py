@@ -107,12 +107,12 @@ def detection_by_cell(
         found = auroc(inside, own, in_groups=groups[0], out_groups=np.asarray(groups[1])[members])
         return _judged(sweep, rules, Spread(found.standard_error, found.degrees_of_freedom))
 
-    split = _split(cells, outside.size, count)
+    split = split_cells(cells, outside.size, count)
     return tuple(judged(members) if members.size >= rules.least else None for members in split)
 
 
-def _split(cells, size: int, count: int) -> Iterator[np.ndarray]:
-    """Which images are in each cell, ascending."""
+def split_cells(cells, size: int, count: int) -> Iterator[np.ndarray]:
+    """Which images are in each cell, ascending; raises unless `cells` are int[size] in [-1, count)."""
     require_at_least(1, count=count)
     cells = np.asarray(cells)
     require_length(cells, "cells", size)

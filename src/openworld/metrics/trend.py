@@ -38,6 +38,18 @@ class ShiftTrend:
     covariate_curve: tuple[float | None, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class ShiftWeights:
+    """What every cell of a shift table weighs in the numbers of one axis: `shift_trend` is linear in the table.
+
+    curve: float64[L, R, C], rows of 0 at a level without a present cell. slope: float64[R, C]; None where there is
+    none.
+    """
+
+    curve: np.ndarray
+    slope: np.ndarray | None
+
+
 def trend(levels, values) -> Trend:
     """Pearson correlation of `values` with `levels`, and the signed slope of the line fitted to them.
 
@@ -67,7 +79,7 @@ def trend(levels, values) -> Trend:
 
 
 def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
-    """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels 1, 2, ...
+    """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels, 0 the nearest.
 
     Each axis gives a curve: the plain mean over the present cells of the other axis. Levels without a present
     cell are left out of its trend. With cells missing in a corner the two axes are no longer independent: a
@@ -97,6 +109,38 @@ def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
         upright, across = upright & _common(present), across & _common(present.T)
     semantic, covariate = _curve(table.T, upright), _curve(table, across)
     return ShiftTrend(_trend_of(semantic), _trend_of(covariate), semantic, covariate)
+
+
+def shift_weights(present, *, common: bool = False) -> dict[str, ShiftWeights]:
+    """What every cell weighs in the curves and slopes of `shift_trend`, by "semantic" and "covariate".
+
+    Args:
+        present: bool[R, C], as there. common: as there.
+
+    >>> shift_weights([[True, True], [True, False]])["semantic"].slope  # 2nd column's cell less the mean of the 1st
+    array([[-0.5,  1. ],
+           [-0.5,  0. ]])
+    """
+    present = np.asarray(present, bool)
+    upright, across = present.T, present
+    if common:
+        upright, across = upright & _common(present), across & _common(present.T)
+    found = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
+    return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in found.items()}
+
+
+def _level_weights(present) -> np.ndarray:
+    """float64[L, L, K] of bool[L, K]: what cells weigh in the mean of each level."""
+    shares = present / np.maximum(present.sum(axis=1, keepdims=True), 1)
+    return np.eye(len(present))[:, :, None] * shares
+
+
+def _slope_weights(curve) -> np.ndarray | None:
+    levels = np.flatnonzero(curve.any(axis=(1, 2)))
+    if levels.size < 2:
+        return None
+    x = levels - levels.mean()
+    return np.tensordot(x / (x @ x), curve[levels], 1)
 
 
 def _common(present) -> np.ndarray:

@@ -15,6 +15,7 @@ from openworld.protocols._encoding import encoding
 from openworld.protocols._stages import Stage
 from openworld.protocols._workbench import Machine
 from openworld.protocols.accuracy_estimation import AccuracyEstimationSpec
+from openworld.protocols.decomposed_zero_shot import DecomposedZeroShotSpec
 from openworld.protocols.dynamic import DynamicSpec
 from openworld.protocols.generalisation import GeneralisationSpec
 from openworld.protocols.incremental_shift import IncrementalShiftSpec
@@ -29,6 +30,7 @@ PROTOCOLS = {
     "accuracy-estimation": AccuracyEstimationSpec,
     "incremental-shift": IncrementalShiftSpec,
     "open-world-by-shift": OpenWorldShiftSpec,
+    "decomposed-zero-shot": DecomposedZeroShotSpec,
 }
 
 
@@ -61,6 +63,7 @@ def stages_of(spec, machine: Machine) -> tuple[Stage, ...]:
 __all__ = [
     "PROTOCOLS",
     "AccuracyEstimationSpec",
+    "DecomposedZeroShotSpec",
     "DynamicSpec",
     "GeneralisationSpec",
     "IncrementalShiftSpec",

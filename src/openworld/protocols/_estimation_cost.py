@@ -170,7 +170,7 @@ def measure_estimation(
         torch.set_num_threads(threads)
         for place, (key, one) in enumerate(trainings.items()):
             told(place, total, one.architecture)
-            step[key], look[key], guessed[one.architecture] = _of_classifier(one, device)
+            step[key], look[key], guessed[one.architecture] = time_classifier(one, device)
         for place, name in enumerate(names, len(trainings)):
             told(place, total, name)
             encode[name] = seconds_to_encode(name, device, embedded=plan.ground.embedded)
@@ -183,8 +183,8 @@ def measure_estimation(
         torch.set_num_threads(before)
 
 
-def _of_classifier(one: TrainingWork, device: str) -> tuple[float, float, bool]:
-    """Of a step and of an answer, per picture; and whether another network stood in."""
+def time_classifier(one: TrainingWork, device: str) -> tuple[float, float, bool]:
+    """Seconds of a step and of an answer, per picture; and whether another network stood in."""
     network, side, guessed = _network(one)
     network = network.to(device, memory_format=torch.channels_last)
     pixels = torch.rand(_LOOKED, 3, side, side, device=device)

@@ -15,7 +15,7 @@ _CLASSES = 2
 
 
 def require_able(tasks: Iterable[Task], machine: Machine) -> None:
-    """Refuse pictures that are too few, a saved classifier of other classes, and detectors that a model cannot serve.
+    """Refuse too few pictures, a saved classifier of other classes, and detectors that model or pictures cannot serve.
 
     Args:
         tasks: of one run.
@@ -26,8 +26,10 @@ def require_able(tasks: Iterable[Task], machine: Machine) -> None:
     planned = list(tasks)
     _require_pictures(planned[0])
     first = {one.model: one for one in reversed(planned)}
+    images = len(planned[0].ground.training.load())
     for task in first.values():
         _require_served(task, machine)
+        detectors.require_images({one.label: one.build() for one in task.judged.detectors}, images)
 
 
 def require_names(model: JudgedSpec, told: tuple[str, ...], wanted: tuple[str, ...]) -> None:

@@ -44,8 +44,7 @@ def detector_told(sides: Sides, grid: ShiftGrid, kept: np.ndarray) -> dict:
         each axis, over all present cells and over those of common levels alone; their trends.
     """
     (rows, columns), present = grid.shape, grid.present
-    place = np.full(len(sides.pool), NOWHERE)
-    place[kept] = grid.covariate * columns + grid.semantic
+    place = places_of(grid, kept, len(sides.pool))
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
     found = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
     areas = np.array([one.auroc if one else np.nan for one in found]).reshape(grid.shape)
@@ -59,18 +58,29 @@ def detector_told(sides: Sides, grid: ShiftGrid, kept: np.ndarray) -> dict:
     }
 
 
-def labelling(sides: Mapping[str, Sides], known: np.ndarray, semantic: np.ndarray, levels: int) -> dict:
-    """AUROC with pictures whose label, or whose meaning, is in distribution, and without them.
+def places_of(grid: ShiftGrid, kept: np.ndarray, size: int) -> np.ndarray:
+    """int64[size], the cell of every picture of the pool, row by row; `NOWHERE` for those that are not kept."""
+    place = np.full(size, NOWHERE)
+    place[kept] = grid.covariate * grid.shape[1] + grid.semantic
+    return place
+
+
+def subsets_of(known: np.ndarray, semantic: np.ndarray, levels: int) -> dict[str, np.ndarray]:
+    """Pictures of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
 
     IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and does not
     say which; here they are the upper half of the levels.
 
     Args:
-        sides: by detector. known: bool[N], pool pictures of an in-distribution class.
+        known: bool[N], pool pictures of an in-distribution class.
         semantic: int64[N], semantic levels. levels: how many there are.
     """
     far = semantic >= levels // 2
-    subsets = {"all": np.ones_like(known), "unknown": ~known, "far": far, "far and unknown": far & ~known}
+    return {"all": np.ones_like(known), "unknown": ~known, "far": far, "far and unknown": far & ~known}
+
+
+def labelling(sides: Mapping[str, Sides], subsets: Mapping[str, np.ndarray]) -> dict:
+    """AUROC of every detector against the `subsets_of` the pool, and how many pictures these hold."""
     return {
         "subsets": {name: int(chosen.sum()) for name, chosen in subsets.items()},
         "detectors": {

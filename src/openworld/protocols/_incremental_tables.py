@@ -6,6 +6,7 @@ from dataclasses import asdict
 import numpy as np
 
 from openworld.protocols._incremental_division import Divided, test_degrees
+from openworld.protocols._incremental_errors import Ranked, over_pictures
 from openworld.protocols._incremental_outcome import Sides, detector_told
 from openworld.protocols._incremental_scores import Said, Shown
 from openworld.protocols._incremental_task import Task
@@ -14,23 +15,34 @@ from openworld.protocols._workbench import Machine
 from openworld.shift import HALVES
 
 
+def groups_of(test: Shown, found: Divided) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of the test pictures and of the pool's: apart, for numbers of two image sets mean nothing together."""
+    own = test.images.groups[test.rows]
+    return own, found.pool.images.groups[found.rows] + int(own.max(initial=-1)) + 1
+
+
 def sides_of(label: str, said: Said, test: Shown, found: Divided) -> Sides:
     """The scores of a detector with their groups."""
-    groups = found.pool.images.groups[found.rows]
-    own = test.images.groups[test.rows]
-    # Apart from one another: numbers of two image sets mean nothing together.
-    return Sides(said.test[label], said.pool[label], own, groups + int(own.max(initial=-1)) + 1)
+    return Sides(said.test[label], said.pool[label], *groups_of(test, found))
 
 
-def tables(task: Task, sides: Mapping[str, Sides], found: Divided, id_kept: bool) -> dict:
-    """All detectors over all cells, with pictures of in-distribution classes or without."""
+def tables(task: Task, sides: Mapping[str, Sides], ranked: Ranked, found: Divided, id_kept: bool) -> dict:
+    """All detectors over all cells, with pictures of in-distribution classes or without.
+
+    Beside what `detector_told` tells: "over_pictures", intervals of curves and slopes; and "joint", by axis and kind
+    how the slopes of all detectors err together.
+    """
     kept = np.arange(len(found.rows)) if id_kept else np.flatnonzero(~found.known)
     grid = found.grid(kept, task.division.least)
+    errors, joint = over_pictures(ranked, grid, kept)
+    both = zip(sides.items(), errors, strict=True)
+    told = {label: detector_told(one, grid, kept) | {"over_pictures": own} for (label, one), own in both}
     return {
         "id_kept": id_kept,
         "levels": found.told(kept),
         "counts": grid.counts.tolist(),
-        "detectors": {label: detector_told(one, grid, kept) for label, one in sides.items()},
+        "detectors": told,
+        "joint": joint,
     }
 
 
@@ -67,13 +79,14 @@ def pool_told(found: Divided) -> dict:
     }
 
 
-def pool_table(found: Divided, said: Said) -> dict[str, np.ndarray]:
-    """Per picture of the pool: numbers of class and style by the record's "pool", degrees, levels, and scores."""
+def pool_table(test: Shown, found: Divided, said: Said) -> dict[str, np.ndarray]:
+    """Per picture of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
     table = {
         "id": found.rows.astype(np.int32),
         "label": found.pool.images.labels[found.rows].astype(np.int32),
         "style": found.pool.style[found.rows].astype(np.int16),
         "known": found.known,
+        "group": groups_of(test, found)[1].astype(np.int64),
     }
     for half in HALVES:
         if found.degrees is not None:
@@ -88,6 +101,7 @@ def test_table(task: Task, test: Shown, said: Said, machine: Machine) -> dict[st
         "id": test.rows.astype(np.int32),
         "label": test.images.labels[test.rows].astype(np.int32),
         "prediction": said.prediction.astype(np.int32),
+        "group": test.images.groups[test.rows].astype(np.int64),
     }
     degrees = test_degrees(task, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}

@@ -1,12 +1,13 @@
 """IS-OOD's tables as runs ("Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox").
 
 On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
-repository's own layout below the folder of data (`imglist/imagenet21k/val` and `imagenet21k`, `imglist/SynIS` and
-`SynIS`; `imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a
-saved one. On embedded data drawings are divided here, by LAID.
+repository's own layout below the folder of data (`imglist/imagenet21k` and `imagenet21k`, `imglist/SynIS` and `SynIS`;
+`imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a saved one.
+On embedded data drawings are divided here, by LAID. Table 3 is a run of its own (`_isood_halves`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -15,6 +16,8 @@ from openworld.detectors import PROFILES
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._ground import Ground, PlannedRun, Usual
 from openworld.protocols._incremental_entries import CellsSpec, DecompositionSpec, DetectorSpec, JudgedSpec, PoolSpec
+from openworld.protocols._isood_halves import METHODS as HALVES
+from openworld.protocols._isood_halves import ROWS, WHOLE, halves_spec, remark
 from openworld.protocols.incremental_shift import IncrementalShiftSpec
 from openworld.report.published import TABLES, PaperTable
 
@@ -22,8 +25,9 @@ PAPER = "is-ood"
 USUAL = Usual(seeds=(0, 1, 2))
 """Ours: the paper judges one published classifier, which is judged once, and names no CLIP for its decomposition."""
 
-METHODS: dict[str, DetectorSpec] = {one.name: DetectorSpec(one.name) for one in PROFILES[PAPER]}
-"""What the paper calls a detector -> what is run."""
+DETECTORS: dict[str, DetectorSpec] = {one.name: DetectorSpec(one.name) for one in PROFILES[PAPER]}
+METHODS = DETECTORS | HALVES | {WHOLE: replace(HALVES["PCA"], label=WHOLE)}
+"""What the paper calls a detector, a decomposition, or whole features -> what is run."""
 
 ABSENT: dict[str, str] = {}
 
@@ -40,59 +44,66 @@ STYLES = ("noto", "fluent-emoji-flat", "emojione")
 NEW_STYLES = ("noto-v1", "fluent-emoji", "twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
 
 _GENERATED, _DECOMPOSED = ("2", "5", "7"), "3"
-_LISTS = {"imagenet21k": "imglist/imagenet21k/val", "SynIS": "imglist/SynIS"}
+_LISTS = {"imagenet21k": ("imglist/imagenet21k/train", "imglist/imagenet21k/val"), "SynIS": ("imglist/SynIS",)}
 _TESTED = "imglist/imagenet1k/test_imagenet.txt"
 _TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
 
 
 def default_tables(ground: Ground) -> tuple[str, ...]:
-    """The tables that are made where none is named: those of ImageNet-21K."""
-    return tuple(number for number in TABLES[PAPER] if number not in (*_GENERATED, _DECOMPOSED))
+    """The tables that are made where none is named: all but those of generated pictures."""
+    return tuple(number for number in TABLES[PAPER] if number not in _GENERATED)
 
 
 def remarks(ground: Ground) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
+    third = remark(ground)
     if ground.embedded:
         told = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
-        return told, ours
+        return told, ours, third
     return (
-        "The published lists of ImageNet-21K-P's validation pictures are read, where the paper's cells hold the "
-        "training pictures too. All pictures are resized alike, where the paper brings those of ImageNet-21K to 224 "
-        "pixels and the others to 256.",
+        "ImageNet-21K-P's published lists are read, of validation pictures and of the training pictures that fill "
+        "sparse cells; the latter are not counted above. All pictures are resized alike, where the paper brings those "
+        "of ImageNet-21K to 224 pixels and the others to 256.",
         f"The folder of data must hold imglist and the pictures as the paper's repository has them, and {CLASSIFIER}, "
         "a saved classifier of ImageNet's 1,000 classes.",
         ours,
+        third,
     )
 
 
 def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
-    """One run per division, which every table of it is read from."""
+    """One run per division, which every table of it is read from, and one of decomposed features."""
     _require_makeable(tables, ground)
-    kept = [name for name, one in METHODS.items() if ground.keeps(name, one)]
-    suffix = ground.suffix(*(() if len(kept) == len(METHODS) else kept))
-    if not kept:
-        return
-    for name, title in _TITLES.items():
-        wanted = tuple(table.number for table in tables if title in table.datasets)
+    kept = [name for name, one in DETECTORS.items() if ground.keeps(name, one)]
+    suffix = ground.suffix(*(() if len(kept) == len(DETECTORS) else kept))
+    same = {one: one for one in kept}
+    for name, title in _TITLES.items() if kept else ():
+        wanted = tuple(one.number for one in tables if title in one.datasets)
         if wanted and ground.embedded:
-            yield PlannedRun(f"emoji{suffix}", _embedded(kept, ground), {}, {one: one for one in kept}, wanted)
+            yield PlannedRun(f"emoji{suffix}", _embedded(kept, ground), {}, same, wanted)
         elif wanted:
-            spec = _given(name, kept, ground)
-            yield PlannedRun(f"{name}{suffix}", spec, {"given cells": title}, {one: one for one in kept}, wanted)
+            yield PlannedRun(f"{name}{suffix}", _given(name, kept, ground), {"given cells": title}, same, wanted)
+    yield from _halves_runs(tables, ground)
+
+
+def _halves_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+    every = [*HALVES, WHOLE]
+    kept = [name for name in every if ground.keeps(name, METHODS[name])]
+    if kept and _DECOMPOSED in [one.number for one in tables]:
+        suffix = ground.suffix(*(() if kept == every else kept))
+        titles = {} if ground.embedded else {row: row for row in ROWS.values()}
+        methods = {one: one for one in kept}
+        yield PlannedRun(f"halves{suffix}", halves_spec(kept, ground), titles, methods, (_DECOMPOSED,))
 
 
 def _require_makeable(tables: Iterable[PaperTable], ground: Ground) -> None:
     for table in tables:
-        if table.number == _DECOMPOSED:
-            raise OpenworldError(
-                f"Table {_DECOMPOSED} of {PAPER} is read from no run; openworld.shift.decomposed_zero_shot gives its "
-                "numbers for features of yours."
-            )
         if ground.embedded and table.number in _GENERATED:
             raise OpenworldError(
                 f"Table {table.number} of {PAPER} is of generated pictures (Syn-IS), for which nothing embedded stands "
-                "in; leave it out, or give the folder that holds them."
+                "in; leave it out, or give the folder that holds them. To judge detectors on pictures of your own "
+                "making: openworld synthesize, then openworld run with cells = { generated = FOLDER }."
             )
 
 
@@ -103,7 +114,9 @@ def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSp
         sources=(DataSpec("imagenet"),),
         classes="all",
         shots=None,
-        cells=CellsSpec((str(folder / _LISTS[name]),), str(folder / name), tested=str(folder / _TESTED)),
+        cells=CellsSpec(
+            tuple(str(folder / one) for one in _LISTS[name]), str(folder / name), tested=str(folder / _TESTED)
+        ),
         seeds=ground.seeds,
     )
 
@@ -125,4 +138,4 @@ def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
 
 
 def _detectors(kept: Sequence[str]) -> tuple[DetectorSpec, ...]:
-    return tuple(METHODS[name] for name in kept)
+    return tuple(DETECTORS[name] for name in kept)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from openworld.datasets import base_new_split, require_places
 from openworld.learners._bank import spoken
-from openworld.protocols._dynamic_task import OF_CLASSES
+from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
 from openworld.protocols._generalisation_task import left_out_of
 from openworld.protocols._open_world_shift_task import names_of
 from openworld.protocols._workbench import Source
@@ -136,6 +136,11 @@ def _of_open_world_shift(spec) -> Iterator[Cast]:
     yield Cast(f"{spec.sources[0]} and the pool", spec.sources[0].dataset, names.every, len(names.base))
 
 
+def _of_decomposed(spec) -> Iterator[Cast]:
+    names = spec.ground.names_of.load().classnames
+    yield Cast(_title(spec.sets[0].dataset, spec.sets[0].domain), spec.sets[0].dataset, names, len(names))
+
+
 _CASTS = {
     "recognition": _of_recognition,
     "dynamic": _of_dynamic,
@@ -143,6 +148,7 @@ _CASTS = {
     "accuracy-estimation": _of_estimation,
     "incremental-shift": _of_shift,
     "open-world-by-shift": _of_open_world_shift,
+    "decomposed-zero-shot": _of_decomposed,
 }
 """Protocol -> its casts."""
 
@@ -153,6 +159,7 @@ _ENTRIES = {
     "accuracy-estimation": lambda spec: (*spec.sources, *spec.targets),
     "incremental-shift": lambda spec: (*spec.sources, *spec.pool),
     "open-world-by-shift": lambda spec: (*spec.sources, *spec.pool),
+    "decomposed-zero-shot": lambda spec: (*spec.sets, *map(DataSpec, spec.names)),
 }
 """Protocol -> everything in a spec that names a data set."""
 

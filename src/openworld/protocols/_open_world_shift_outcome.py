@@ -6,20 +6,14 @@ from dataclasses import asdict
 import numpy as np
 
 from openworld.learners import Fitted
-from openworld.metrics import openworld_auc, shift_trend
+from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.protocols._incremental_division import Divided
 from openworld.protocols._open_world_shift_answers import Told
 from openworld.protocols._open_world_shift_task import Names, Task
 from openworld.protocols._outcome import rows_of
-from openworld.protocols.open_world_by_shift import (
-    PARTS,
-    OpenWorldByShift,
-    open_world_by_shift,
-    open_world_in_same_looks,
-    parts_told,
-)
-from openworld.shift import ShiftGrid
+from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
+PARTS = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc")
 Table = Mapping[str, np.ndarray]
 
 
@@ -74,6 +68,21 @@ def by_shift(base: Table, pool: Table, found: Divided, least: int) -> dict:
         "near": _told(near, grid),
         "same_looks": _told(same, grid) | {"base_counts": shown_counts},
     }
+
+
+def parts_told(found: OpenworldAUC | None) -> dict | None:
+    """A result as a record holds it: `PARTS`, the interval of each, counts of images; None for none.
+
+    >>> told = parts_told(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
+    >>> told["openworld_auc"], told["new_accuracy"], told["auroc"]
+    (0.25, 0.5, 0.75)
+    """
+    if found is None:
+        return None
+    estimates = {name: found.estimate(name) for name in PARTS}
+    told = {name: one.value for name, one in estimates.items()}
+    intervals = {name: one.interval() for name, one in estimates.items()}
+    return told | {"intervals": intervals, "n_base": found.n_base, "n_new": found.n_new}
 
 
 def _told(found: OpenWorldByShift, grid: ShiftGrid) -> dict:

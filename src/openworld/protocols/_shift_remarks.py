@@ -7,7 +7,8 @@ import numpy as np
 from openworld.protocols._shift_found import Compared
 from openworld.protocols._shift_seeing import PICTURES
 from openworld.protocols._shift_texts import EMBEDDED
-from openworld.report.shifts.found import HALVES, SURE
+from openworld.report.shift_axes import AXES
+from openworld.report.shifts.found import SURE
 
 FEW = 50  # pictures below which numbers depend on which pictures these happen to be
 FEW_NAMES = 100  # names below which what is learned about meaning is narrow
@@ -66,7 +67,7 @@ def _fitted(compared: Compared) -> Iterator[str]:
         yield "Nothing is known about how meaning and looks were told apart; the file given with --laid does not say."
         return
     right = compared.right
-    shares = " and ".join(f"{100 * right[half]:.0f} % for {word}" for half, word in HALVES.items() if half in right)
+    shares = " and ".join(f"{100 * right[half]:.0f} % for {word}" for half, word in AXES.items() if half in right)
     pictures = about.get("taught_by") == PICTURES
     by = (
         f"pictures of {names} things in {templates} looks"
@@ -87,10 +88,10 @@ def _unsure(compared: Compared) -> Iterator[str]:
     """Halves that do not do on new texts what they were fitted for."""
     for half, share in compared.right.items():
         if share < SURE:
-            other = next(word for own, word in HALVES.items() if own != half)
+            other = next(word for own, word in AXES.items() if own != half)
             yield (
                 f"do not take {half} degrees at their word: of what was kept back to try it, the half for "
-                f"{HALVES[half]} puts {100 * share:.0f} % in the right order, so what is far in {other} moves them "
+                f"{AXES[half]} puts {100 * share:.0f} % in the right order, so what is far in {other} moves them "
                 "too; compare them within this run only, and look at the pictures"
             )
 

@@ -113,7 +113,7 @@ def measure(
             taken to be as fast as the slowest of their kind, and told in `Speeds.guessed`.
     """
     started, before = time.monotonic(), torch.get_num_threads()
-    clip = _stand_in(name, device) if name in SHAPES else backbone(name, device)
+    clip = stand_in(name, device)
     wanted = _each_kind_first({speed_key(unit.learner): unit for unit in units})
     told = told or (lambda done, total, what: None)
     told(0, len(wanted) + 1, "encoding")
@@ -163,12 +163,17 @@ def _counts_of_names(clip: TwoTower) -> tuple[int, int]:
 def seconds_to_encode(name: str, device: str = "cpu", *, embedded: bool = False) -> float:
     """Of one picture by a backbone, whose weights are drawn at random where they would have to be downloaded."""
     alike = _ALIKE.get(name, name)
-    return _seconds_to_encode(_stand_in(alike, device) if alike in SHAPES else backbone(alike, device), embedded)
+    return _seconds_to_encode(stand_in(alike, device), embedded)
+
+
+def stand_in(name: str, device: str) -> TwoTower:
+    """The backbone, its weights drawn at random where they would have to be downloaded."""
+    return _untrained(name, device) if name in SHAPES else backbone(name, device)
 
 
 def _seconds_to_encode(clip: TwoTower, embedded: bool) -> float:
     """Of one picture, reading and resizing included, as `encode` does it."""
-    images = datasets.load("emoji-concepts") if embedded else _photos()
+    images = datasets.load("emoji-concepts") if embedded else photos()
     with tempfile.TemporaryDirectory() as folder:
 
         def run(count: int) -> float:
@@ -180,7 +185,7 @@ def _seconds_to_encode(clip: TwoTower, embedded: bool) -> float:
 
 
 @cache
-def _photos() -> datasets.ImageSet:
+def photos() -> datasets.ImageSet:
     """A picture of ImageNet's usual size, over and over."""
     noise = np.random.default_rng(0).integers(0, 256, (47, 63, 3), dtype=np.uint8)
     file = io.BytesIO()
@@ -194,7 +199,7 @@ def _photos() -> datasets.ImageSet:
 
 
 @cache
-def _stand_in(name: str, device: str) -> TwoTower:
+def _untrained(name: str, device: str) -> TwoTower:
     config = SHAPES[name]
     size = config.image.image_size
     with torch.random.fork_rng(devices=[]):

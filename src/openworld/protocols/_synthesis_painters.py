@@ -126,7 +126,8 @@ def _imported(name: str) -> Callable:
         return getattr(importlib.import_module(module), function)
     except Exception as error:  # importing somebody's module runs it
         raise OpenworldError(
-            f"{name} cannot be imported ({type(error).__name__}: {error}); expected {_FORM}, where Python finds it."
+            f"{name} cannot be imported ({type(error).__name__}: {error}); expected {_FORM}, where Python finds it (a "
+            "file in this folder with PYTHONPATH=. before the command)."
         ) from error
 
 

@@ -174,6 +174,6 @@ def _cut(half: str, degrees: np.ndarray, asked: Asked) -> Levels:
         return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], asked.levels)
     except OpenworldError as error:
         raise OpenworldError(
-            f"the pictures cannot be divided into {half} levels, because their degrees hardly differ ({error}) Give "
-            "more pictures, or such as differ."
+            f"the pictures cannot be divided into {half} levels, because their degrees hardly differ; give more, or "
+            "such as differ, or the levels of an earlier run with --levels-of."
         ) from error

@@ -11,15 +11,24 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
-from openworld.protocols import _frap_plan, _isood_plan, _openpl_plan, _openworldauc_plan
+from openworld.protocols import (
+    _frap_plan,
+    _isood_plan,
+    _openpl_plan,
+    _openworldauc_plan,
+    decomposed_zero_shot,
+    incremental_shift,
+)
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._ground import ALIASES, EMBEDDED, Ground, PlannedRun
-from openworld.protocols.incremental_shift import tasks
 from openworld.report.published import PaperTable, published_tables
 
 PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
 """Paper -> its plan: USUAL, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
+
+TASKS = {"incremental-shift": incremental_shift.tasks, "decomposed-zero-shot": decomposed_zero_shot.tasks}
+"""Protocol -> the units of a spec, where they are not its learners times its seeds."""
 
 ON_EMBEDDED = Ground()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
@@ -58,8 +67,8 @@ class Plan:
 
     @property
     def shifts(self) -> bool:
-        """Whether its runs judge detectors under shift, whose cost is counted and not measured."""
-        return self.runs[0].spec.protocol == "incremental-shift"
+        """Whether its runs are of measured shift, so that their cost is of another kind."""
+        return self.paper == _isood_plan.PAPER
 
     @property
     def units(self) -> int:
@@ -122,6 +131,8 @@ def data_of(spec) -> tuple[DataSpec, ...]:
         return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.targets))))
     if spec.protocol == "incremental-shift":
         return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.pool))))
+    if spec.protocol == "decomposed-zero-shot":
+        return tuple(dict.fromkeys(DataSpec(one.dataset, one.domain) for one in spec.sets))
     if spec.protocol == "generalisation":
         return spec.source, *spec.variants, *spec.others
     tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()
@@ -138,8 +149,8 @@ def units_of(spec) -> int:
     """How many units a spec of any protocol has."""
     if spec.protocol == "accuracy-estimation":
         return len(spec.seeds) * sum(len(one.checkpoints) for one in spec.models)
-    if spec.protocol == "incremental-shift":
-        return len(tasks(spec))
+    if spec.protocol in TASKS:
+        return len(TASKS[spec.protocol](spec))
     pairs = len(spec.learners) * len(spec.seeds)
     if spec.protocol != "dynamic":
         return pairs

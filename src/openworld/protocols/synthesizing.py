@@ -19,7 +19,7 @@ import torch
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.protocols._shift_pictures import Gathered, Reader
-from openworld.report.shifts.found import HALVES as WORDS
+from openworld.report.shift_axes import AXES as WORDS
 from openworld.report.shifts.found import SURE
 from openworld.runs import digest
 from openworld.shift import (
@@ -201,6 +201,6 @@ def _cut(half: str, degrees: np.ndarray, count: int) -> Levels:
         return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], count)
     except OpenworldError as error:
         raise OpenworldError(
-            f"the prompts cannot be divided into {half} levels, because their degrees hardly differ ({error}) Give "
-            "more labels and styles, or such as differ."
+            f"the prompts cannot be divided into {half} levels, because their degrees hardly differ; give more labels "
+            "and styles, or such as differ."
         ) from error

@@ -11,11 +11,10 @@ from openworld.report.course_exports import courses_json, export_courses, robust
 from openworld.report.course_numbers import scenario_tables
 from openworld.report.course_page import build_courses
 from openworld.report.course_tables import MANY, terminal_course, terminal_legend, terminal_scenario
-from openworld.report.courses import load_courses, played_courses
+from openworld.report.courses import load_courses
 from openworld.report.estimates import (
     build_estimates,
     estimate_verdict,
-    estimated_accuracy,
     export_estimates,
     load_estimates,
     terminal_estimates,
@@ -25,19 +24,18 @@ from openworld.report.open_world_shifts import (
     build_open_world_shifts,
     export_open_world_shifts,
     load_open_world_shifts,
-    played_open_world_shifts,
 )
 from openworld.report.outcome import load
 from openworld.report.page import build, render, write_page
 from openworld.report.pictures import choose
 from openworld.report.reach import reaches
 from openworld.report.reach_tables import terminal_reach
+from openworld.report.records import protocol_of
 from openworld.report.shifts import (
     build_shifts,
     export_shifts,
     load_shifts,
     shift_verdict,
-    shifted,
     terminal_shifts,
 )
 from openworld.report.summary import Summary, Table, summarise
@@ -56,7 +54,6 @@ __all__ = [
     "choose",
     "courses_json",
     "estimate_verdict",
-    "estimated_accuracy",
     "export",
     "export_courses",
     "export_estimates",
@@ -68,14 +65,12 @@ __all__ = [
     "load_open_world_shifts",
     "load_shifts",
     "losses_line",
-    "played_courses",
-    "played_open_world_shifts",
+    "protocol_of",
     "reaches",
     "render",
     "robustness_csv",
     "scenario_tables",
     "shift_verdict",
-    "shifted",
     "summarise",
     "terminal_course",
     "terminal_estimates",

@@ -8,8 +8,9 @@ from openworld._errors import unknown_name
 from openworld.report.course_numbers import NUMBERS, Number, ScenarioTable, scenario_tables
 from openworld.report.course_tables import RobustnessTable, of_course, of_scenario
 from openworld.report.courses import CourseTable
-from openworld.report.exports import piped, plain, tex, two_decimals
+from openworld.report.exports import plain, two_decimals
 from openworld.report.figures.figure import csv_text
+from openworld.report.text_tables import as_tex, markdown_table, tabular
 
 FIELDS = {name: "acc0" if name == "initial_accuracy" else name for name in NUMBERS}
 PARTS = ("images_low", "images_high", "seed_mean", "seed_std", "seeds_low", "seeds_high", "courses_low", "courses_high")
@@ -158,9 +159,7 @@ def _markdown(tables: Sequence[CourseTable]) -> str:
 
 
 def _markdown_table(table: RobustnessTable) -> str:
-    lines = [f"**{plain(table.title)}**", "", piped(TITLES), piped(["---", *["---:"] * (len(TITLES) - 1)])]
-    lines += [piped(map(plain, cells)) for cells in _cells(table)]
-    return "\n".join([*lines, "", plain(table.caption)]) + "\n"
+    return markdown_table(table.title, TITLES, (map(plain, cells) for cells in _cells(table)), table.caption)
 
 
 def _latex(tables: Sequence[CourseTable]) -> str:
@@ -168,13 +167,5 @@ def _latex(tables: Sequence[CourseTable]) -> str:
 
 
 def _latex_table(table: RobustnessTable) -> str:
-    lines = [f"% {_tex(table.title)}", f"% {_tex(table.caption)}", rf"\begin{{tabular}}{{l{'r' * (len(TITLES) - 1)}}}"]
-    lines += [r"\toprule", " & ".join(map(_tex, TITLES)) + r" \\", r"\midrule"]
-    lines += [" & ".join(map(_tex, cells)) + r" \\" for cells in _cells(table)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _tex(text: str) -> str:
-    """Text in which nothing is a command to LaTeX, and every sign is one that it knows."""
-    signs = {"Δ": r"$\Delta$", "→": r"$\rightarrow$", "−": "--", "–": "--"}
-    return "".join(signs.get(sign, tex(sign)) for sign in text)
+    rows = [[*map(as_tex, cells)] for cells in _cells(table)]
+    return tabular([table.title, table.caption], [*map(as_tex, TITLES)], rows)

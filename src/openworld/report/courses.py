@@ -25,8 +25,10 @@ from openworld.metrics import (
 )
 from openworld.report.course_answers import Answers, Evidence, evidence, read_answers
 from openworld.report.course_comparison import Comparisons, compare_on_pictures, compare_over_seeds
-from openworld.runs import Record, RunStore
+from openworld.report.records import protocol_records
+from openworld.runs import Record
 
+PROTOCOL = "dynamic"
 SCENARIOS = {
     "emerging-classes": "emerging new classes",
     "varying-ratio": "varying ratio of new classes",
@@ -183,18 +185,9 @@ def load_courses(folder: Path | str) -> tuple[CourseTable, ...]:
 
 def load_course_run(folder: Path | str) -> CourseRun:
     """The same with what the run's description says."""
-    store = RunStore(folder)
-    told = store.description()
-    records = tuple(one for one in store.records() if one.metrics.get("protocol") == "dynamic")
-    if not records:
-        raise OpenworldError(f"{folder} holds no record of a dynamic scenario, so there is no curve to draw.")
-    return CourseRun(courses(records), records, told["given"], told["resolved"], tuple(told["provenance"]))
-
-
-def played_courses(folder: Path | str) -> bool:
-    """Whether a folder holds a run of dynamic scenarios, whole or not."""
-    resolved = RunStore(folder).description()["resolved"]
-    return isinstance(resolved, dict) and resolved.get("protocol") == "dynamic"
+    lacking = "a dynamic scenario, so there is no curve to draw"
+    records, description = protocol_records(folder, PROTOCOL, lacking)
+    return CourseRun(courses(records), records, *description)
 
 
 def courses(records: Iterable[Record]) -> tuple[CourseTable, ...]:

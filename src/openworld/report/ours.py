@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from openworld._errors import OpenworldError
-from openworld.report import ours_dynamic, ours_estimates, ours_recognition, ours_shifts
+from openworld.report import ours_decomposed, ours_dynamic, ours_estimates, ours_recognition, ours_shifts
 from openworld.report.measured import Interval, Measured, StandsFor, average_of
 from openworld.report.ours_recognition import BOTH_SIDES, Played
 from openworld.report.published import AVERAGE, AVERAGED, PaperTable, paper_table, published_numbers
@@ -33,6 +33,8 @@ def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measure
         return ours_estimates.read(wanted, runs)
     if wanted.kinds == ("incremental-shift",):
         return ours_shifts.read(wanted, runs)
+    if wanted.kinds == ("decomposed-zero-shot",):
+        return ours_decomposed.read(wanted, runs)
     numbers = tuple(_of_hua(wanted, ours_recognition.played(runs)))
     if not numbers:
         raise OpenworldError(

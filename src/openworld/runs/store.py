@@ -47,6 +47,8 @@ class RunStore:
         Raises OpenworldError when the folder holds a run of another resolved spec, saying what differs.
         """
         resolved, provenance = to_json(resolved, "spec"), to_json(provenance, "provenance")
+        if self.folder.is_file():
+            raise OpenworldError(f"{self.folder} is a file; give a folder, which is made where it is missing.")
         with self._lock("run"):
             run = self._load("run.json") or {
                 "given": to_json(given, "spec"),

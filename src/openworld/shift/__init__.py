@@ -9,6 +9,7 @@ Functions of features, texts' and images', of one two-tower model. In order:
     streamed_degrees, sharded_degrees      the same piece by piece: from disk, and on an engine, to be resumed
     equal_width_levels, shift_grid         levels of both, and the cells they make
     equal_subsets, farthest                subsets of equal size; which concepts or looks are far
+    open_world_by_shift                    OpenworldAUC in every cell and at every level (open_world_in_same_looks)
 
 "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024: LAID, IS-OOD,
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
@@ -23,6 +24,7 @@ from openworld.shift.levels import PUBLISHED_QUANTILES, Levels, equal_width_leve
 from openworld.shift.looks import LOOKS, SeesLooks, in_looks, picture_grid
 from openworld.shift.losses import TripletDistances, share_right, triplet_distances, triplet_losses
 from openworld.shift.nearest import ENGINES, Nearest, merge_nearest, nearest
+from openworld.shift.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
 from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal
 from openworld.shift.pca import PCA
 from openworld.shift.sharding import Shards, sharded_degrees, streamed_degrees
@@ -47,6 +49,7 @@ __all__ = [
     "Far",
     "Levels",
     "Nearest",
+    "OpenWorldByShift",
     "SeesLooks",
     "Shards",
     "ShiftDegrees",
@@ -66,6 +69,8 @@ __all__ = [
     "merge_nearest",
     "nearest",
     "nearest_orthogonal",
+    "open_world_by_shift",
+    "open_world_in_same_looks",
     "overlap",
     "picture_grid",
     "random_orthogonal",

@@ -14,11 +14,12 @@ from torch import Tensor
 
 from openworld.shift._rows import CHUNK, unit
 
-GROUP = 16
+GROUP = 32
 TILE = 2048  # reference rows multiplied at a time on a CPU, whose cache the products should not leave
 TILE_ON_GPU = 2**16
 _CROWDED = 4  # where more than one group in so many holds something better, all products are sorted instead
 _ROOM = 4  # finds of a query that may wait to be merged, for each that is wanted
+_STALE = 4  # as soon as one in so many of the kept may be replaced, finds are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +51,14 @@ class Reference:
         """Unit vectors of neighbouring rows."""
         return unit(self.given[start:stop], self.dtype) if self.units is None else self.units[start:stop]
 
-    def room(self, rows: int, columns: int) -> Tensor:
-        """An uninitialised [rows, columns] in the arithmetic of the products, the same memory at every call.
+    def room(self, name: str, rows: int, columns: int) -> Tensor:
+        """An uninitialised [rows, columns] in the arithmetic of the products, the same memory at every call of a name.
 
         Memory that is new at every block of queries took 10 % of the time, in page faults.
         """
-        kept = self.scratch.get("products")
+        kept = self.scratch.get(name)
         if kept is None or kept.numel() < rows * columns:
-            kept = self.scratch["products"] = self.given.new_empty(rows * columns, dtype=self.dtype)
+            kept = self.scratch[name] = self.given.new_empty(rows * columns, dtype=self.dtype)
         return kept[: rows * columns].view(rows, columns)
 
 
@@ -86,10 +87,14 @@ def matrix_search(queries: Tensor, reference: Reference, count: int) -> Candidat
     size = TILE_ON_GPU if queries.is_cuda else TILE
     for start in range(0, len(reference), size):
         rows = reference.part(start, min(start + size, len(reference)))
-        tile = reference.room(len(queries), -(-len(rows) // GROUP) * GROUP)
+        groups = -(-len(rows) // GROUP)
+        tile = reference.room("products", len(queries), groups * GROUP)
         _multiply(queries, rows, tile[:, : len(rows)])
         tile[:, len(rows) :] = -torch.inf
-        best.look(tile, start)
+        # A group is every `groups`-th product: maxima are then taken of whole vectors.
+        highest = reference.room("maxima", len(queries), groups)
+        torch.amax(tile.view(-1, GROUP, groups), dim=1, out=highest)
+        best.look(tile, highest, start)
     best.merge()
     rest = best.products[:, -1].to(torch.float64)
     return Candidates(best.places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
@@ -99,7 +104,7 @@ class _Best:
     """The largest products of b queries so far.
 
     products: [b, count], descending, -inf for none. places: int64[b, count]. Both have, behind, a waiting room for
-    better ones: finds of many tiles are merged at once.
+    better ones: finds of several tiles are merged at once.
     """
 
     def __init__(self, queries: Tensor, count: int):
@@ -107,6 +112,7 @@ class _Best:
         self._products = queries.new_full((len(queries), count + self._room), -torch.inf)
         self._places = torch.zeros_like(self._products, dtype=torch.int64)
         self._waiting = self._places.new_zeros(len(queries))
+        self._least = self.products[:, -1:].contiguous()  # only larger products are looked for
 
     @property
     def products(self) -> Tensor:
@@ -116,9 +122,13 @@ class _Best:
     def places(self) -> Tensor:
         return self._places[:, : self._count]
 
-    def look(self, tile: Tensor, start: int) -> None:
-        """Take what is better in products [b, rows] with the reference rows from `start`; rows in whole groups."""
-        found = self._better(tile)
+    def look(self, tile: Tensor, highest: Tensor, start: int) -> None:
+        """Take what is better in products [b, rows] with the reference rows from `start`; [b, groups] are maxima."""
+        if not start and self._count <= highest.shape[1]:
+            # So many groups hold so large a product: what is smaller than the last of them is not among the best.
+            last = highest.topk(self._count, dim=1).values[:, -1:]
+            self._least = last - torch.finfo(last.dtype).eps
+        found = self._better(tile, highest)
         if found is None or not self._store(*found, start):
             products, rows = tile.topk(min(self._count, tile.shape[1]), dim=1)
             products = torch.cat([self._products, products], dim=1)
@@ -126,22 +136,22 @@ class _Best:
 
     def merge(self) -> None:
         """Empty the waiting room."""
-        self._set(self._products, self._places)
+        used = self._count + int(self._waiting.max())
+        self._set(self._products[:, :used], self._places[:, :used])
 
-    def _better(self, tile: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
+    def _better(self, tile: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
         """Query, row and product of all that is larger than the least kept, in order of queries; None if it is much."""
-        groups = tile.shape[1] // GROUP
-        least = self.products[:, -1:].contiguous()
-        # A group is every `groups`-th product: maxima are then taken of whole vectors.
-        opened = _true(tile.view(-1, GROUP, groups).amax(dim=1) > least)
-        if _CROWDED * len(opened) > len(tile) * groups:
+        groups = highest.shape[1]
+        opened = _true(highest > self._least)
+        if _CROWDED * len(opened) > highest.numel():
             return None
-        query, group = opened // groups, opened % groups
-        members = (query * tile.shape[1] + group)[:, None] + groups * torch.arange(GROUP, device=tile.device)
+        query = opened // groups
+        members = (opened + query * (tile.shape[1] - groups))[:, None]
+        members = members + groups * torch.arange(GROUP, device=tile.device)
         products = tile.view(-1).take(members)
-        better = _true(products > least[query])
-        query = query[better // GROUP]
-        return query, members.view(-1)[better] - query * tile.shape[1], products.view(-1)[better]
+        better = _true(products > self._least.index_select(0, query))
+        query = query.index_select(0, better // GROUP)
+        return query, members.view(-1).take(better) - query * tile.shape[1], products.view(-1).take(better)
 
     def _store(self, query: Tensor, rows: Tensor, products: Tensor, start: int) -> bool:
         """Put finds in order of queries in the waiting room; False if they are too many for it."""
@@ -151,9 +161,13 @@ class _Best:
             if int(more.max()) > self._room:
                 return False
         first = self._count + self._waiting - (more.cumsum(0) - more)
-        at = query * self._products.shape[1] + torch.arange(len(query), device=query.device) + first[query]
-        self._products.view(-1)[at], self._places.view(-1)[at] = products, rows + start
+        at = first.index_select(0, query) + torch.arange(len(query), device=query.device)
+        at += query * self._products.shape[1]
+        self._products.view(-1).scatter_(0, at, products)
+        self._places.view(-1).scatter_(0, at, rows + start)
         self._waiting += more
+        if _STALE * int(self._waiting.sum()) > self.products.numel():
+            self.merge()
         return True
 
     def _set(self, products: Tensor, places: Tensor) -> None:
@@ -162,6 +176,7 @@ class _Best:
         self._products[:, : self._count], self._products[:, self._count :] = products, -torch.inf
         self._places[:, : self._count] = places
         self._waiting.zero_()
+        self._least = products[:, -1:].contiguous()
 
 
 def _true(mask: Tensor) -> Tensor:

@@ -136,6 +136,8 @@ def load_decomposition(path: Path) -> Decomposition:
     """
     from safetensors import SafetensorError, safe_open
 
+    if not Path(path).is_file():
+        raise OpenworldError(f"there is no file {path}; give one that `Decomposition.save` wrote, or fit one again.")
     try:
         with safe_open(Path(path), "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping

@@ -26,7 +26,7 @@ ENGINES: dict[str, Engine] = {"matrix": matrix_search, "faiss": faiss_search}
 # Candidates beyond k: with too few, the k-th neighbour and those left out are too close to be told apart.
 _SPARE = {torch.float16: 22, torch.float32: 2, torch.float64: 2}
 _MORE = 8  # times as many candidates where that was too few
-QUERIES = 1024  # queries searched at a time on a CPU
+QUERIES = 2048  # queries searched at a time on a CPU
 QUERIES_ON_GPU = 8192
 _MEASURED = 2**17  # numbers of candidates that are measured at a time
 
@@ -164,7 +164,8 @@ def _distances(queries: Tensor, given: Tensor, places: Tensor) -> Tensor:
     some = max(1, _MEASURED // (places.shape[1] * queries.shape[1]))
     parts = []
     for start in range(0, len(queries), some):
-        known = exact_unit(given[places[start : start + some]])
+        near = places[start : start + some]
+        known = exact_unit(given.index_select(0, near.flatten())).view(*near.shape, -1)
         parts.append(sum_in_order(known.sub_(units[start : start + some, None]).square_()) / 2)
     return torch.cat(parts)
 

@@ -9,6 +9,7 @@ from PIL import Image
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets.styles import STYLES
+from openworld.datasets.styles._parts import vivid
 
 PLAIN = np.full((32, 32, 3), 128, np.uint8)
 
@@ -66,6 +67,35 @@ def test_every_sentence_has_one_place(name):
     assert STYLES[name].sentence.count("{}") == 1
 
 
+SHADES = {
+    "monochrome": [190, 149, 191, 207, 190, 140, 186, 207],
+    "recolour": [192, 143, 193, 212, 192, 132, 187, 212],
+    "posterise": [199, 166, 204, 213, 199, 159, 192, 212],
+    "pop art": [168, 106, 169, 193, 168, 93, 163, 192],
+    "film noir": [103, 89, 150, 124, 102, 79, 147, 124],
+    "line art": [234, 232, 230, 249, 234, 231, 228, 249],
+    "sketch": [235, 225, 236, 242, 236, 222, 234, 242],
+    "blueprint": [93, 95, 96, 82, 93, 96, 101, 83],
+    "neon": [34, 36, 41, 13, 34, 38, 40, 13],
+    "comic book": [144, 119, 151, 161, 143, 115, 143, 160],
+    "papercut": [182, 150, 171, 195, 179, 130, 157, 192],
+    "pixel art": [185, 151, 185, 196, 186, 144, 177, 196],
+    "stained glass": [118, 95, 123, 124, 112, 87, 106, 115],
+    "cross stitch": [161, 132, 163, 173, 161, 126, 156, 173],
+    "pointillism": [187, 158, 190, 196, 184, 148, 178, 198],
+    "watercolour": [200, 178, 200, 210, 196, 167, 193, 212],
+    "oil paint": [182, 151, 185, 195, 182, 145, 181, 195],
+}
+"""Mean levels of 2 x 4 parts of one drawing, cut to be wider than high."""
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_a_style_looks_as_it_did(name, drawing):
+    """Where this fails on purpose, raise `VERSION` of `styled`."""
+    found = redraw(name, drawing[:48]).reshape(2, 24, 4, 16, 3).mean(axis=(1, 3, 4))
+    np.testing.assert_allclose(found.ravel(), SHADES[name], atol=3)
+
+
 @pytest.mark.parametrize("name", ["monochrome", "film noir", "line art"])
 def test_styles_without_colour(name, drawing):
     assert np.ptp(redraw(name, drawing), axis=2).max() == 0
@@ -76,6 +106,11 @@ def test_few_colours_are_few(drawing):
     assert counts["pixel art"] <= 8
     assert counts["pop art"] <= 4
     assert counts["posterise"] <= 27
+
+
+def test_vivid_colours_are_farther_from_their_grey():
+    found = vivid(np.array([[[0.6, 0.5, 0.5]]]), 2)  # of grey .5299
+    np.testing.assert_allclose(found, [[[0.6701, 0.4701, 0.4701]]], atol=1e-9)
 
 
 def test_pixel_art_is_sixteen_squares_wide(drawing):

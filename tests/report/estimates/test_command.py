@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from openworld.cli._running import say_estimates
+from openworld.cli._telling import say_run
 from openworld.cli.app import app
 
 
@@ -34,8 +34,8 @@ def test_the_tables(said):
 def test_after_a_run(estimates_folder, capsys):
     from rich.console import Console
 
-    say_estimates(estimates_folder, Console(width=120), as_json=False)
+    say_run("accuracy-estimation", estimates_folder, Console(width=120), as_json=False)
     text = capsys.readouterr().out
     assert "lie nearest to the truth" in text and "report.html" in text
-    say_estimates(estimates_folder, Console(width=120), as_json=True)
+    say_run("accuracy-estimation", estimates_folder, Console(width=120), as_json=True)
     assert capsys.readouterr().out.startswith("{")

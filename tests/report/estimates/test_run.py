@@ -50,7 +50,7 @@ def test_intervals_are_read(estimates_of):
 
 
 def test_other_runs_are_told_apart(estimates_folder, small_run, tmp_path):
-    assert report.estimated_accuracy(estimates_folder) and not report.estimated_accuracy(small_run)
+    assert report.protocol_of(estimates_folder) == "accuracy-estimation"
     with pytest.raises(OpenworldError, match="no record of estimated accuracies"):
         report.load_estimates(small_run)
     RunStore(tmp_path).create({}, {"protocol": "accuracy-estimation"}, {})

@@ -14,7 +14,7 @@ def test_a_level_without_a_value_is_left_out():
     line = Line([0.5, None, 0.75])
     assert line.known == [(0, 50.0), (2, 75.0)]
     svg = drawn({"one": line})
-    assert svg.count("<use") == 2 and "50.0 at 0, 75.0 at 2" in svg and "level of meaning" in svg
+    assert svg.count("<use") == 2 and "50.0 at 0, 75.0 at 2" in svg and "semantic level (meaning)" in svg
 
 
 def test_a_band_needs_two_intervals_and_stays_in_the_frame():

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from openworld.report.figures.shift_map import COUNTED, LEFT, TOP, shift_examples, shift_map
+from openworld.report.figures.cell_map import TOP
+from openworld.report.figures.shift_map import COUNTED, LEFT, shift_examples, shift_map
 
 sys.path.append(str(Path(__file__).parents[1]))
 from shift_found import FOUND, axes  # noqa: E402
@@ -52,14 +53,14 @@ def test_numbers_behind_it():
     rows = list(csv.DictReader(io.StringIO(shift_map(FOUND).csv)))
     assert len(rows) == 12 and sum(int(row["pictures"]) for row in rows) == 50
     assert rows[0] == {
-        "covariate level": "0",
-        "semantic level": "0",
-        "covariate from": "",
-        "semantic from": "",
+        "covariate_level": "0",
+        "semantic_level": "0",
+        "covariate_from": "",
+        "semantic_from": "",
         "pictures": "20",
         "present": "True",
     }
-    assert rows[6]["covariate from"] == "0.1" and rows[6]["semantic from"] == "0.3" and rows[6]["present"] == "False"
+    assert rows[6]["covariate_from"] == "0.1" and rows[6]["semantic_from"] == "0.3" and rows[6]["present"] == "False"
 
 
 def test_examples_lie_in_their_cells_and_those_of_na_cells_are_faint():

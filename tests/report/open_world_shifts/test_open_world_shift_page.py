@@ -12,15 +12,15 @@ from openworld.report.open_world_shifts import (
     build_open_world_shifts,
     export_open_world_shifts,
     load_open_world_shifts,
-    played_open_world_shifts,
     terminal_open_world_shifts,
 )
+from openworld.report.records import protocol_of
 from openworld.runs import RunStore
 
 
 def test_the_page_says_it_all(write_open_world_shifts):
     folder = write_open_world_shifts()
-    assert played_open_world_shifts(folder)
+    assert protocol_of(folder) == "open-world-by-shift"
     page = build_open_world_shifts(folder).read_text(encoding="utf-8")
     for heading in ("How far off in meaning?", "When all pictures change their looks", "Cell by cell"):
         assert heading in page
@@ -70,6 +70,5 @@ def test_terminal_tables_begin_with_a_capital(open_world_shifts):
 def test_a_folder_of_something_else_is_refused(tmp_path):
     RunStore(tmp_path).create({}, {"protocol": "recognition"}, {})
     RunStore(tmp_path).plan([])
-    assert not played_open_world_shifts(tmp_path)
     with pytest.raises(OpenworldError, match="no record of open-world quality"):
         load_open_world_shifts(tmp_path)

@@ -8,8 +8,11 @@ import pytest
 from PIL import Image
 
 from openworld.metrics import detection_by_cell
+from openworld.protocols._incremental_errors import Ranked, joint_totals, over_pictures
+from openworld.protocols._incremental_outcome import Sides
 from openworld.report.shifts import shift_run
 from openworld.runs import RunStore, Unit, UnitResult
+from openworld.shift import ShiftGrid
 
 # {model: {detector: points of score by which a level of meaning, and one of looks, is farther off}}
 MODELS = {
@@ -43,15 +46,15 @@ def shifts_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shifts")
     store = RunStore(folder)
     store.create(SPEC, SPEC, {"command": ["openworld", "run", "mine.toml"]})
-    planned = [(Unit("math:sqrt", {"x": name}, name=name), told) for name, told in _made_up()]
-    store.plan([unit for unit, _ in planned])
-    for place, (unit, told) in enumerate(planned):
-        store.write(unit, UnitResult(metrics=told, attachments={} if place else _pictures(told)))
+    planned = [(Unit("math:sqrt", {"x": name}, name=name), *rest) for name, *rest in _made_up()]
+    store.plan([unit for unit, *_ in planned])
+    for place, (unit, told, tables) in enumerate(planned):
+        store.write(unit, UnitResult(outputs=tables, metrics=told, attachments={} if place else _pictures(told)))
     return folder
 
 
-def _record(name, metrics):
-    return SimpleNamespace(name=name, metrics=metrics, attachments=())
+def _record(name, metrics, tables):
+    return SimpleNamespace(name=name, metrics=metrics, attachments=(), tables=tuple(tables), table=tables.get)
 
 
 def _pictures(told):
@@ -62,7 +65,7 @@ def _pictures(told):
 
 
 def _made_up(*, models=MODELS, seeds=(0, 1), known=True, counts=None):
-    """Name and metrics of every record; the second model has one seed."""
+    """Name, metrics and tables of every record; the second model has one seed."""
     if counts is None:
         counts = [[max(0, 40 - 9 * abs(row - column + 1) - 12 * (row > 2)) for column in range(5)] for row in range(4)]
     rows, columns = shape = np.shape(counts)
@@ -76,7 +79,15 @@ def _made_up(*, models=MODELS, seeds=(0, 1), known=True, counts=None):
                         - by[1] * (place // columns))
                 for label, by in detectors.items()
             }  # fmt: skip
-            yield f"{model} {seed}", _metrics(model, seed, scores, place, is_known, shape)
+            yield f"{model} {seed}", _metrics(model, seed, scores, place, is_known, shape), _scored(scores, is_known)
+
+
+def _scored(scores, known):
+    """The tables of a record, as far as reports read them."""
+    (inside, outside), *_ = scores.values()
+    test, pool = {"group": np.arange(inside.size)}, {"known": known, "group": inside.size + np.arange(outside.size)}
+    test |= {f"score {label}": own for label, (own, _) in scores.items()}
+    return {"test": test, "images": pool | {f"score {label}": own for label, (_, own) in scores.items()}}
 
 
 def _metrics(model, seed, scores, place, known, shape):
@@ -93,6 +104,7 @@ def _metrics(model, seed, scores, place, known, shape):
         "pool": {"n": place.size, "known": int(known.sum()), "classes": ["a"], "styles": ["b"]},
         "labelling": {
             "subsets": {name: int(chosen.sum()) for name, chosen in subsets.items()},
+            "joint": joint_totals(_ranked(scores), subsets),
             "detectors": {
                 label: {name: _area(inside, outside[chosen]) for name, chosen in subsets.items()}
                 for label, (inside, outside) in scores.items()
@@ -109,6 +121,9 @@ def _counted(scores, place, removed, kept, shape):
         axis: [*(0.1 * np.arange(count)).tolist(), 2.0]
         for axis, count in zip(("covariate", "semantic"), shape, strict=True)
     }
+    there = np.flatnonzero(~removed)
+    grid = ShiftGrid(place[there] % columns, place[there] // columns, shape, 10)
+    errors, joint = over_pictures(_ranked(scores), grid, there)
     return {
         "id_kept": kept,
         "counts": counts.tolist(),
@@ -116,10 +131,19 @@ def _counted(scores, place, removed, kept, shape):
             axis: {"edges": edges[axis], "counts": counts.sum(axis=int(axis == "covariate")).tolist()} for axis in edges
         },
         "detectors": {
-            label: {"cells": _tables(inside, outside, np.where(counts.ravel()[place] < 10, -1, cells), shape)}
-            for label, (inside, outside) in scores.items()
+            label: {"cells": _tables(inside, outside, np.where(counts.ravel()[place] < 10, -1, cells), shape),
+                    "over_pictures": own}
+            for (label, (inside, outside)), own in zip(scores.items(), errors, strict=True)
         },
-    }
+        "joint": joint,
+    }  # fmt: skip
+
+
+def _ranked(scores):
+    return Ranked.of({
+        label: Sides(inside, outside, np.arange(inside.size), inside.size + np.arange(outside.size))
+        for label, (inside, outside) in scores.items()
+    })  # fmt: skip
 
 
 def _tables(inside, outside, cells, shape):

@@ -9,7 +9,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from openworld import OpenworldError
-from openworld.cli._running import say_shifts
+from openworld.cli._telling import say_run
 from openworld.cli.app import app
 from openworld.report.shifts import compare_shifts, overall
 from openworld.report.shifts.numbers import means
@@ -35,16 +35,16 @@ def test_the_tables(shifts_folder):
 
 
 def test_after_a_run(shifts_folder, capsys):
-    say_shifts(shifts_folder, Console(width=160), as_json=False)
+    say_run("incremental-shift", shifts_folder, Console(width=160), as_json=False)
     text = capsys.readouterr().out
     assert "raises the AUROC" in text and "report.html" in text
-    say_shifts(shifts_folder, Console(width=160), as_json=True)
+    say_run("incremental-shift", shifts_folder, Console(width=160), as_json=True)
     assert json.loads(capsys.readouterr().out)["id_kept"] is True
 
 
 def test_two_runs_side_by_side(shifts_folder):
     text = said("compare", shifts_folder, shifts_folder)
-    assert "MCM of a CLIP" in text and "Nothing is tested over pictures" in " ".join(text.split())
+    assert "MCM of a CLIP" in text and "p < .05 after Holm over all pairs" in " ".join(text.split())
     told = json.loads(said("compare", shifts_folder, shifts_folder, "--json"))
     assert {pair["difference"]["value"] for pair in told} == {0.0} and len(told) == 5
 
@@ -56,7 +56,8 @@ def test_models_of_other_names_are_paired_where_each_run_has_one(shifts_of):
     assert pair.title == "MSP of old → new"
     each = [two - one for one, two in zip(*([told["labelling"]["detectors"]["MSP"]["all"]["value"] for told in run.told]
                                             for run in (first, second)), strict=True)]  # fmt: skip
-    assert pair.difference.value == pytest.approx(sum(each) / 2) and pair.difference.over == "seeds"
+    assert pair.difference.value == pytest.approx(sum(each) / 2)
+    assert pair.difference.over == "seeds and pictures"
     assert pair.first == overall(first, first.judged[0])
     apart = means(second.cells, second.judged[0]) - means(first.cells, first.judged[0])
     assert pair.cells == pytest.approx(apart[first.cells.present].mean())
@@ -81,4 +82,5 @@ def _named(run, pool="the same"):
     from types import SimpleNamespace
 
     unit = SimpleNamespace(inputs={"pool": pool})
-    return replace(run, records=tuple(SimpleNamespace(unit=unit, attachments=()) for _ in run.told))
+    records = (SimpleNamespace(**vars(one) | {"unit": unit}) for one in run.records)
+    return replace(run, records=tuple(records))

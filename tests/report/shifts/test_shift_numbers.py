@@ -2,10 +2,24 @@
 
 import numpy as np
 import pytest
+from scipy.stats import linregress, t
 
 from openworld import OpenworldError
 from openworld.report.shifts import Judged, load_shifts, overall, shift_run, shifted, slope
-from openworld.report.shifts.numbers import averaged, blind, curves, ends, firsts, leader, means, mixed, spans, turned
+from openworld.report.shifts.errors import Number, averaged
+from openworld.report.shifts.numbers import (
+    Slope,
+    blind,
+    curves,
+    ends,
+    firsts,
+    leader,
+    means,
+    mixed,
+    shown,
+    spans,
+    turned,
+)
 from openworld.report.shifts.run import AXES, METRICS
 
 MSP = Judged("resnet-8", "MSP", shared=True)
@@ -56,29 +70,62 @@ def test_common_curves_use_the_levels_that_all_share(shifts):
     assert curves(shifts.cells, MCM, "covariate", common=True)[0] == pytest.approx(columns)
 
 
-def test_slopes_are_fitted_per_seed(shifts):
+def joint_of(told, axis, kind="all"):
+    """{detector: (error, degrees of freedom)} of the slopes, straight from a record."""
+    found = told["joint"][axis][kind]
+    return {
+        label: (np.sqrt(found["covariance"][place][place]), found["degrees_of_freedom"][place])
+        for place, label in enumerate(found["detectors"])
+    }
+
+
+def test_slopes_are_fitted_per_seed_and_err_over_seeds_and_pictures(shifts):
     told = slope(shifts.cells, MSP, "semantic")
     each = [np.polyfit(range(5), curve, 1)[0] for curve in curves(shifts.cells, MSP, "semantic")]
-    assert told.slope.value == pytest.approx(np.mean(each)) and told.slope.over == "seeds"
-    half = 12.706 * abs(each[0] - each[1]) / 2  # Student's quantile of one degree of freedom
-    assert told.slope.interval == pytest.approx((np.mean(each) - half, np.mean(each) + half), abs=1e-4)
+    assert told.slope.value == pytest.approx(np.mean(each)) and told.slope.over == "seeds and pictures"
+    errors = [joint_of(one, "semantic")["MSP"] for one in shifts.told[:2]]
+    parts = [(each[0] - each[1]) ** 2 / 4, np.mean([error for error, _ in errors]) ** 2]
+    degrees = sum(parts) ** 2 / (parts[0] ** 2 + parts[1] ** 2 / min(many for _, many in errors))
+    half = t.ppf(0.975, degrees) * np.sqrt(sum(parts))
+    assert told.slope.interval == pytest.approx((np.mean(each) - half, np.mean(each) + half))
     each = [np.corrcoef(range(5), curve)[0, 1] for curve in curves(shifts.cells, MSP, "semantic")]
     assert told.correlation == pytest.approx(np.mean(each))
 
 
-def test_the_slope_of_one_seed_has_the_interval_of_its_line(shifts):
-    from scipy.stats import linregress, t
-
+def test_the_slope_of_one_seed_errs_over_pictures_as_its_record_says(shifts):
     told = slope(shifts.cells, MCM, "covariate")
-    line = linregress(range(4), curves(shifts.cells, MCM, "covariate")[0])
-    half = t.ppf(0.975, 2) * line.stderr
-    assert told.slope.interval == pytest.approx((line.slope - half, line.slope + half))
-    assert told.slope.over == "levels" and told.direction == 0
+    own = shifts.told[2]["detectors"]["MCM"]["over_pictures"]["covariate"]["all"]
+    assert told.slope.interval == pytest.approx(own["slope"]) and told.slope.over == "pictures"
+    assert len(own["curve"]) == 4 and all(low < high for low, high in own["curve"])
+
+
+def test_other_metrics_and_older_records_have_the_interval_of_the_line(shifts):
+    older = [{name: told for name, told in one.items() if name != "joint"} for one in shifts.told]
+    for one in older:
+        one["labelling"] = {name: told for name, told in one["labelling"].items() if name != "joint"}
+    run = shift_run([type("Record", (), {"metrics": one}) for one in older])
+    for metric, cells in (("auroc", run.cells), ("fpr", shifts.cells)):
+        told = slope(cells, MCM, "covariate", metric)
+        line = linregress(range(4), curves(cells, MCM, "covariate", metric)[0])
+        half = t.ppf(0.975, 2) * line.stderr
+        assert told.slope.interval == pytest.approx((line.slope - half, line.slope + half))
+        assert told.slope.over == "levels" and told.slope.p_value == pytest.approx(line.pvalue)
+    assert slope(run.cells, MSP, "semantic").slope.over == overall(run, MSP).over == "seeds"
+
+
+def test_slopes_are_shown_after_holms_correction():
+    slopes = [Slope(Number(value, None, "pictures", p_value), None, 5) for value, p_value in
+              ((0.1, 0.02), (-0.1, 0.01), (0.1, 0.03), (0.1, None))]  # fmt: skip
+    assert shown(slopes) == [1, -1, 1, 0]  # .04 and .03 and .04 after the correction
+    assert shown([*slopes, slopes[0]]) == [0, -1, 0, 0, 0]
+    assert shown(slopes[:1]) == [1]
 
 
 def test_overall_is_that_of_the_whole_pool(shifts):
     told = [one["labelling"]["detectors"]["MSP"]["all"]["value"] for one in shifts.told[:2]]
-    assert overall(shifts, MSP).value == pytest.approx(np.mean(told)) and overall(shifts, MSP).over == "seeds"
+    assert (
+        overall(shifts, MSP).value == pytest.approx(np.mean(told)) and overall(shifts, MSP).over == "seeds and pictures"
+    )
     only = shifts.told[2]["labelling"]["detectors"]["MCM"]
     assert overall(shifts, MCM).interval == tuple(only["all"]["interval"]) and overall(shifts, MCM).over == "pictures"
     assert overall(shifts, MCM, "far").value == only["far"]["value"]

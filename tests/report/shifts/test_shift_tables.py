@@ -97,7 +97,7 @@ def test_the_overview_says_what_the_csv_says(shifts):
     whole, along = overall(shifts, MCM), slope(shifts.cells, MCM, "semantic").slope
     assert told["whole pool"].text == f"{100 * whole.value:.1f}" and "leads" in told["whole pool"].css
     assert told["semantic: slope, all cells"].text == f"{100 * along.value:+.1f}"
-    assert told["semantic: slope, all cells"].hint == "over levels"
+    assert told["semantic: slope, all cells"].hint == "over pictures"
     row = rows_of(report.export_shifts(shifts, "csv"))[-1]
     assert (told["best in"].text, told["blind in"].text) == (row["best_cells"], row["blind_cells"])
 
@@ -144,7 +144,7 @@ def test_the_terminal_says_over_what(shifts):
         "detector model AUROC semantic near → far slope common covariate near → far slope common"
     )
     assert first.split()[:3] == ["MSP", "resnet-8", f"{100 * overall(shifts, shifts.judged[0]).value:.1f}"]
-    assert "over the seeds; of one seed over pictures" in " ".join(text.split())
+    assert "[95 % over seeds and pictures or over pictures]" in " ".join(text.split())
 
 
 def test_a_narrow_terminal_says_that_it_lacks_something(shifts):

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from openworld._errors import OpenworldError
+from openworld.runs.tables import decode_table
 from openworld.shift.synthesis import Screen, generate, plan_synthesis, read_generated
+from openworld.shift.synthesis.reading import TABLE
 
 MADE = ("manifest.json", "images.parquet")
 
@@ -55,6 +57,7 @@ def test_a_torn_line_and_a_damaged_file_are_made_again(plan, painter, tmp_path, 
     later = painter()
     generate(plan, later, folder)
     assert [order.number for order in later.painted] == [2, 5, 14]
+    assert sorted(json.loads(line)["number"] for line in journal.read_text().splitlines()) == [*range(15)]
     assert bytes_of(folder) == whole
 
 
@@ -76,20 +79,25 @@ def test_a_screen_gets_other_seeds_and_then_a_refusal(plan, painter, tmp_path):
     assert [row["attempt"] for row in rows[:5]] == [0, 1, 0, 0, None]
     assert found.images.image(1).getpixel((0, 0)) == tuple(plan.commission(1, 1).seed.to_bytes(8, "big")[:3])
     assert found.grid.counts.tolist() == [[4, 4], [5, 0]]
+    table = decode_table((tmp_path / "set" / TABLE).read_bytes())
+    assert table["seed"][:3].tolist() == [plan.commission(number, int(number == 1)).seed for number in range(3)]
     again = painter(most=0)
     assert len(generate(plan, again, tmp_path / "set", screen=screen)) == 13
 
 
 def test_memory_that_runs_out_halves_the_batch(plan, painter, tmp_path, whole):
+    tried = []
+
     class Small(painter):
         def paint(self, commissions):
+            tried.append(len(commissions))
             if len(commissions) > 2:
                 raise torch.OutOfMemoryError("full")
             return super().paint(commissions)
 
     own = Small()
     generate(plan, own, tmp_path / "small", batch=9)
-    assert own.sizes == [2] * 7 + [1]
+    assert tried == [9, 4, *own.sizes] and own.sizes == [2] * 7 + [1]
     assert bytes_of(tmp_path / "small") == whole
 
 

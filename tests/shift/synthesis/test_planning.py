@@ -1,6 +1,7 @@
 """A plan: equal cells, its report, and names and seeds that depend on what they should."""
 
 import collections
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def test_a_seed_follows_from_the_order_alone(plan, prompts):
     there = {(o.label, o.style): o.seed for o in map(other.commission, range(16))}
     assert {order: there[order] for order in first} == first
     assert plan.commission(0, attempt=1).seed != plan.commission(0).seed
+    assert replace(plan, seed=4).commission(0).seed != plan.commission(0).seed
 
 
 def test_the_fingerprint_knows_the_seed_the_draw_and_the_words(plan, prompts):
@@ -55,6 +57,7 @@ def test_the_fingerprint_knows_the_seed_the_draw_and_the_words(plan, prompts):
     plans.append(plan_synthesis(Prompts(prompts.labels, prompts.styles[::-1]), grid, 5))
     assert len({one.fingerprint for one in (*plans, plan)}) == 6
     assert plan_synthesis(prompts, grid, 5).fingerprint == plans[0].fingerprint
+    assert plans[0].prompt.tolist() != plans[1].prompt.tolist()
 
 
 def test_wrong_requests_are_refused(prompts):

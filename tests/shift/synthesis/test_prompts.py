@@ -52,7 +52,8 @@ def test_what_is_no_table_is_refused(tmp_path, text):
 
 def test_wrong_names_are_refused(prompts):
     styles = prompts.styles
-    for labels, words in ((("cat", "Cat"), "comes twice"), ((), "no label name"), (("cat", " "), "an empty label")):
+    wrong = ((("cat", "Cat"), "comes twice"), ((), "no label name"), (("cat", " "), "an empty label"))
+    for labels, words in (*wrong, (("Cat", "cat"), "comes twice")):
         with pytest.raises(OpenworldError, match=words):
             Prompts(labels, styles)
     with pytest.raises(OpenworldError, match="the style 'art nouveau' comes twice"):

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,11 @@ def test_it_travels(folder):
     images = pickle.loads(pickle.dumps(read_generated(folder).images))
     assert images.fingerprint == read_generated(folder).images.fingerprint
     assert images.image(0).size == (8, 8)
+
+
+def test_other_pixels_in_files_of_the_same_names_are_another_set(plan, painter, folder, tmp_path):
+    other = generate(replace(plan, seed=plan.seed + 1), painter(), tmp_path / "other").images
+    assert other.content != read_generated(folder).images.content
 
 
 def test_changed_files_are_refused_by_name(plan, folder):

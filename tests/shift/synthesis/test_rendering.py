@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from openworld import datasets
 from openworld._errors import OpenworldError
+from openworld.datasets import ImageSet
 from openworld.datasets.styles import STYLES
 from openworld.shift import ShiftGrid
 from openworld.shift.synthesis import Prompts, RenderedPainter, generate, plan_synthesis, rendered_styles
+from openworld.shift.synthesis.planning import Commission
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,19 @@ def test_a_picture_depends_on_its_commission_alone(images):
     painter = RenderedPainter(images)
     assert painter.paint(orders)[::-1] == painter.paint(orders[::-1])
     assert painter.about["images"] == images.fingerprint
+
+
+def test_the_seed_chooses_among_a_labels_pictures_and_draws():
+    def noise(number):
+        return Image.fromarray(np.random.RandomState(number).randint(0, 256, (16, 16, 3), np.uint8))
+
+    painter = RenderedPainter(ImageSet("noise", "", ("cat",), [0, 0], [0, 1], "noise of two seeds", noise))
+
+    def painted(style, seed):
+        return painter.paint([Commission(0, "cat", style, "", "", (0, 0), "", seed)])[0]
+
+    assert painted("monochrome", 0) == painted("monochrome", 2) != painted("monochrome", 1)
+    assert painted("sketch", 0) != painted("sketch", 2)
 
 
 def test_what_it_cannot_paint_is_said(images):

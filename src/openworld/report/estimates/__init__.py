@@ -15,7 +15,6 @@ from openworld.report.estimates.run import (
     Method,
     Model,
     estimate_run,
-    estimated_accuracy,
     load_estimates,
 )
 from openworld.report.estimates.terminal import terminal_estimates
@@ -32,7 +31,6 @@ __all__ = [
     "build_estimates",
     "estimate_run",
     "estimate_verdict",
-    "estimated_accuracy",
     "export_estimates",
     "load_estimates",
     "render_estimates",

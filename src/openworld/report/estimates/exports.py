@@ -1,7 +1,6 @@
 """Tables of estimated accuracies as CSV, JSON, Markdown and LaTeX: fractions in CSV and JSON, points in the others."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -14,9 +13,10 @@ from openworld.report.estimates.numbers import Errors, ErrorTable
 from openworld.report.estimates.run import EstimateRun
 from openworld.report.estimates.times import spent, times_grid
 from openworld.report.estimates.words import SPREAD, caption
-from openworld.report.exports import piped, plain, tex, two_decimals
+from openworld.report.exports import plain, two_decimals
 from openworld.report.figures.figure import csv_text
 from openworld.report.grids import Grid
+from openworld.report.text_tables import as_tex, grid_latex, grid_markdown, markdown_table, tabular
 
 HEADER = (
     *("line", "method", "estimator", "reference", "mae", "standard_deviation", "bias", "median", "worst"),
@@ -26,6 +26,7 @@ ONE_BY_ONE = (
     *("line", "condition", "kind", "dataset", "domain", "corruption", "severity", "model", "seed", "epoch", "images"),
     *("true_accuracy", "method", "estimated_accuracy", "low", "high", "warned"),
 )
+_TITLE = "Mean absolute error"
 FORMS = ("csv", "estimates", "json", "markdown", "latex")
 
 
@@ -130,62 +131,26 @@ def _as_json(table: ErrorTable, line: str, label: str) -> dict:
 
 
 def _markdown(table: ErrorTable) -> str:
-    return "\n".join([_main_markdown(table), *map(_grid_markdown, further_grids(table))])
+    return "\n".join([_main_markdown(table), *map(grid_markdown, further_grids(table))])
 
 
 def _main_markdown(table: ErrorTable) -> str:
-    lines = ["**Mean absolute error**", "", piped(["", *map(plain, table.labels)])]
-    lines.append(piped(["---", *["---:"] * len(table.labels)]))
-    for line in table.lines:
-        cells = [_printed(table, line, label, "**{}**", "±") for label in table.labels]
-        lines.append(piped([plain(line), *cells]))
-    return "\n".join([*lines, "", plain(f"{caption(table)} {SPREAD}.")]) + "\n"
-
-
-def _grid_markdown(grid: Grid) -> str:
-    titles = [plain(column.title) for column in grid.columns]
-    lines = [f"**{plain(grid.label)}**", "", piped(titles), piped(["---", *["---:"] * (len(titles) - 1)])]
-    for row in grid.rows:
-        told = [plain(f"{cell.text} {cell.faint}".strip()) for cell in row.cells]
-        bold = ["leads" in cell.css for cell in row.cells]
-        lines.append(piped([f"**{text}**" if strong else text for text, strong in zip(told, bold, strict=True)]))
-    return "\n".join([*lines, "", plain(grid.caption)]) + "\n"
+    rows = ([plain(line), *(_printed(table, line, label, "**{}**", "±") for label in table.labels)]
+            for line in table.lines)  # fmt: skip
+    return markdown_table(_TITLE, ["", *map(plain, table.labels)], rows, f"{caption(table)} {SPREAD}.")
 
 
 def _latex(table: ErrorTable) -> str:
-    return "\n".join([_main_latex(table), *map(_grid_latex, further_grids(table))])
+    return "\n".join([_main_latex(table), *map(grid_latex, further_grids(table))])
 
 
 def _main_latex(table: ErrorTable) -> str:
     rows = [
-        [_tex(line), *(_printed(table, line, label, r"\textbf{{{}}}", r"$\pm$") for label in table.labels)]
+        [as_tex(line), *(_printed(table, line, label, r"\textbf{{{}}}", r"$\pm$") for label in table.labels)]
         for line in table.lines
     ]
-    told = ["Mean absolute error", f"{caption(table)} {SPREAD}."]
-    return _tabular(told, ["", *map(_tex, table.labels)], rows, rule=len(table.lines) > len(table.rows))
-
-
-def _grid_latex(grid: Grid) -> str:
-    rows = []
-    for row in grid.rows:
-        told = [_tex(f"{cell.text} {cell.faint}".strip()) for cell in row.cells]
-        bold = ["leads" in cell.css for cell in row.cells]
-        rows.append([rf"\textbf{{{text}}}" if strong else text for text, strong in zip(told, bold, strict=True)])
-    return _tabular([grid.label, grid.caption], [_tex(column.title) for column in grid.columns], rows)
-
-
-def _tabular(told: Sequence[str], titles: Sequence[str], rows: Sequence[Sequence[str]], *, rule: bool = False) -> str:
-    lines = [f"% {_tex(text)}" for text in told]
-    lines += [
-        rf"\begin{{tabular}}{{l{'r' * (len(titles) - 1)}}}",
-        r"\toprule",
-        " & ".join(titles) + r" \\",
-        r"\midrule",
-    ]
-    body = [" & ".join(row) + r" \\" for row in rows]
-    if rule:
-        body.insert(len(body) - 1, r"\midrule")
-    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    told = [_TITLE, f"{caption(table)} {SPREAD}."]
+    return tabular(told, ["", *map(as_tex, table.labels)], rows, rule=len(table.lines) > len(table.rows))
 
 
 def _printed(table: ErrorTable, line: str, label: str, bold: str, sign: str) -> str:
@@ -197,12 +162,6 @@ def _printed(table: ErrorTable, line: str, label: str, bold: str, sign: str) -> 
     mean = f"{two_decimals(errors.mean)}{star}"
     mean = bold.format(mean) if label in table.best[line] and len(table.labels) > 1 else mean
     return mean + ("" if errors.spread is None else f" {sign} {two_decimals(errors.spread)}")
-
-
-def _tex(text: str) -> str:
-    """Text in which nothing is a command to LaTeX, and every sign is one that it knows."""
-    signs = {"τ": r"$\tau$", "−": "--", "–": "--", "±": r"$\pm$", "×": r"$\times$", "\u00a0": "~"}
-    return "".join(signs.get(sign, tex(sign)) for sign in text)
 
 
 def _or_none(value: float) -> float | None:

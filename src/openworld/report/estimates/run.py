@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld.runs import Record, RunStore
+from openworld.report.records import protocol_records
+from openworld.runs import Record
 
 PROTOCOL = "accuracy-estimation"
 KINDS = ("natural", "synthetic")
@@ -145,18 +145,9 @@ def load_estimates(folder: Path | str) -> EstimateRun:
     Raises:
         OpenworldError: when there is no run, a unit is missing or damaged, or none estimated an accuracy.
     """
-    store = RunStore(folder)
-    told = store.description()
-    records = [one for one in store.records() if one.metrics.get("protocol") == PROTOCOL and "targets" in one.metrics]
-    if not records:
-        raise OpenworldError(f"{folder} holds no record of estimated accuracies, so there is nothing to compare.")
-    return estimate_run(records, told["given"], told["resolved"], tuple(told["provenance"]))
-
-
-def estimated_accuracy(folder: Path | str) -> bool:
-    """Whether a folder holds a run of accuracy estimation, whole or not."""
-    resolved = RunStore(folder).description()["resolved"]
-    return isinstance(resolved, dict) and resolved.get("protocol") == PROTOCOL
+    lacking = "estimated accuracies, so there is nothing to compare"
+    records, description = protocol_records(folder, PROTOCOL, lacking)
+    return estimate_run(records, *description)
 
 
 def estimate_run(records: Iterable[Record], given=None, resolved=None, provenance=()) -> EstimateRun:

@@ -1,14 +1,13 @@
 """What the cells of measured shift hold: how many pictures, and one of them where a record keeps some."""
 
 from collections.abc import Mapping
-from math import log
 
 import numpy as np
 from markupsafe import Markup
 
-from openworld.report.figures.cell_map import GAP, Fill, Scale, box, cell_map, few, written
+from openworld.report.figures.cell_map import GAP, Fill, Scale, box, cell_map, counted, few
 from openworld.report.figures.figure import Figure, Panel
-from openworld.report.figures.heat_maps import NEAR
+from openworld.report.shift_axes import NEAR
 from openworld.report.shifts.album import examples
 from openworld.report.shifts.run import ShiftRun
 from openworld.report.svg import element
@@ -21,16 +20,14 @@ def cell_counts(run: ShiftRun) -> Figure:
     counts, scale = run.cells.counts, Scale.numbered(run.cells.counts.shape)
     most = int(counts.max())
 
-    def counted(cell: tuple[int, int], x: float, y: float) -> Markup:
+    def fill(cell: tuple[int, int], x: float, y: float) -> Markup:
         count = int(counts[cell])
-        if not run.cells.present[cell]:
-            return few(count, x, y, scale.side)
-        share = 0.12 + 0.58 * log(1 + count) / log(1 + most)
-        number = written(f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k", x, y, scale.side)
-        return Markup("").join([box(x, y, scale.side, "cell", share), number])
+        if run.cells.present[cell]:
+            return counted(count, most, x, y, scale.side)
+        return few(count, x, y, scale.side)
 
     shown = examples(run)
-    panels = [Panel("Pictures per cell", cell_map(scale, counted, f"Pictures per cell, {most:,} at most."))]
+    panels = [Panel("Pictures per cell", cell_map(scale, fill, f"Pictures per cell, {most:,} at most."))]
     if shown:
         panels.append(Panel("One picture of each cell", cell_map(scale, _pictured(run, shown, scale), "Pictures.")))
     caption = (

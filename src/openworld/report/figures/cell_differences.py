@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from openworld.report.figures.cell_map import tone_map
 from openworld.report.figures.figure import Figure, Panel
-from openworld.report.figures.heat_maps import NEAR, tone_map
+from openworld.report.shift_axes import NEAR
 from openworld.report.shifts.numbers import means
 from openworld.report.shifts.run import ShiftRun
 
@@ -20,8 +21,11 @@ def cell_differences(run: ShiftRun) -> Figure | None:
     pairs, beyond = pairs[:MOST], len(pairs) - MOST
     apart = {pair: means(run.cells, pair[1]) - means(run.cells, pair[0]) for pair in pairs}
     largest = max(float(np.abs(one[run.cells.present]).max(initial=0.0)) for one in apart.values()) or 1.0
+    counts = run.cells.counts
     panels = tuple(
-        Panel(f"{after.detector}: {after.model} − {before.model}", tone_map(run, one, lambda v: v / largest, _points))
+        Panel(
+            f"{after.detector}: {after.model} − {before.model}", tone_map(counts, one, lambda v: v / largest, _points)
+        )
         for (before, after), one in apart.items()
     )
     rows = tuple(

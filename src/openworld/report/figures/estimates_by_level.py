@@ -7,8 +7,9 @@ import numpy as np
 from openworld.report.figures.figure import Figure, Panel
 from openworld.report.figures.level_lines import Line, level_panel, range_of
 from openworld.report.open_world_shifts.numbers import mean_of
-from openworld.report.open_world_shifts.run import AXES, OpenWorldShiftRun
+from openworld.report.open_world_shifts.run import OpenWorldShiftRun
 from openworld.report.palette import Look
+from openworld.report.shift_axes import AXES
 
 TRUTH = "true accuracy"
 HEADER = ("learner", "axis", "level", "line", "accuracy")

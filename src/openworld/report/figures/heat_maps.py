@@ -3,13 +3,14 @@
 Blue and orange are told apart by protanope, deuteranope and tritanope eyes, and the number stands in every cell.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from markupsafe import Markup
 
-from openworld.report.figures.cell_map import Scale, box, cell_map, few, written
+from openworld.report.figures.cell_map import tone_map
 from openworld.report.figures.figure import Figure, Panel, percent
+from openworld.report.shift_axes import NEAR
 from openworld.report.shifts.numbers import CHANCE, blind, means, spans
 from openworld.report.shifts.run import Judged, ShiftRun
 from openworld.report.svg import element
@@ -17,7 +18,6 @@ from openworld.report.svg import element
 TOLD = 24  # maps; of more, cells tell nothing to those who point at them, for the page would grow too large
 HEADER = ("model", "detector", "covariate_level", "semantic_level", "pictures", "auroc", "low", "high")
 MOST = 32  # maps that a page has room for
-NEAR = "Rows: levels of looks, near at the bottom; columns: levels of meaning, near on the left"
 
 
 def heat_maps(run: ShiftRun) -> Figure:
@@ -54,39 +54,8 @@ def _area_map(run: ShiftRun, judged: Judged, told: bool) -> Markup:
         return f"{place}: {percent(value)}{ends}, {int(run.cells.counts[cell]):,} pictures"
 
     table, dashed = means(run.cells, judged), blind(run.cells, judged)
-    return tone_map(run, table, lambda value: (value - CHANCE) / CHANCE, percent, hint if told else None, dashed)
-
-
-def tone_map(
-    run: ShiftRun,
-    table: np.ndarray,
-    shade: Callable[[float], float],
-    write: Callable[[float], str],
-    hint: Callable | None = None,
-    dashed: np.ndarray | None = None,
-) -> Markup:
-    """A table as cells, those that are N/A hatched.
-
-    Args:
-        table: float[R, C]. shade: of a value, how blue (up to 1) or orange (down to -1) it is. write: its text.
-        hint: (cell, value) -> what those read who point at it; None for nothing. dashed: bool[R, C], outlined cells.
-    """
-    scale, cells = Scale.numbered(table.shape), run.cells
-
-    def fill(cell: tuple[int, int], x: float, y: float) -> Markup:
-        if not cells.present[cell]:
-            return few(int(cells.counts[cell]), x, y, scale.side)
-        value = float(table[cell])
-        tone = shade(value)
-        css = "cell" if tone >= 0 else "cell-below natural"
-        css += " cell-blind" if dashed is not None and dashed[cell] else ""
-        parts = [box(x, y, scale.side, css, 0.04 + 0.7 * abs(tone)), written(write(value), x, y, scale.side)]
-        told = [element("title", hint(cell, value))] if hint else []
-        return element("g", *told, *parts) if told else Markup("").join(parts)
-
-    known = table[cells.present]
-    ends = f", {write(float(known.min()))} to {write(float(known.max()))}" if known.size else ""
-    return cell_map(scale, fill, f"{known.size} of {table.size} cells{ends}.")
+    told_of = hint if told else None
+    return tone_map(run.cells.counts, table, lambda value: (value - CHANCE) / CHANCE, percent, told_of, dashed)
 
 
 def _key() -> tuple[tuple[Markup, str], ...]:

@@ -1,21 +1,20 @@
 """AUROC over the levels of an axis: a panel per model over all cells, and one over the cells that are common to all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from markupsafe import Markup
 
 from openworld.report.axes import Axis
-from openworld.report.figures.figure import Figure, Panel, frame
-from openworld.report.figures.names import beside, margin
+from openworld.report.figures.figure import Figure, Panel
+from openworld.report.figures.level_lines import Line, level_panel
 from openworld.report.palette import Look
-from openworld.report.shifts.numbers import CHANCE, curves, overall
-from openworld.report.shifts.run import AXES, Judged, ShiftRun
-from openworld.report.svg import Frame, drawing, element
+from openworld.report.shift_axes import AXES
+from openworld.report.shifts.numbers import CHANCE, bands, curves, overall
+from openworld.report.shifts.run import Judged, ShiftRun
 
-CROWDED = 10  # lines in a panel; of more, all but the best stand back until chosen
-HEADER = ("model", "detector", "cells", "level", "auroc", "lowest seed", "highest seed")
-Lines = dict[Judged, np.ndarray]
+HEADER = ("model", "detector", "cells", "level", "auroc", "lowest_seed", "highest_seed")
+Curves = dict[Judged, np.ndarray]
 KINDS = {False: "all cells", True: "common cells"}
 
 
@@ -34,12 +33,12 @@ def level_curves(run: ShiftRun, axis: str, looks: dict[str, Look]) -> tuple[Figu
     return tuple(figure for figure in figures if figure.rows)
 
 
-def _figure(run: ShiftRun, axis: str, common: bool, found: Lines, y: Axis, looks: dict[str, Look]) -> Figure:
+def _figure(run: ShiftRun, axis: str, common: bool, found: Curves, y: Axis, looks: dict[str, Look]) -> Figure:
     panels = []
     for model in run.models:
         lines = {one: curve for one, curve in found.items() if one.model == model}
         title = f"{model}, {KINDS[common]}" if len(run.models) > 1 else KINDS[common].capitalize()
-        panels.append(Panel(title, _panel(run, axis, lines, y, looks)))
+        panels.append(Panel(title, _panel(run, axis, common, lines, y, looks)))
     other = "columns (meaning)" if axis == "covariate" else "rows (looks)"
     told = (
         f"Common cells: only of those {other} that are present at every level that has any cell. Where this differs "
@@ -49,7 +48,8 @@ def _figure(run: ShiftRun, axis: str, common: bool, found: Lines, y: Axis, looks
     )
     caption = (
         f"AUROC at every level of {axis} shift ({AXES[axis]}), 0 the nearest: mean of its cells and over the seeds; "
-        "the band behind a line spans the seeds, lowest to highest; dashed: chance.",
+        "the band behind a line spans the seeds, lowest to highest, or of one seed is its 95 % interval over pictures; "
+        "dashed: chance.",
         told,
     )
     rows = tuple(row for one, curve in found.items() for row in _rows(one, common, curve))
@@ -57,41 +57,23 @@ def _figure(run: ShiftRun, axis: str, common: bool, found: Lines, y: Axis, looks
     return Figure(name, f"Does {axis} shift raise the AUROC?", caption, tuple(panels), HEADER, rows)
 
 
-def _panel(run: ShiftRun, axis: str, lines: Lines, y: Axis, looks: dict[str, Look]) -> Markup:
-    count = len(next(iter(lines.values()))[0])
-    x = Axis(f"{axis} level ({AXES[axis]})", -0.2, count - 0.8, tuple(map(float, range(count))))
-    named = margin(one.detector for one in lines)
-    plot = frame(x, y, alone=True, names=len(lines), right=named)
-    best = max(lines, key=lambda one: overall(run, one).value or 0.0)
-    parts = [plot.axes(), plot.line((x.low, x.high), (100 * CHANCE,) * 2, class_="asked")]
-    last = {}
-    for one in sorted(lines, key=lambda one: one == best):
-        levels = np.flatnonzero(np.isfinite(lines[one]).all(axis=0))
-        if levels.size:
-            back = " crowded back" if len(lines) > CROWDED and one != best else ""
-            parts.append(_line(plot, one, levels, 100 * lines[one][:, levels], looks[one.detector], back))
-            value = 100 * float(lines[one][:, levels[-1]].mean())
-            last[one] = plot.across(float(levels[-1])), plot.up(value)
-    ends = {one.detector: last[one] for one in lines if one in last}
-    told = f"AUROC of {len(lines)} detectors at {count} levels of {axis} shift."
-    return drawing(plot.width, plot.height, told, [*parts, *beside(plot, ends, looks)])
+def _panel(run: ShiftRun, axis: str, common: bool, curves_of: Curves, y: Axis, looks: dict[str, Look]) -> Markup:
+    behind = {one: bands(run.cells, one, axis, common=common) for one in curves_of}
+    lines = {one.detector: _line(curve, *behind[one]) for one, curve in curves_of.items()}
+    leader = max(curves_of, key=lambda one: overall(run, one).value or 0.0).detector
+    return level_panel(axis, y, lines, looks, leader=leader, chance=100 * CHANCE)
 
 
-def _line(plot: Frame, judged: Judged, levels: np.ndarray, curve: np.ndarray, look: Look, back: str) -> Markup:
-    xs, mean = levels.astype(float).tolist(), curve.mean(axis=0)
-    told = ", ".join(f"{value:.1f} at {level}" for level, value in zip(levels, mean, strict=True))
-    drawn = [element("title", f"{judged.title}: {told}")]
-    drawn.append(plot.band(xs, curve.min(axis=0).tolist(), curve.max(axis=0).tolist(), class_="band"))
-    drawn.append(plot.line(xs, mean.tolist(), class_="line", stroke_dasharray=look.dash or None))
-    points: Sequence = list(zip(xs, mean.tolist(), strict=True))
-    drawn += [plot.mark(*point, look.marker) for point in (points[:: len(points) - 1 or 1] if back else points)]
-    return element("g", *drawn, class_=look.css_class + back, data_learner=judged.detector)
+def _line(curve: np.ndarray, low: np.ndarray, high: np.ndarray) -> Line:
+    """Means over the seeds where all have a value, and the ends of the band."""
+    held = [values if np.isfinite(values).all() else None for values in curve.T]
+    means = [None if one is None else float(one.mean()) for one in held]
+    ends = zip(low, high, strict=True)
+    return Line(means, [None if one is None else tuple(map(float, end)) for one, end in zip(held, ends, strict=True)])
 
 
-def _rows(judged: Judged, common: bool, curve: np.ndarray) -> list[tuple]:
-    return [
-        (judged.model, judged.detector, KINDS[common], level, float(values.mean()), float(values.min()),
-         float(values.max()))
-        for level, values in enumerate(curve.T)
-        if np.isfinite(values).all()
-    ]  # fmt: skip
+def _rows(judged: Judged, common: bool, curve: np.ndarray) -> Iterator[tuple]:
+    for level, values in enumerate(curve.T):
+        if np.isfinite(values).all():
+            numbers = map(float, (values.mean(), values.min(), values.max()))
+            yield judged.model, judged.detector, KINDS[common], level, *numbers

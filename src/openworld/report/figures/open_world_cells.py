@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from markupsafe import Markup
 
-from openworld.report.figures.cell_map import Scale, box, cell_map, few, written
+from openworld.report.figures.cell_map import tone_map
 from openworld.report.figures.figure import Figure, Panel, percent
 from openworld.report.open_world_shifts.run import OpenWorldShiftRun
-from openworld.report.svg import element
+from openworld.report.shift_axes import NEAR
 
 HEADER = ("learner", "base", "covariate_level", "semantic_level", "new_pictures", "openworld_auc")
 _HEADINGS = {"near": "Cell by cell", "same_looks": "Cell by cell, when all pictures change their looks"}
@@ -22,8 +22,8 @@ def open_world_cells(run: OpenWorldShiftRun, view: str) -> Figure:
     ends = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     panels = tuple(Panel(name, _map(run, table, ends)) for name, table in tables.items())
     caption = (
-        f"OpenworldAUC of {_AGAINST[view]} against the new pictures of each cell, percent, mean over the seeds. Rows: "
-        "levels of looks, near at the bottom; columns: levels of meaning, near on the left.",
+        f"OpenworldAUC of {_AGAINST[view]} against the new pictures of each cell, percent, mean over the seeds. "
+        f"{NEAR}.",
         "One scale for all, from the lowest to the highest. Hatched: N/A, with its number of new pictures, fewer than "
         f"{run.any['least']} of them or of base ones.",
     )
@@ -32,19 +32,12 @@ def open_world_cells(run: OpenWorldShiftRun, view: str) -> Figure:
 
 
 def _map(run: OpenWorldShiftRun, table: np.ndarray, ends: tuple[float, float]) -> Markup:
-    scale, (low, high) = Scale.numbered(table.shape), ends
+    low, high = ends
 
-    def fill(cell: tuple[int, int], x: float, y: float) -> Markup:
-        value, count = float(table[cell]), int(run.counts[cell])
-        if np.isnan(value):
-            return few(count, x, y, scale.side)
-        told = element("title", f"looks {cell[0]}, meaning {cell[1]}: {percent(value)}, {count:,} new pictures")
-        shade = 0.04 + 0.7 * (value - low) / ((high - low) or 1.0)
-        drawn = box(x, y, scale.side, "cell", shade), written(percent(value), x, y, scale.side)
-        return element("g", told, *drawn)
+    def hint(cell: tuple[int, int], value: float) -> str:
+        return f"covariate {cell[0]}, semantic {cell[1]}: {percent(value)}, {int(run.counts[cell]):,} new pictures"
 
-    known = int(np.isfinite(table).sum())
-    return cell_map(scale, fill, f"OpenworldAUC in {known} of {table.size} cells.")
+    return tone_map(run.counts, table, lambda value: (value - low) / ((high - low) or 1.0), percent, hint)
 
 
 def _rows(run: OpenWorldShiftRun, view: str, tables) -> Iterator[tuple]:

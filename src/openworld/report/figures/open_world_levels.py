@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from openworld.report.figures.figure import Figure, Panel
 from openworld.report.figures.level_lines import Line, level_panel, range_of
 from openworld.report.open_world_shifts.numbers import Levels
-from openworld.report.open_world_shifts.run import AXES, PARTS
+from openworld.report.open_world_shifts.run import PARTS
 from openworld.report.palette import Look
+from openworld.report.shift_axes import AXES
 
 HEADER = ("learner", "axis", "base", "part", "level", "value", "low", "high")
 _SHOWN = {"near": ("openworld_auc", "new_accuracy", "auroc"), "same_looks": tuple(PARTS)}

@@ -13,7 +13,6 @@ from openworld.report.open_world_shifts.run import (
     OpenWorldShiftRun,
     load_open_world_shifts,
     open_world_shift_run,
-    played_open_world_shifts,
 )
 from openworld.report.open_world_shifts.terminal import terminal_open_world_shifts
 from openworld.report.open_world_shifts.verdict import open_world_shift_verdict
@@ -26,7 +25,6 @@ __all__ = [
     "load_open_world_shifts",
     "open_world_shift_run",
     "open_world_shift_verdict",
-    "played_open_world_shifts",
     "render_open_world_shifts",
     "terminal_open_world_shifts",
 ]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld._errors import unknown_name
-from openworld.report.exports import piped, plain
 from openworld.report.figures.figure import csv_text
-from openworld.report.grids import Grid
 from openworld.report.open_world_shifts.grids import error_grid, level_grid, trend_grid
 from openworld.report.open_world_shifts.numbers import TOLD, Levels
-from openworld.report.open_world_shifts.run import AXES, PARTS, OpenWorldShiftRun
+from openworld.report.open_world_shifts.run import PARTS, OpenWorldShiftRun
 from openworld.report.palette import looks
+from openworld.report.shift_axes import AXES
+from openworld.report.text_tables import grid_markdown
 
 HEADER = ("learner", "base", "axis", "level", "from", "part", "value", "low", "high", "base_images", "new_images")
 CELLS = ("learner", "base", "covariate_level", "semantic_level", "new_pictures", *PARTS)
@@ -97,13 +97,4 @@ def _markdown(levels: Levels) -> str:
     run, chosen = levels.run, looks(levels.run.learners, filter(None, [levels.run.yardstick]))
     grids = [level_grid(levels, view, axis, chosen) for view, axis in TOLD] + [trend_grid(run, chosen)]
     grids += [error_grid(run, axis) for axis in AXES] if run.estimators else []
-    return "\n".join(map(_piped, grids))
-
-
-def _piped(grid: Grid) -> str:
-    titles = [plain(column.title) for column in grid.columns]
-    lines = [f"**{plain(grid.label)}**", "", piped(titles), piped(["---", *["---:"] * (len(titles) - 1)])]
-    for row in grid.rows:
-        told = [(plain(f"{cell.text} {cell.faint}".strip()), "leads" in cell.css) for cell in row.cells]
-        lines.append(piped([f"**{text}**" if bold else text for text, bold in told]))
-    return "\n".join([*lines, "", plain(grid.caption)]) + "\n"
+    return "\n".join(map(grid_markdown, grids))

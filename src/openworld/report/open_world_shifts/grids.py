@@ -7,9 +7,10 @@ import numpy as np
 from openworld.report.figures.figure import percent, signed
 from openworld.report.grids import Cell, Column, Grid, Line, swatched
 from openworld.report.open_world_shifts.numbers import Levels, Test, estimate_errors, mean_of
-from openworld.report.open_world_shifts.run import AXES, PARTS, VIEWS, OpenWorldShiftRun
+from openworld.report.open_world_shifts.run import PARTS, VIEWS, OpenWorldShiftRun
 from openworld.report.open_world_shifts.words import spoken_interval, starred, tests_told
 from openworld.report.palette import Look
+from openworld.report.shift_axes import AXES
 
 
 def level_grid(levels: Levels, view: str, axis: str, looks: dict[str, Look], part: str = "openworld_auc") -> Grid:

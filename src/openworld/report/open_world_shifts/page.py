@@ -14,11 +14,12 @@ from openworld.report.names_audit import names_section, read_audits
 from openworld.report.open_world_shifts.exports import export_open_world_shifts
 from openworld.report.open_world_shifts.grids import error_grid, home_grid, level_grid, trend_grid
 from openworld.report.open_world_shifts.numbers import TOLD, Levels
-from openworld.report.open_world_shifts.run import AXES, PARTS, VIEWS, OpenWorldShiftRun, load_open_world_shifts
+from openworld.report.open_world_shifts.run import PARTS, VIEWS, OpenWorldShiftRun, load_open_world_shifts
 from openworld.report.open_world_shifts.verdict import open_world_shift_verdict
 from openworld.report.open_world_shifts.words import warned
 from openworld.report.page import fill, write_page
 from openworld.report.palette import Look, looks
+from openworld.report.shift_axes import AXES
 
 
 def build_open_world_shifts(

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld.runs import Record, RunStore
+from openworld.report.records import protocol_records
+from openworld.runs import Record
 
 PROTOCOL = "open-world-by-shift"
-AXES = {"semantic": "meaning", "covariate": "looks"}
 PARTS = {
     "openworld_auc": "OpenworldAUC",
     "base_accuracy": "base accuracy",
@@ -93,12 +92,9 @@ def load_open_world_shifts(folder: Path | str) -> OpenWorldShiftRun:
     Raises:
         OpenworldError: when there is no run, or a unit is missing or damaged.
     """
-    store = RunStore(folder)
-    told = store.description()
-    found = [one for one in store.records() if one.metrics.get("protocol") == PROTOCOL]
-    if not found:
-        raise OpenworldError(f"{folder} holds no record of open-world quality by shift, so there is nothing to show.")
-    return open_world_shift_run(found, told["given"], told["resolved"], tuple(told["provenance"]))
+    lacking = "open-world quality by shift, so there is nothing to show"
+    records, description = protocol_records(folder, PROTOCOL, lacking)
+    return open_world_shift_run(records, *description)
 
 
 def open_world_shift_run(records: Iterable[Record], given=None, resolved=None, provenance=()) -> OpenWorldShiftRun:
@@ -107,12 +103,6 @@ def open_world_shift_run(records: Iterable[Record], given=None, resolved=None, p
     for one in records:
         by_learner.setdefault(one.metrics["learner"], []).append(one)
     return OpenWorldShiftRun({name: tuple(ones) for name, ones in by_learner.items()}, given, resolved, provenance)
-
-
-def played_open_world_shifts(folder: Path | str) -> bool:
-    """Whether a folder holds such a run, whole or not."""
-    resolved = RunStore(folder).description()["resolved"]
-    return isinstance(resolved, dict) and resolved.get("protocol") == PROTOCOL
 
 
 def _numbers(cells, part: str) -> np.ndarray:

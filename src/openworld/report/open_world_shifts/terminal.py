@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from openworld.report.grids import Grid
 from openworld.report.open_world_shifts.grids import error_grid, level_grid
 from openworld.report.open_world_shifts.numbers import TOLD, Levels
-from openworld.report.open_world_shifts.run import AXES
 from openworld.report.palette import looks
+from openworld.report.shift_axes import AXES
 
 
 def terminal_open_world_shifts(levels: Levels) -> Iterator[tuple[str, object]]:

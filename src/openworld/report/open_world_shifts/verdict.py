@@ -6,7 +6,8 @@ import numpy as np
 
 from openworld.report.figures.figure import percent, signed
 from openworld.report.open_world_shifts.numbers import TOLD, Levels, Test, estimate_errors, mean_of
-from openworld.report.open_world_shifts.run import AXES, PARTS, OpenWorldShiftRun
+from openworld.report.open_world_shifts.run import PARTS, OpenWorldShiftRun
+from openworld.report.shift_axes import AXES
 from openworld.report.tables import bracketed
 from openworld.report.verdict import listed
 

@@ -34,7 +34,7 @@ KIND_OF_TASK = {
     "calibration": "accuracy-estimation",
     "incremental shift": "incremental-shift",
     "labelling issues": "incremental-shift",
-    "decomposed zero-shot": "incremental-shift",
+    "decomposed zero-shot": "decomposed-zero-shot",
 }
 PARTS = ("BaseAcc", "NewAcc", "HM", "AUROC")
 CURVE = ("Acc(0)", "AUC", "WA", "EVM", "VS", "PosArea", "NegArea")

@@ -14,10 +14,11 @@ from openworld.report.shifts.run import AXES, METRICS, SUBSETS, Judged, ShiftRun
 from openworld.report.shifts.words import caption, correlated
 
 FORMS = ("csv", "cells", "json", "markdown", "latex")
-_OF_AXIS = ("near", "far", "slope", "slope_low", "slope_high", "correlation", "slope_common", "correlation_common")
+_OF_AXIS = ("near", "far", "slope", "slope_low", "slope_high", "correlation")
+_COMMON = ("slope_common", "slope_common_low", "slope_common_high", "correlation_common")
 HEADER = (
     *("model", "detector", "seeds", "auroc", "low", "high"),
-    *(f"{axis}_{name}" for axis in AXES for name in _OF_AXIS),
+    *(f"{axis}_{name}" for axis in AXES for name in _OF_AXIS + _COMMON),
     *("best_cells", "blind_cells", "cells"),
 )
 CELLS = (
@@ -88,7 +89,7 @@ def _row(run: ShiftRun, judged: Judged, best: int) -> list:
     for axis in AXES:
         found, common = (slope(cells, judged, axis, common=kind) for kind in (False, True))
         row += [*ends(curves(cells, judged, axis)), found.slope.value, *_ends(found.slope), found.correlation]
-        row += [common.slope.value, common.correlation]
+        row += [common.slope.value, *_ends(common.slope), common.correlation]
     return [*row, best, int(blind(cells, judged).sum()), int(cells.present.sum())]
 
 

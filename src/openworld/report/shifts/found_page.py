@@ -10,7 +10,8 @@ from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.made import Part
 from openworld.report.page import Album, Kind, fill, write_page
 from openworld.report.pictures import Shown
-from openworld.report.shifts.found import HALVES, Found, Group
+from openworld.report.shift_axes import AXES
+from openworld.report.shifts.found import Found, Group
 from openworld.report.shifts.found_words import cells, ranked, shift_sentences
 
 KINDS = {
@@ -74,12 +75,12 @@ def _axes_grid(found: Found) -> Grid:
 def _axis_cells(found: Found, half: str) -> tuple[str, ...]:
     axis, alone = found.axes[half], found.far[half] / found.n
     degrees = (f"{degree:.3f}" for degree in (axis.median, axis.own_median, axis.usual))
-    return HALVES[half], *degrees, f"{percent(axis.beyond)} %", f"{percent(alone)} %"
+    return AXES[half], *degrees, f"{percent(axis.beyond)} %", f"{percent(alone)} %"
 
 
 def _levels_grid(found: Found) -> Grid:
     """Where levels begin, and how many pictures each has."""
-    columns = (Column("level", words=True), *(Column(f"{word}: {what}") for word in HALVES.values() for what in _TOLD))
+    columns = (Column("level", words=True), *(Column(f"{word}: {what}") for word in AXES.values() for what in _TOLD))
     count = max(len(axis.counts) for axis in found.axes.values())
     rows = tuple(Line("", (Cell(str(level)), *_level_cells(found, level))) for level in range(count))
     return Grid("levels", "Levels", "Level 0 is open below, the last one above.", columns, rows)
@@ -118,7 +119,7 @@ def _long(found: Found) -> list[tuple]:
 def _groups_grid(name: str, groups: tuple[Group, ...], half: str, most: int | None = None) -> Grid:
     word = name.removeprefix("all-")
     columns = (Column(word[:-1], words=True), *map(Column, GROUPS))
-    told = f"By median degree in {HALVES[half]}. Far: share of pictures farther away than 95 % of the reference's own."
+    told = f"By median degree in {AXES[half]}. Far: share of pictures farther away than 95 % of the reference's own."
     if most is not None and len(groups) > most:
         told += f" The {most} farthest of {len(groups)}; all are under “Every other number”."
     rows = tuple(Line("", tuple(map(Cell, cells(one)))) for one in ranked(groups, half)[:most])

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from openworld.report.figures.figure import percent
-from openworld.report.shifts.found import HALVES, Axis, Found, Group
+from openworld.report.shift_axes import AXES
+from openworld.report.shifts.found import Axis, Found, Group
 from openworld.report.verdict import listed
 
 SHOWN = 10  # groups that a terminal shows; the page has all
@@ -30,7 +31,7 @@ def shift_sentences(found: Found) -> list[str]:
 
 def headline(found: Found) -> str:
     """The answer in a sentence."""
-    axes = [(found.axes[half], word) for half, word in HALVES.items()]
+    axes = [(found.axes[half], word) for half, word in AXES.items()]
     words = " and ".join(_answer(axis, word, found.n) for axis, word in axes)
     first = f"{words[0].upper()}{words[1:]}"
     if found.n == 1:
@@ -56,7 +57,7 @@ def _how_far(found: Found) -> Iterator[str]:
     """The typical picture, and in which halves the far ones are far."""
     if found.n > 1:
         typical = " and ".join(
-            f"{axis.median:.3f} in {HALVES[half]} (one of the reference: {axis.own_median:.3f})"
+            f"{axis.median:.3f} in {AXES[half]} (one of the reference: {axis.own_median:.3f})"
             for half, axis in found.axes.items()
         )
         far = found.far
@@ -68,7 +69,7 @@ def _how_far(found: Found) -> Iterator[str]:
 
 def _next(found: Found) -> Iterator[str]:
     """What to do about it."""
-    meaning, looks = (found.axes[half].beyond >= SOME for half in HALVES)
+    meaning, looks = (found.axes[half].beyond >= SOME for half in AXES)
     sure = found.axes["covariate"].sure
     if meaning:
         yield (
@@ -104,7 +105,7 @@ def terminal_groups(groups: tuple[Group, ...], title: str, half: str):
     for one in ranked(groups, half)[:SHOWN]:
         table.add_row(*cells(one))
     if len(groups) > SHOWN:
-        table.caption = f"The {SHOWN} farthest in {HALVES[half]} of {len(groups)}; --out keeps a page with all."
+        table.caption = f"The {SHOWN} farthest in {AXES[half]} of {len(groups)}; --out keeps a page with all."
     return table
 
 
@@ -143,7 +144,7 @@ def _far(groups: tuple[Group, ...], half: str, word: str) -> str:
     """Which groups are mostly far, in a sentence; "" without groups."""
     order = ranked(groups, half)
     far = [one for one in order if getattr(one, f"{half}_beyond") > FAR]
-    where = f"mostly far in {HALVES[half]}"
+    where = f"mostly far in {AXES[half]}"
     if not groups:
         return ""
     if len(groups) == 1:

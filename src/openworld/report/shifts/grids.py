@@ -25,7 +25,7 @@ from openworld.report.shifts.numbers import (
     slope,
 )
 from openworld.report.shifts.run import AXES, METRICS, SUBSETS, Cells, Judged, ShiftRun
-from openworld.report.shifts.words import LEVELS, LINE, PICTURES, caption, correlated, over, spanned
+from openworld.report.shifts.words import LEVELS, bracketed_points, caption, correlated, over, over_slopes, spanned
 from openworld.report.tables import bracketed
 
 Looks = dict[str, Look]
@@ -56,10 +56,10 @@ def trends_grid(run: ShiftRun, looks: Looks, metric: str) -> Grid:
     columns = (*_heads(run), *map(Column, titles))
     rows = tuple(Line(one.detector, (*_names(run, one, looks), *_trend_cells(run, one, metric))) for one in run.judged)
     told = (
-        f"Slope: least squares, points of {TRENDS[metric]} per level, with its sign {over(run, LINE)}; its size is "
-        "the sensitivity of IS-OOD. r: Pearson's correlation with the level, mean over the seeds. All cells: a level's "
-        "value is the mean of its present cells; common: of the levels of the other axis that all levels share. *: the "
-        "mix of cells makes the trend: on common cells it turns or differs by a point."
+        f"Slope: least squares, points of {TRENDS[metric]} per level, with its sign {over_slopes(run, metric)}; its "
+        "size is the sensitivity of IS-OOD. r: Pearson's correlation with the level, mean over the seeds. All cells: a "
+        "level's value is the mean of its present cells; common: of the levels of the other axis that all levels "
+        "share. *: the mix of cells makes the trend: on common cells it turns or differs by a point."
     )
     return Grid(f"trends-{metric}", f"Trends of {TRENDS[metric]}", told, columns, rows)
 
@@ -105,8 +105,9 @@ def labelling_grid(run: ShiftRun, looks: Looks) -> Grid:
     for one in run.judged:
         cells = [_interval_cell(held[name][one], max(map(_value, held[name].values()))) for name in SUBSETS]
         rows.append(Line(one.detector, (*_names(run, one, looks), *cells)))
+    whose = over(one for told in held.values() for one in told.values())
     told = (
-        f"AUROC, percent {over(run, PICTURES)}; in brackets the number of pictures. Other classes: without pictures "
+        f"AUROC, percent {whose}; in brackets the number of pictures. Other classes: without pictures "
         "of in-distribution classes; far: the upper half of the semantic levels. IS-OOD's Table 8 does not say where "
         "its larger shift begins."
     )
@@ -172,8 +173,7 @@ def _slope_cell(one: Slope, star: str = "") -> Cell:
     told = one.slope
     if told.value is None:
         return Cell("–", hint=one.reason or "")
-    interval = f"[{signed(told.interval[0])} {signed(told.interval[1])}]" if told.interval else ""
-    return _under(signed(told.value) + star, told, interval)
+    return _under(signed(told.value) + star, told, bracketed_points(told))
 
 
 def _under(text: str, told: Number, interval: str, css: str = "") -> Cell:

@@ -1,9 +1,9 @@
 """What the tables of a shift report hold: numbers over seeds, curves over levels, slopes, who is best and who is blind.
 
-A number of several seeds is their mean, with Student's interval over the seeds; of one seed it has the record's
-interval over pictures where there is one. A curve is the plain mean over the present cells of the other axis (IS-OOD,
-Tables 1 and 2), or over the levels that all of its levels share ("common"). The slope of one seed has the interval of
-the straight line through its levels.
+A number of several seeds is their mean, with an interval over seeds and pictures; of one seed it has the interval over
+pictures (`errors`). A curve is the plain mean over the present cells of the other axis (IS-OOD, Tables 1 and 2), or
+over the levels that all of its levels share ("common"). Where records tell no error over pictures, as of metrics other
+than AUROC, slopes have that over the seeds or, of one seed, of the straight line through the levels.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,12 @@ from math import sqrt
 
 import numpy as np
 
-from openworld.metrics import ShiftTrend, seed_spread, shift_trend
-from openworld.metrics.estimate import student_quantile
-from openworld.report.shifts.run import Cells, Judged, ShiftRun, Told
+from openworld.metrics import ShiftTrend, holm, shift_trend
+from openworld.metrics.estimate import ROUNDING, Spread
+from openworld.report.shifts.errors import LEVEL, UNKNOWN, Number, averaged, joint_spread, off_by
+from openworld.report.shifts.run import Cells, Judged, ShiftRun
 
-LEVEL = 0.95
 CHANCE = 0.5
-ANY = (-np.inf, np.inf)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A fraction, its 95 % interval or None, and what that is over: "seeds", "pictures" or "levels"."""
-
-    value: float | None
-    interval: tuple[float, float] | None = None
-    over: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,33 +36,16 @@ class Slope:
     levels: int
     reason: str | None = None
 
-    @property
-    def direction(self) -> int:
-        """1 or -1 where the interval leaves no doubt, 0 where it does or is missing."""
-        if self.slope.interval is None:
-            return 0
-        low, high = self.slope.interval
-        return int(low > 0) - int(high < 0)
-
 
 def overall(run: ShiftRun, judged: Judged, subset: str = "") -> Number:
     """AUROC against the whole pool as the run counts it, or against another of `SUBSETS`."""
-    return of_seeds(run.areas(judged, subset or ("all" if run.cells.id_kept else "unknown")))
-
-
-def of_seeds(areas: Sequence[Told]) -> Number:
-    """The mean of areas {"value", "interval"}, one per seed."""
-    if len(areas) == 1:
+    subset = subset or run.whole
+    areas = run.areas(judged, subset)
+    if len(areas) == 1:  # whose interval keeps inside (0, 1) by itself
         interval = areas[0]["interval"]
         return Number(areas[0]["value"], tuple(interval) if interval else None, "pictures")
-    return averaged([one["value"] for one in areas], (0.0, 1.0))
-
-
-def averaged(values: Sequence[float | None], limits: tuple[float, float] = ANY) -> Number:
-    """The mean over seeds with Student's interval; None where a seed has no number."""
-    if not values or None in values or not np.isfinite(values).all():
-        return Number(None)
-    return Number(float(np.mean(values)), seed_spread(values, limits).interval(), "seeds")
+    pictures = [joint_spread(one, {judged.detector: 1}) for one in run.joint(judged, subset)]
+    return averaged([one["value"] for one in areas], (0.0, 1.0), pictures)
 
 
 def curves(cells: Cells, judged: Judged, axis: str, metric: str = "auroc", *, common: bool = False) -> np.ndarray:
@@ -87,10 +60,34 @@ def slope(cells: Cells, judged: Judged, axis: str, metric: str = "auroc", *, com
     values = [one.slope for one in told]
     correlations = [one.correlation for one in told]
     correlation = None if None in correlations else float(np.mean(correlations))
-    if len(told) == 1 and values[0] is not None:
-        curve = curves(cells, judged, axis, metric, common=common)[0]
-        return Slope(Number(values[0], line_interval(curve), "levels"), correlation, told[0].n, told[0].reason)
-    return Slope(averaged(values), correlation, told[0].n, told[0].reason)
+    joint = cells.joint(judged, axis, common=common) if metric == "auroc" else [None]
+    if len(told) == 1 and values[0] is not None and joint == [None]:
+        found = line_spread(curves(cells, judged, axis, metric, common=common)[0])
+        return Slope(off_by(values[0], found, "levels"), correlation, told[0].n, told[0].reason)
+    pictures = [joint_spread(one, {judged.detector: 1}) for one in joint]
+    return Slope(averaged(values, pictures=pictures), correlation, told[0].n, told[0].reason)
+
+
+def shown(slopes: Sequence[Slope]) -> list[int]:
+    """1 or -1 for slopes that are shown to rise or fall, Holm's correction over all of them counted; else 0."""
+    corrected = holm([one.slope.p_value for one in slopes])
+    sure = (p_value is not None and p_value < 1 - LEVEL for p_value in corrected)
+    return [int(np.sign(one.slope.value)) if told else 0 for one, told in zip(slopes, sure, strict=True)]
+
+
+def bands(cells: Cells, judged: Judged, axis: str, *, common: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """What lies behind a curve of the AUROC, two float[L]; the curve itself where nothing is known.
+
+    Of one seed it is the interval of every level over pictures, of several the lowest and the highest seed.
+    """
+    found = curves(cells, judged, axis, common=common)
+    low, high = found.min(axis=0), found.max(axis=0)
+    (told, *more), kind = cells.told[judged.model], "common" if common else "all"
+    if more or "joint" not in told:
+        return low, high
+    ends = told["detectors"][judged.detector]["over_pictures"][axis][kind]["curve"]
+    both = np.array([one or (None, None) for one in ends], float).T
+    return tuple(np.where(np.isfinite(end), end, own) for end, own in zip(both, (low, high), strict=True))
 
 
 @lru_cache(maxsize=4096)  # a page asks for the same trends in several tables
@@ -99,25 +96,25 @@ def _trends(cells: Cells, judged: Judged, metric: str, common: bool) -> tuple[Sh
     return tuple(shift_trend(table, cells.present, common=common) for table in cells.values[metric][judged])
 
 
-def line_interval(curve: np.ndarray) -> tuple[float, float] | None:
-    """The 95 % interval of the slope of the straight line through a curve; None for fewer than three levels.
+def line_spread(curve: np.ndarray) -> Spread:
+    """The error of the slope of the straight line through a curve; none for fewer than three levels.
 
     Args:
         curve: float[L], NaN at a level that is left out.
 
-    >>> low, high = line_interval(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
-    >>> round(low, 2), round(high, 2)
-    (-10.5, 11.5)
+    >>> found = line_spread(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
+    >>> round(found.standard_error, 3), found.degrees_of_freedom
+    (0.866, 1)
     """
     x = np.flatnonzero(np.isfinite(curve)).astype(np.float64)
     y = curve[np.isfinite(curve)]
     if x.size < 3:
-        return None
+        return UNKNOWN
     x -= x.mean()
     rise = float(x @ y / (x @ x))
     rest = y - y.mean() - rise * x
-    half = student_quantile(LEVEL, x.size - 2) * sqrt(float(rest @ rest) / (x.size - 2) / float(x @ x))
-    return rise - half, rise + half
+    error = sqrt(float(rest @ rest) / (x.size - 2) / float(x @ x))
+    return Spread(error, x.size - 2) if error > ROUNDING else UNKNOWN
 
 
 def ends(curve: np.ndarray) -> tuple[float | None, float | None]:
@@ -165,9 +162,13 @@ def firsts(cells: Cells, judged: Sequence[Judged]) -> dict[Judged, np.ndarray]:
 
 def leader(run: ShiftRun) -> Judged | None:
     """The largest AUROC against the whole pool; None where nobody has one."""
+    return next(iter(ranked(run)), None)
+
+
+def ranked(run: ShiftRun) -> list[Judged]:
+    """Those that have an AUROC against the whole pool, the largest first."""
     found = {one: overall(run, one).value for one in run.judged}
-    known = {one: value for one, value in found.items() if value is not None}
-    return max(known, key=known.__getitem__, default=None)
+    return sorted((one for one, value in found.items() if value is not None), key=lambda one: -found[one])
 
 
 def mixed(over_all: Slope, over_common: Slope) -> bool:

@@ -1,16 +1,18 @@
 """Two runs of incremental shift side by side: the same detectors on the same pool, number by number.
 
-Differences have Student's interval over the seeds that both runs have, seed against seed; nothing is tested over
-pictures, for records do not tell which of them belong together.
+Differences are paired, seed against seed and picture against picture (`gaps`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.report.shifts.numbers import Number, averaged, means, overall, slope
+from openworld.metrics import holm
+from openworld.report.shifts.errors import Number
+from openworld.report.shifts.gaps import gap
+from openworld.report.shifts.numbers import means, overall, slope
 from openworld.report.shifts.run import AXES, Judged, ShiftRun
 
 PICTURES = ("pool", "test pictures")
@@ -23,7 +25,8 @@ class ShiftPair:
 
     Args:
         title: what it is called, with both models where they differ.
-        first, second: AUROC against the whole pool. difference: second - first.
+        first, second: AUROC against the whole pool.
+        difference: second - first; its p-value is corrected for all pairs (Holm).
         cells: mean difference over the cells that both have; None where there are none.
         slopes: by axis, slopes on common cells in the first and the second run.
     """
@@ -54,7 +57,12 @@ def compare_shifts(first: ShiftRun, second: ShiftRun, names: Sequence[str]) -> t
     found = [(one, other) for one in first.judged for other in second.judged if _alike(one, other, alone)]
     if not found:
         raise OpenworldError(f"{names[0]} and {names[1]} have no detector of the same name and model in common.")
-    return tuple(_pair((first, one), (second, other)) for one, other in found)
+    pairs = [_pair((first, one), (second, other)) for one, other in found]
+    corrected = holm([one.difference.p_value for one in pairs])
+    return tuple(
+        replace(one, difference=replace(one.difference, p_value=p_value))
+        for one, p_value in zip(pairs, corrected, strict=True)
+    )
 
 
 def _alike(one: Judged, other: Judged, alone: bool) -> bool:
@@ -72,21 +80,7 @@ def _pair(first: tuple[ShiftRun, Judged], second: tuple[ShiftRun, Judged]) -> Sh
         for axis in AXES
     }
     cells = float(apart[both].mean()) if both.any() else None
-    return ShiftPair(title, overall(before, one), overall(after, other), _difference(first, second), cells, slopes)
-
-
-def _difference(first: tuple[ShiftRun, Judged], second: tuple[ShiftRun, Judged]) -> Number:
-    """Of the means of all seeds; its interval over the common seeds, where there are several and no others."""
-    subset = "all" if first[0].cells.id_kept else "unknown"
-    by_seed = [
-        {seed: told["value"] for seed, told in zip(run.seeds(one.model), run.areas(one, subset), strict=True)}
-        for run, one in (first, second)
-    ]
-    if by_seed[0].keys() == by_seed[1].keys():
-        values = [by_seed[1][seed] - by_seed[0][seed] for seed in by_seed[0]]
-        return averaged(values, (-1.0, 1.0))
-    means_of = [averaged(list(one.values())).value for one in by_seed]
-    return Number(None if None in means_of else means_of[1] - means_of[0])
+    return ShiftPair(title, overall(before, one), overall(after, other), gap(second, first), cells, slopes)
 
 
 def _pictures(run: ShiftRun) -> dict[str, str]:

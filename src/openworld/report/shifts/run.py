@@ -59,6 +59,7 @@ class Cells:
         present: bool[R, C], False where a cell is N/A.
         values: by metric and judged detector float[S, R, C], a table per seed, NaN where a cell is N/A.
         low, high: the same of the ends of AUROC's interval over pictures; NaN where there is none.
+        told: by model what the records tell of these cells, a record per seed.
     """
 
     id_kept: bool
@@ -67,6 +68,12 @@ class Cells:
     values: Mapping[str, Mapping[Judged, np.ndarray]]
     low: Mapping[Judged, np.ndarray]
     high: Mapping[Judged, np.ndarray]
+    told: Mapping[str, Sequence[Told]]
+
+    def joint(self, judged: Judged, axis: str, *, common: bool) -> list[Told | None]:
+        """How the slopes of its model's detectors err together over pictures, by seed; None where it is not known."""
+        kind = "common" if common else "all"
+        return [one["joint"][axis][kind] if "joint" in one else None for one in self.told[judged.model]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +130,15 @@ class ShiftRun:
         """AUROC with its interval against a subset of the whole pool, a key of `SUBSETS`, by seed."""
         return [one["labelling"]["detectors"][judged.detector][subset] for one in self.of(judged.model)]
 
+    def joint(self, judged: Judged, subset: str) -> list[Told | None]:
+        """How these AUROCs of all its model's detectors err together over pictures, by seed; None where unknown."""
+        return [one["labelling"].get("joint", {}).get(subset) for one in self.of(judged.model)]
+
+    @property
+    def whole(self) -> str:
+        """The subset that is the whole pool as the run counts it."""
+        return "all" if self.cells.id_kept else "unknown"
+
     def _counted(self, of) -> Cells:
         parts = [of(one) for one in self.told]
         counts = np.array(parts[0]["counts"])
@@ -134,7 +150,8 @@ class ShiftRun:
         values = {name: {one: _stacked(table, name) for one, table in tables.items()} for name in METRICS}
         ends = [{one: _stacked(table, "auroc", end) for one, table in tables.items()} for end in (0, 1)]
         present = np.isfinite(next(iter(values["auroc"].values()))[0])
-        return Cells(bool(parts[0]["id_kept"]), counts, present, values, *ends)
+        told = {model: [of(one) for one in self.of(model)] for model in self.models}
+        return Cells(bool(parts[0]["id_kept"]), counts, present, values, *ends, told)
 
 
 def load_shifts(folder: Path | str) -> ShiftRun:

@@ -1,7 +1,8 @@
 """The verdict on a run of incremental shift: does either shift raise the AUROC, who is best where, who is blind.
 
-A direction is claimed for an axis where most detectors' slopes leave no doubt on the common cells, for over all cells
-the mix may make a trend; where it does, this is said. Who is best was chosen on the pictures it is judged on.
+A direction is claimed for an axis where most detectors' slopes are shown, after Holm's correction over all of them, on
+the common cells, for over all cells the mix may make a trend; where it does, this is said. Who is best was chosen on
+the pictures it is judged on; whether it is above the next is tested on the same pictures.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.report.figures.figure import percent, signed
+from openworld.report.shifts.gaps import lead
 from openworld.report.shifts.numbers import (
     Slope,
     blind,
@@ -19,11 +21,12 @@ from openworld.report.shifts.numbers import (
     leader,
     mixed,
     overall,
+    shown,
     slope,
     turned,
 )
 from openworld.report.shifts.run import AXES, Judged, ShiftRun
-from openworld.report.shifts.words import NAMED, counted, number, seeds_told
+from openworld.report.shifts.words import NAMED, bracketed_points, counted, number, seeds_told
 from openworld.report.verdict import listed
 
 
@@ -52,14 +55,18 @@ class AxisTrend:
         return self.common if any(one.slope.value is not None for one in self.common) else self.everything
 
     @property
+    def signs(self) -> list[int]:
+        """1 or -1 for those of `judged` whose slope is shown, else 0."""
+        return shown(self.judged)
+
+    @property
     def mixed(self) -> int:
         """For how many detectors the mix of cells makes the trend."""
         return sum(map(mixed, self.everything, self.common))
 
 
-def direction(slopes: Sequence[Slope]) -> int:
-    """1 or -1 where more than half of the detectors leave no doubt about it, else 0."""
-    signs = [one.direction for one in slopes]
+def direction(signs: Sequence[int]) -> int:
+    """1 or -1 where it is that of more than half of the detectors, else 0."""
     return next((sign for sign in (1, -1) if 2 * signs.count(sign) > len(signs)), 0)
 
 
@@ -72,7 +79,7 @@ def axis_sentence(run: ShiftRun, axis: str) -> str:
     verb = {1: "raises the AUROC", -1: "lowers the AUROC", 0: "is not shown to move the AUROC one way"}
     where = f" Read on the {other} that all its levels share." * common
     told = (
-        f"{axis.capitalize()} shift ({AXES[axis]}) {verb[direction(found.judged)]}: {_sizes(run, found, axis)}.{where}"
+        f"{axis.capitalize()} shift ({AXES[axis]}) {verb[direction(found.signs)]}: {_sizes(run, found, axis)}.{where}"
     )
     return f"{told} {_warning(found, other)}".rstrip()
 
@@ -81,19 +88,19 @@ def _sizes(run: ShiftRun, found: AxisTrend, axis: str) -> str:
     """Points per level, model by model, or on average where there are many."""
     models, common = run.models, found.judged is found.common
     if len(models) > NAMED:
-        return _size(found.judged, _reached(run, run.judged, axis, common))
+        return _size(found.judged, found.signs, _reached(run, run.judged, axis, common))
     parts = []
     for model in models:
         places = [place for place, one in enumerate(run.judged) if one.model == model]
         reached = _reached(run, [run.judged[place] for place in places], axis, common)
         who = f"of {model} " * (len(models) > 1)
-        parts.append(f"{who}{_size([found.judged[place] for place in places], reached)}")
+        own = ([of[place] for place in places] for of in (found.judged, found.signs))
+        parts.append(f"{who}{_size(*own, reached)}")
     return "; ".join(parts)
 
 
-def _size(slopes: Sequence[Slope], reached: str) -> str:
+def _size(slopes: Sequence[Slope], signs: Sequence[int], reached: str) -> str:
     """The mean slope and for how many detectors it is beyond doubt."""
-    signs = [one.direction for one in slopes]
     up, down = signs.count(1), signs.count(-1)
     clear = " and ".join([f"up for {up}"] * bool(up) + [f"down for {down}"] * bool(down))
     sure = f"clearly {clear} of {len(signs)} detectors" if clear else f"clear for none of {len(signs)} detectors"
@@ -139,7 +146,18 @@ def _best(run: ShiftRun) -> str:
     told += f"{counts[best]} of {present} cells"
     named = [f"{one.title} in {counts[one]} ({_where(found[one])})" for one in others[:NAMED]]
     more = [f"{len(others) - NAMED} more in some"] if len(others) > NAMED else []
-    return f"{told}; {listed(named + more)}." if named else f"{told}."
+    return f"{told}; {listed(named + more)}.{_ahead(run)}" if named else f"{told}.{_ahead(run)}"
+
+
+def _ahead(run: ShiftRun) -> str:
+    """Whether the best is shown to be above the next; "" where that cannot be tested."""
+    found = lead(run)
+    if found is None or found.ahead.interval is None:
+        return ""
+    far = f"{signed(found.ahead.value)} {bracketed_points(found.ahead)} points over {found.ahead.over}"
+    verb = "is shown" if found.shown else "is not shown"
+    many = f", corrected for {found.others} comparisons" * (found.others > 1)
+    return f" {found.best.title} {verb} to be above the next, {found.second.title}: {far}{many}."
 
 
 def _where(cells: np.ndarray) -> str:

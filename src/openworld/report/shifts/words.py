@@ -1,14 +1,16 @@
 """How numbers of a shift report are written: points with intervals, slopes in points per level, captions."""
 
+from collections.abc import Iterable
+
 from openworld.report.figures.figure import percent, signed
-from openworld.report.shifts.numbers import Number, Slope
-from openworld.report.shifts.run import ShiftRun
+from openworld.report.shifts.numbers import Number, Slope, overall, slope
+from openworld.report.shifts.run import AXES, ShiftRun
 from openworld.report.tables import bracketed
 from openworld.report.verdict import listed
 
 LEVELS = "Levels count from 0, the nearest to the training pictures"
 NAMED = 3  # models or detectors that a sentence names
-PICTURES, LINE = "over pictures", "of the straight line through the levels"
+LINE = "of the straight line through the levels"
 
 
 def number(one: Number) -> str:
@@ -29,8 +31,16 @@ def sloped(one: Slope) -> str:
     told = one.slope
     if told.value is None:
         return "–"
-    interval = f" [{signed(told.interval[0])} {signed(told.interval[1])}]" if told.interval else ""
-    return signed(told.value) + interval
+    return f"{signed(told.value)} {bracketed_points(told)}".rstrip()
+
+
+def bracketed_points(one: Number) -> str:
+    """The interval of a difference or slope, signed points; "" where there is none.
+
+    >>> bracketed_points(Number(0.062, (0.05, 0.074)))
+    '[+5.0 +7.4]'
+    """
+    return f"[{signed(one.interval[0])} {signed(one.interval[1])}]" if one.interval else ""
 
 
 def correlated(one: Slope) -> str:
@@ -50,15 +60,22 @@ def spanned(ends: tuple[float | None, float | None]) -> str:
     return f"{percent(ends[0])} → {percent(ends[1])}"
 
 
-def over(run: ShiftRun, one_seed: str) -> str:
-    """Over what intervals are; `one_seed` says so for a model of one seed.
+def over(numbers: Iterable[Number]) -> str:
+    """Over what the intervals of a table are; "" where it has none.
 
-    >>> over(ShiftRun(({"model": "resnet-8", "seed": 0}, {"model": "resnet-8", "seed": 1})), "over pictures")
-    '[95 % over the seeds]'
+    >>> over([Number(0.5, (0.4, 0.6), "pictures"), Number(0.5)])
+    '[95 % over pictures]'
     """
-    several = {len(run.seeds(model)) > 1 for model in run.models}
-    told = {(True,): "over the seeds", (False,): one_seed}
-    return f"[95 % {told.get(tuple(several), f'over the seeds; of one seed {one_seed}')}]"
+    kinds = dict.fromkeys(one.over for one in numbers if one.interval)
+    told = [LINE if kind == "levels" else f"over {kind}" for kind in kinds]
+    return f"[95 % {' or '.join(told)}]" if told else ""
+
+
+def over_slopes(run: ShiftRun, metric: str = "auroc") -> str:
+    """Over what the intervals of all slopes of a metric are."""
+    kinds = [(axis, common) for axis in AXES for common in (False, True)]
+    found = (slope(run.cells, one, axis, metric, common=common) for one in run.judged for axis, common in kinds)
+    return over(one.slope for one in found)
 
 
 def counted(run: ShiftRun) -> str:
@@ -72,10 +89,10 @@ def counted(run: ShiftRun) -> str:
 
 def caption(run: ShiftRun) -> str:
     """What the numbers of the main table are."""
-    cells = run.cells
+    cells, whole = run.cells, over(overall(run, one) for one in run.judged)
     return (
-        f"AUROC, percent, against the whole pool {over(run, PICTURES)} and at the nearest → farthest level, mean of "
-        f"its cells; slopes in points per level {over(run, LINE)}, over all cells that are there and over common ones, "
+        f"AUROC, percent, against the whole pool {whole} and at the nearest → farthest level, mean of its cells; "
+        f"slopes in points per level {over_slopes(run)}, over all cells that are there and over common ones, "
         f"of levels of the other axis that all levels share. {LEVELS}; N/A cells (fewer than {run.least} pictures: "
         f"{int((~cells.present).sum())} of {cells.present.size}) count nowhere; {counted(run)}."
     )

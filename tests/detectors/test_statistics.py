@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from openworld import OpenworldError
 from openworld.detectors import Seen
 from openworld.detectors.bank import Bank
-from openworld.detectors.gathering import ClassSums, Mean, Products, percentile
+from openworld.detectors.statistics import ClassSums, Mean, Products, percentile
 
 
 def rows(count=50, width=4, seed=0):

@@ -11,9 +11,7 @@ import numpy as np
 
 from openworld._arrays import require_length
 from openworld.metrics import OpenworldAUC, openworld_auc
-from openworld.shift import ShiftGrid
-
-PARTS = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc")
+from openworld.shift.grid import ShiftGrid
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,21 +83,6 @@ def open_world_in_same_looks(
         (),
         tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(own)),
     )
-
-
-def parts_told(found: OpenworldAUC | None) -> dict | None:
-    """A result as a record holds it: `PARTS`, the interval of each, counts of images; None for none.
-
-    >>> told = parts_told(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
-    >>> told["openworld_auc"], told["new_accuracy"], told["auroc"]
-    (0.25, 0.5, 0.75)
-    """
-    if found is None:
-        return None
-    estimates = {name: found.estimate(name) for name in PARTS}
-    told = {name: one.value for name, one in estimates.items()}
-    intervals = {name: one.interval() for name, one in estimates.items()}
-    return told | {"intervals": intervals, "n_base": found.n_base, "n_new": found.n_new}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,29 @@
+"""What the command line says of dynamic scenarios: a table per course, of many courses one per scenario."""
+
+from pathlib import Path
+
+from openworld import report
+
+MORE = "As text: openworld report {folder} --table markdown"
+
+load, export = report.load_courses, report.export_courses
+
+
+def build(folder: Path, *, output: Path | None = None, run=None) -> Path:
+    """The page; it tells more than tables, so `run` spares nothing."""
+    return report.build_courses(folder, output=output)
+
+
+def say(tables, out) -> None:
+    """A table per course; of many courses one per scenario, with the means over its courses."""
+    many = len(tables) > report.MANY
+    for table in report.scenario_tables(tables) if many else tables:
+        title = table.title if many else table.key.title
+        out.print(f"\n{title}", style="bold", markup=False)
+        out.print(report.terminal_scenario(table) if many else report.terminal_course(table))
+    out.print(f"\n{report.terminal_legend(tables[0].yardstick)}", markup=False)
+    if many:
+        out.print(f"Every one of the {len(tables)} courses is in the report.", markup=False)
+
+
+TABLES = {"text": say}

@@ -1,0 +1,19 @@
+"""What the command line says of generalisation: means over the targets of a kind; else all as of recognition."""
+
+from openworld import report
+from openworld.cli import _tell_recognition as recognition
+from openworld.cli._tell_recognition import TABLES, build, compare, export, load
+
+__all__ = ["MORE", "TABLES", "build", "compare", "export", "load", "say"]
+
+MORE = "Target by target: openworld report {folder} --table text"
+
+
+def say(summary, out) -> None:
+    """A table per kind of target; target by target where learners lack some."""
+    reached = report.reaches(summary)
+    for reach in reached:
+        out.print(f"\nOpenworldAUC in {reach.heading}", style="bold", markup=False)
+        out.print(report.terminal_reach(reach))
+    if not reached:
+        recognition.say(summary, out)

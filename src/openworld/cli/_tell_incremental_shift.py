@@ -1,0 +1,69 @@
+"""What the command line says of incremental shift: a line per detector, what either shift does, two runs of a pool."""
+
+from pathlib import Path
+
+from openworld import report
+
+MORE = "Cell by cell: openworld report {folder} --table markdown"
+
+load, build, export = report.load_shifts, report.build_shifts, report.export_shifts
+
+
+def say(run, out) -> None:
+    """A line per model and detector, and the verdict but for what it rests on."""
+    out.print("\nDetectors over cells of semantic and covariate shift", style="bold", markup=False)
+    out.print(report.terminal_shifts(run))
+    for sentence in report.shift_verdict(run)[:-1]:
+        out.print(f"\n{sentence}", markup=False)
+    out.print()
+
+
+TABLES = {"text": say}
+
+
+def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
+    """Detectors of two runs of one pool side by side; always their AUROC, whatever `of` is."""
+    import json
+    from dataclasses import asdict
+
+    from openworld.report.shifts.pairing import compare_shifts
+
+    names = str(first), str(second)
+    pairs = compare_shifts(load(first), load(second), names)
+    if as_json:
+        print(json.dumps([asdict(pair) for pair in pairs], indent=1))
+        return
+    out.print(_pairs(pairs, names))
+
+
+def _pairs(pairs, names: tuple[str, str]):
+    from rich.table import Table
+    from rich.text import Text
+
+    from openworld.report.figures.figure import percent, signed
+    from openworld.report.shifts.words import over
+
+    def moved(slopes) -> str:
+        return " → ".join("–" if one is None else signed(one) for one in slopes)
+
+    told = (
+        f"First: {names[0]}. Second: {names[1]}. AUROC against the whole pool, percent, means over the seeds; "
+        f"difference: second - first, paired {over(pair.difference for pair in pairs)}, bold where it is shown to be "
+        "none of chance (p < .05 after Holm over all pairs); cells: mean difference over cells; slopes in points per "
+        "level on common cells."
+    )
+    table = Table(box=None, pad_edge=False, caption=Text(told), caption_justify="left")
+    table.add_column("")
+    for heading in ("first", "second", "difference", "cells", "semantic slope", "covariate slope"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for pair in pairs:
+        apart = pair.difference
+        difference = "–" if apart.value is None else signed(apart.value)
+        if apart.interval:
+            difference += f" [{signed(apart.interval[0])} {signed(apart.interval[1])}]"
+        cells = "–" if pair.cells is None else signed(pair.cells)
+        numbers = (percent(pair.first.value), percent(pair.second.value), difference, cells)
+        sure = apart.p_value is not None and apart.p_value < 0.05
+        row = (pair.title, *numbers, *map(moved, pair.slopes.values()))
+        table.add_row(*map(Text, row), style="bold" if sure else "")
+    return table

@@ -1,0 +1,143 @@
+"""What the command line says of recognition: a table per setting, where the points go, and paired tests of two runs."""
+
+from pathlib import Path
+
+from openworld import report
+from openworld._errors import OpenworldError
+
+MORE = "Again with your own data: openworld run --help"
+
+
+def load(folder: Path):
+    """A `Summary` of the run."""
+    return report.summarise(report.load(folder).outcomes)
+
+
+def build(folder: Path, *, output: Path | None = None, run=None) -> Path:
+    """The page; it tells more than a summary, so `run` spares nothing."""
+    return report.build(folder, output=output)
+
+
+def say(summary, out) -> None:
+    """Every table with where the points of its best learner go; headed by its title where there are several."""
+    for table in summary.tables:
+        if len(summary.tables) > 1:
+            out.print(f"\n{table.title}", style="bold", markup=False)
+        say_table(table, [table.best], out)
+        say_operating(table, out)
+
+
+def say_table(table, rows, out) -> None:
+    """A table, and for some of its rows where the points go, or why that cannot be said."""
+    out.print(report.terminal_table(table))
+    for row in rows:
+        out.print(_why_none(row) if row.openworld_auc is None else report.losses_line(row), markup=False)
+
+
+def say_operating(table, out) -> None:
+    """Where the learners are run, if the run has chosen that: a table, and of the preferred one a sentence."""
+    from openworld.report.operating import all_run_at, preferred, sentence, why_none
+    from openworld.report.operating_tables import terminal_operating
+
+    found = all_run_at(table)
+    if found:
+        best = preferred(found)
+        out.print()
+        out.print(terminal_operating(table))
+        out.print(why_none(found) if best is None else sentence(best), markup=False)
+
+
+def say_mixtures(summary, out) -> None:
+    """Learners with one half of the classes shrunk."""
+    for table, drawn in zip(summary.tables, _mixtures(summary), strict=True):
+        out.print(f"\n{table.title}", style="bold", markup=False)
+        out.print(drawn)
+
+
+TABLES = {"text": say, "mixtures": say_mixtures}
+
+
+def export(summary, form: str) -> str:
+    """The tables, or with "mixtures-csv" those of other mixes."""
+    from openworld.report.mix_tables import mixes_csv
+
+    if form != "mixtures-csv":
+        return report.export(summary, form)
+    _mixtures(summary)
+    return mixes_csv(summary.tables)
+
+
+def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
+    """Learners of two runs, paired picture by picture."""
+    import json
+    from dataclasses import asdict
+
+    from openworld.report.asked import asked_differently
+    from openworld.report.pairing import compare_runs
+
+    names = str(first), str(second)
+    runs = report.load(first), report.load(second)
+    found = compare_runs(runs[0].outcomes, runs[1].outcomes, of, names)
+    known = {field for field, _, _ in found.changed} | {"dataset"}
+    asked = [one for one in asked_differently(*runs) if one[0] not in known]
+    if as_json:
+        rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
+        print(json.dumps(asdict(found) | {"pairs": rows, "asked_differently": asked}, indent=1))
+        return
+    for field, before, after in [*found.changed, *asked]:
+        out.print(f"{field.replace('_', ' ')}: {before} → {after}", markup=False)
+    out.print(_pairs(found, names))
+    for sentence in found.unpaired:
+        out.print(f"Not compared: {sentence}.", style="dim", markup=False)
+
+
+def _why_none(row) -> str:
+    reasons = {outcome.metrics["openworld_auc"]["reason"]: None for outcome in row.outcomes}
+    return f"{row.learner} has no OpenworldAUC: {'; '.join(filter(None, reasons))}."
+
+
+def _mixtures(summary) -> list:
+    from openworld.report.mix_tables import terminal_mixes
+
+    drawn = [terminal_mixes(table) for table in summary.tables]
+    if None in drawn:
+        raise OpenworldError("these records hold no other mixes of base and new images; only a run of ours draws them.")
+    return drawn
+
+
+def _pairs(found, names: tuple[str, str]):
+    from rich.table import Table
+    from rich.text import Text
+
+    from openworld.report.figures.figure import percent, signed
+
+    table = Table(box=None, pad_edge=False, caption=_caption(found, names), caption_justify="left")
+    table.add_column("")
+    for heading in ("first", "second", "difference"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("second against first")
+    for pair in found.pairs:
+        difference = "–" if pair.test.difference is None else signed(pair.test.difference)
+        if pair.interval:
+            difference += f" [{signed(pair.interval[0])} {signed(pair.interval[1])}]"
+        cells = (pair.title, percent(pair.first), percent(pair.second), difference, pair.verdict)
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _caption(found, names: tuple[str, str]):
+    from rich.text import Text
+
+    def span(values) -> str:
+        return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"
+
+    images, groups = span([pair.images for pair in found.pairs]), span([pair.groups for pair in found.pairs])
+    clustered = f" in {groups} groups" if groups != images else ""
+    counts = [len(pair.seeds) for pair in found.pairs]
+    seeds = f"mean of {span(counts)} seed" if max(counts) == 1 else f"means of {span(counts)} seeds"
+    tested = sum(pair.test.p is not None for pair in found.pairs)
+    corrected = f"; p after Holm over {tested} tests" if tested > 1 else ""
+    return Text(
+        f"First: {names[0]}. Second: {names[1]}. {found.of}, percent; {seeds}; [95 % over images, "
+        f"n = {images}{clustered}, given the seeds]{corrected}."
+    )

@@ -1,0 +1,26 @@
+"""The small classifier of `openworld.testing`, its pictures, and all that may be seen of them, some labels wrong."""
+
+from dataclasses import replace
+from functools import cache
+
+import torch
+
+from openworld.detectors import ODIN, AdaSCALE, Seen
+from openworld.testing import small_pictures, small_seen
+from openworld.testing._classifier import COLOURS
+
+MOVED = (ODIN().perturbation, AdaSCALE().perturbation)
+
+
+def pictures(seed: int, count: int) -> torch.Tensor:
+    """float32[count, 3, 8, 8]."""
+    return small_pictures(seed, count)[0]
+
+
+@cache
+def whole(seed: int = 1, count: int = 90) -> Seen:
+    """Everything that any detector may look at; labels are what the model predicts, every fifth one wrong."""
+    seen = small_seen(seed, count, perturbations=MOVED)
+    labels = seen.predictions.clone()
+    labels[::5] = (labels[::5] + 1) % COLOURS
+    return replace(seen, labels=labels)

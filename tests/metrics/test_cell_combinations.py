@@ -1,0 +1,144 @@
+"""Sums of cells: one cell is `auroc`; slopes against the jackknife, bootstrap and DeLong's paired test; refusals."""
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.metrics import auroc, paired_test, rank_sides, shift_trend, shift_weights
+from openworld.metrics.by_cell import NOWHERE
+
+CELLS = 6
+SLOPE = np.array([[-1.0, -1, 0, 0, 1, 1]]) / 4
+
+
+def drawn(seed=0, inside=60, outside=90, *, each=1, detectors=2):
+    """Scores of detectors that go together, with ties, cells, and groups that span cells and both sides."""
+    rng = np.random.default_rng(seed)
+    cells = rng.permutation(np.repeat(np.arange(CELLS), outside // CELLS))
+    shared = rng.normal(0, 1, inside + outside)
+    groups = rng.integers(0, (inside + outside) // each, inside + outside)
+    common = rng.normal(0, 1, inside + outside)[groups] if each > 1 else 0
+    scores = [(shared + common + rng.normal(0, 1, shared.size)).round(1) for _ in range(detectors)]
+    scores = np.array(scores)
+    scores[:, inside:] -= 0.3 * cells
+    return scores[:, :inside], scores[:, inside:], cells, (groups[:inside], groups[inside:])
+
+
+def same(found, expected):
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+    assert found.degrees_of_freedom == pytest.approx(expected.degrees_of_freedom, rel=1e-9)
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_one_cell_is_auroc_with_its_error(each):
+    inside, outside, cells, groups = drawn(each=each)
+    found = rank_sides(inside, outside, groups=groups if each > 1 else None).sums(cells, np.eye(CELLS))
+    for cell in range(CELLS):
+        own = cells == cell
+        both = {"in_groups": groups[0], "out_groups": groups[1][own]} if each > 1 else {}
+        one, other = (auroc(a, b[own], **both) for a, b in zip(inside, outside, strict=True))
+        assert found.values[:, cell].tolist() == [one.value, other.value]
+        same(found.spread(cell, [1, 0]), one)
+        same(found.spread(cell, [0, 1]), other)
+        same(found.spread(cell, [1, -1]), paired_test(one, other))
+
+
+def test_two_detectors_are_told_apart_as_by_delong():
+    inside, outside, _, _ = drawn()
+    found = rank_sides(inside, outside).sums(np.zeros(outside.shape[1], int), [[1.0]])
+    # DeLong et al. (1988), equation 5, by NumPy's covariances of the win shares.
+    wins = np.sign(inside[:, :, None] - outside[:, None]) / 2 + 0.5
+    joint = np.cov(wins.mean(axis=2)) / inside.shape[1] + np.cov(wins.mean(axis=1)) / outside.shape[1]
+    assert found.covariance[0] == pytest.approx(joint, rel=1e-9)
+
+
+def test_a_slope_errs_as_the_jackknife_says():
+    inside, outside, cells, _ = drawn(inside=40, outside=72, detectors=1)
+
+    def value(kept_in, kept_out):
+        ranked = rank_sides(inside[:, kept_in], outside[:, kept_out])
+        return float(ranked.sums(cells[kept_out], SLOPE).values[0, 0])
+
+    every = np.arange(40), np.arange(72)
+    parts = [value(np.delete(every[0], one), every[1]) for one in every[0]]
+    variance = 39 / 40 * np.square(np.array(parts) - np.mean(parts)).sum()
+    for cell in range(CELLS):
+        own = np.flatnonzero(cells == cell)
+        parts = [value(every[0], np.delete(every[1], one)) for one in own]
+        variance += (len(own) - 1) / len(own) * np.square(np.array(parts) - np.mean(parts)).sum()
+    found = rank_sides(inside, outside).sums(cells, SLOPE).spread(0, [1])
+    assert found.standard_error == pytest.approx(
+        np.sqrt(variance), rel=1e-9
+    )  # exact: a slope is linear in each picture
+
+
+def test_groups_that_span_cells_and_both_sides_are_drawn_together():
+    inside, outside, cells, groups = drawn(3, 200, 300, each=5)
+    ranked = rank_sides(inside, outside, groups=groups).sums(cells, SLOPE)
+    rng, known = np.random.default_rng(0), np.unique(np.concatenate(groups))
+    members = [[np.flatnonzero(side == one) for one in known] for side in groups]
+    values = []
+    for _ in range(400):
+        picked = rng.integers(0, known.size, known.size)
+        own, other = (np.concatenate([side[one] for one in picked]) for side in members)
+        values.append(rank_sides(inside[:, own], outside[:, other]).sums(cells[other], SLOPE).values[:, 0])
+    values = np.array(values)
+    # a difference of detectors, too: 400 replicates know a standard deviation to 4 %, and cells are small
+    for contrast in ([1, 0], [1, -1]):
+        expected = np.std(values @ contrast, ddof=1)
+        assert ranked.spread(0, contrast).standard_error == pytest.approx(expected, rel=0.2)
+    alone = rank_sides(inside, outside).sums(cells, SLOPE)
+    assert abs(alone.spread(0, [1, 0]).standard_error / ranked.spread(0, [1, 0]).standard_error - 1) > 0.05
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_the_weights_are_those_of_the_trends(common):
+    rng = np.random.default_rng(1)
+    present = rng.random((5, 4)) > 0.2
+    present[:, 2] = False
+    table = rng.random((5, 4))
+    found, expected = shift_weights(present, common=common), shift_trend(table, present, common=common)
+    for axis in ("semantic", "covariate"):
+        weights, curve = found[axis], getattr(expected, f"{axis}_curve")
+        values = (weights.curve * table).sum(axis=(1, 2))
+        assert values == pytest.approx([value or 0 for value in curve])
+        assert [bool(one.any()) for one in weights.curve] == [value is not None for value in curve]
+        slope = getattr(expected, axis).slope
+        assert (slope is None) if weights.slope is None else (weights.slope * table).sum() == pytest.approx(slope)
+
+
+def test_pictures_without_a_cell_count_nowhere():
+    inside, outside, cells, _ = drawn()
+    kept = cells < 4
+    some = rank_sides(inside, outside).sums(np.where(kept, cells, NOWHERE), SLOPE[:, :4])
+    alone = rank_sides(inside, outside[:, kept]).sums(cells[kept], SLOPE[:, :4])
+    assert np.array_equal(some.values, alone.values) and np.array_equal(some.covariance, alone.covariance)
+
+
+def test_what_has_no_error_says_why():
+    ranked = rank_sides([[3.0, 2], [3, 2]], [[1.0, 0, 2.5], [1, 0, 2.5]])
+    found = ranked.sums([0, 0, 1], [[1, 0], [0, 1], [0, 0]])
+    assert [found.spread(number, [1, 0]).standard_error for number in range(3)] == [None] * 3
+    assert "no two samples" in found.spread(0, [1, 0]).reason  # all win, and that is no evidence
+    assert found.spread(1, [1, 0]).reason == "a cell has fewer than 2 independent pictures"
+    few = rank_sides([[1.0]], [[0.0, 2]]).sums([0, 0], [[1]])
+    assert "2 independent in-distribution" in few.spread(0, [1]).reason
+    same_twice = rank_sides([[3.0, 1], [3, 1]], [[2.0, 0], [2, 0]]).sums([0, 0], [[1]])
+    assert same_twice.spread(0, [1, -1]).reason and same_twice.spread(0, [1, 0]).standard_error
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rank_sides([[np.nan]], [[1.0]]), "in_scores .* NaN"),
+        (lambda: rank_sides([1.0], [[1.0]]), "in_scores has shape"),
+        (lambda: rank_sides([[1.0]], [[1.0], [2.0]]), "2 entries, expected 1"),
+        (lambda: rank_sides([[]], [[1.0]]), "no in-distribution score"),
+        (lambda: rank_sides([[1.0]], [[1.0]], groups=([0], [0, 1])), "out_groups has 2"),
+        (lambda: rank_sides([[1.0]], [[1.0]]).sums([1], [[1.0]]), "from 1 to 1"),
+        (lambda: rank_sides([[1.0]], [[1.0]]).sums([0], [[1.0, 1.0]]), "cell 1 has a weight and no picture"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(OpenworldError, match=message):
+        call()
