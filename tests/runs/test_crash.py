@@ -1,34 +1,17 @@
 """The crash story: whenever a run is killed, starting it again ends with the bytes of an uninterrupted run."""
 
-import contextlib
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from driven import finish, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
 
 from openworld.runs import RunStore, Unit
 
-DRIVER = Path(__file__).with_name("crash_driver.py")
 posix_only = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and fork")
-
-
-def start(*arguments, **options):
-    return subprocess.Popen(
-        [sys.executable, str(DRIVER), *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options
-    )
-
-
-def finish(*arguments):
-    process = start(*arguments)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    return output
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +19,6 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     finish("run", folder, 1, 0)
     return folder
-
-
-def no_leftovers(folder):
-    return not list(folder.rglob(".writing/*")) and not list(folder.glob(".*.writing"))
 
 
 @posix_only
@@ -86,19 +65,6 @@ def test_killed_from_outside_again_and_again(tmp_path, whole, contents, seed):
     assert kills
     finish("run", tmp_path, moments.choice([1, 2]), 0)
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
-
-
-def stop_with_ctrl_c(folder, engine):
-    """Ctrl-C as a terminal sends it, to the driver and all it started, in the middle of units far from their end."""
-    process = start("run", folder, 2, 600.0, engine, start_new_session=True, stderr=subprocess.PIPE)
-    try:
-        assert "started" in process.stdout.readline()
-        os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=120)  # of a busy machine; nothing here waits for a unit
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode != 0 and "KeyboardInterrupt" in errors
 
 
 @posix_only

@@ -5,8 +5,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from driven import finish, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
-from test_crash import finish, no_leftovers, start, stop_with_ctrl_c
 
 from openworld._errors import OpenworldError
 from openworld.runs import RunStore, Unit, execute

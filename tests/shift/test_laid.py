@@ -135,7 +135,7 @@ def test_a_half_can_be_measured_alone(fitted, texts):
         (lambda texts: LAID(steps=3, learning_rate=1e30).fit(texts), "diverged"),
         (lambda texts: Decomposition.of_matrix(torch.ones(3, 3)), r"expected \[D, D\]|halved"),
         (lambda texts: Decomposition(torch.ones(3, 3), torch.ones(4, 2)), "expected"),
-        (lambda texts: load_decomposition("nowhere.safetensors"), "holds no decomposition"),
+        (lambda texts: load_decomposition("nowhere.safetensors"), "there is no file"),
         (lambda texts: overlap(torch.ones(3, 3), torch.ones(4, 2)), "the bases have shapes"),
     ],
 )

@@ -132,7 +132,7 @@ def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
         images=None if ground.quick == 1 else FEWEST_IMAGES,
-        decomposition=DecompositionSpec(ground.backbone, settings={"semantic_width": 112}),
+        decomposition=DecompositionSpec(ground.backbone, taught_by="pictures"),
         seeds=ground.seeds,
     )
 
