@@ -21,6 +21,7 @@ from openworld.report.shifts.numbers import (
     turned,
 )
 from openworld.report.shifts.run import AXES, METRICS
+from openworld.report.shifts.words import caption
 
 MSP = Judged("resnet-8", "MSP", shared=True)
 MCM = Judged("a CLIP", "MCM", shared=True)
@@ -164,6 +165,7 @@ def test_a_run_without_any_cell(shifts_of):
     assert not run.cells.present.any() and ends(curves(run.cells, MSP, "semantic")) == (None, None)
     found = slope(run.cells, MSP, "semantic")
     assert found.slope.value is None and "fewer than two" in found.reason and not mixed(found, found)
+    assert "per level, over" in caption(run)
 
 
 def test_seeds_without_a_number_have_no_mean():

@@ -89,8 +89,8 @@ def test_one_detector_has_a_verdict_without_a_best(one_detector, tmp_path):
 
 def test_a_run_without_any_cell_says_so(shifts_of, tmp_path):
     run = shifts_of(counts=[[3] * 5] * 4)
-    semantic, covariate, *_ = shift_verdict(run)
-    assert "nothing can be said" in semantic and "nothing can be said" in covariate
+    nothing, evidence = shift_verdict(run)
+    assert nothing.startswith("No cell holds 10 pictures") and "in 0 of 20 cells" in evidence
     assert "0 of 20 cells" in render_shifts(tmp_path, run)
 
 

@@ -96,7 +96,7 @@ MODELS = {
     "openworldauc": "CLIP ViT-B/16",
     "openpl": "CLIP ViT-B/16",
     "frap": "CLIP ViT-B/32 and SigLIP ViT-B/16 as references",
-    "is-ood": "ResNet-50 of ImageNet-1K",
+    "is-ood": "ResNet-50 of ImageNet-1K (Table 3: a CLIP that is not named)",
 }
 """Paper -> the pretrained model behind its numbers."""
 

@@ -32,6 +32,11 @@ from openworld.report.verdict import listed
 
 def shift_verdict(run: ShiftRun) -> list[str]:
     """Sentences: semantic shift, covariate shift, the best detectors, blind cells, and what this rests on."""
+    if not run.cells.present.any():
+        none = (
+            f"No cell holds {run.least} pictures, so nothing can be said of shift by cell; give a larger pool, fewer "
+        )
+        return [f"{none}levels, or a lower `least`.", _evidence(run)]
     parts = (*(axis_sentence(run, axis) for axis in AXES), _best(run), _blind(run), _evidence(run))
     return [sentence for sentence in parts if sentence]
 

@@ -90,9 +90,10 @@ def counted(run: ShiftRun) -> str:
 def caption(run: ShiftRun) -> str:
     """What the numbers of the main table are."""
     cells, whole = run.cells, over(overall(run, one) for one in run.judged)
+    sure = f" {over_slopes(run)}".rstrip()
     return (
         f"AUROC, percent, against the whole pool {whole} and at the nearest → farthest level, mean of its cells; "
-        f"slopes in points per level {over_slopes(run)}, over all cells that are there and over common ones, "
+        f"slopes in points per level{sure}, over all cells that are there and over common ones, "
         f"of levels of the other axis that all levels share. {LEVELS}; N/A cells (fewer than {run.least} pictures: "
         f"{int((~cells.present).sum())} of {cells.present.size}) count nowhere; {counted(run)}."
     )
