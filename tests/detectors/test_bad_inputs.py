@@ -15,6 +15,7 @@ from torch.nn.functional import linear, normalize
 from openworld import OpenworldError
 from openworld.detectors import (
     DETECTORS,
+    KNN,
     MDS,
     MSP,
     ODIN,
@@ -182,3 +183,9 @@ def test_no_image():
         small_classifier().see(pictures(0, 0))
     with pytest.raises(OpenworldError, match="expected .* one at least|no training image"):
         SHE().fit(torch.empty(0, 4), torch.empty(0, dtype=torch.int64), Head(torch.rand(2, 4)))
+
+
+def test_features_of_another_width_than_in_the_fit():
+    fitted = KNN(k=1).fit(torch.randn(6, 8))
+    with pytest.raises(OpenworldError, match="fitted on features of 8 numbers, and these have 5"):
+        fitted.score(torch.randn(2, 5))

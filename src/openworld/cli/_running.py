@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld import __version__
+from openworld import OpenworldError, __version__
 from openworld.cli import console
 
 
@@ -66,6 +66,7 @@ def perform(spec, given, manner: Manner, out) -> None:
         allow_corrupt=manner.allow_corrupt,
     )
     store = RunStore(manner.folder)
+    _require_free(manner.folder)
     require_data(spec)
     units = module_of(spec).units(spec, machine)
     store.create(given, spec, _provenance(spec, machine))
@@ -79,6 +80,12 @@ def perform(spec, given, manner: Manner, out) -> None:
             for stage in stages_of(spec, machine):
                 _prepare(stage, out, manner)
         _execute(units, store, manner)
+
+
+def _require_free(folder: Path) -> None:
+    """Refuse a folder whose page is not that of a run, and would be written over."""
+    if (folder / "report.html").exists() and not (folder / "run.json").exists():
+        raise OpenworldError(f"--out {folder} holds the page of something else than a run; give another folder.")
 
 
 def _provenance(spec, machine) -> dict:

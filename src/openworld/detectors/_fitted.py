@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from openworld._errors import OpenworldError
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen, require_finite
 from openworld.detectors.texts import Texts
@@ -22,7 +23,7 @@ class Fitted:
     Args:
         detector: its settings. state: what it learned, None for nothing.
         head, texts: of the fit; images to be scored that bring none of their own use these.
-        warnings: sentences about the training images.
+        warnings: sentences about the training images. width: of their features, None where there were none.
     """
 
     detector: Any
@@ -30,6 +31,7 @@ class Fitted:
     head: Head | None = None
     texts: Texts | None = None
     warnings: tuple[str, ...] = ()
+    width: int | None = None
 
     def score(self, features: Tensor | Seen) -> Tensor:
         """How much images look like the training data: larger = more in-distribution.
@@ -74,10 +76,19 @@ def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dic
         completed = {}
         for label, one in fitted.items():
             shown = _completed(part, one, completed)
+            _require_width(shown, one)
             for need in one.detector.needs:
                 shown.require(need, one.detector.name)
             parts[label].append(one.read(shown))
     return {label: torch.cat(found) for label, found in parts.items()}
+
+
+def _require_width(shown: Seen, one: Fitted) -> None:
+    if one.width is not None and shown.features is not None and shown.features.shape[1] != one.width:
+        raise OpenworldError(
+            f"{one.detector.name} was fitted on features of {one.width} numbers, and these have "
+            f"{shown.features.shape[1]}; give features of the same model."
+        )
 
 
 def _completed(part: Seen, one: Fitted, completed: dict[tuple, Seen]) -> Seen:

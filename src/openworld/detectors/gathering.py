@@ -24,6 +24,7 @@ class Gathered:
         detectors: by a label of yours.
         totals: what each statistic has gathered, in the order in which the detectors ask for them; empty for no image.
         head, texts: of the images. least: the smallest feature, where a detector wants it not to be negative.
+        width: how many numbers a feature has, None where there were none.
 
     >>> from openworld.detectors import KNN
     >>> shards = [gather({"KNN": KNN(1)}, [Seen(torch.eye(2)[[place]])], start=place) for place in (0, 1)]
@@ -36,19 +37,22 @@ class Gathered:
     head: Head | None = None
     texts: Texts | None = None
     least: float | None = None
+    width: int | None = None
 
     def merge(self, following: "Gathered") -> "Gathered":
         """What would have been gathered of both in one pass, these images before those that follow.
 
         Sums are those of one pass to rounding in float64; banks are the same.
         Raises:
-            OpenworldError: other detectors or settings, another head, shards of a sample that do not follow one
-                another, a statistic that cannot be merged.
+            OpenworldError: other detectors or settings, another head or width of features, shards of a sample that do
+                not follow one another, a statistic that cannot be merged.
         """
         if dict(self.detectors) != dict(following.detectors):
             raise OpenworldError("the shards were gathered for other detectors or settings; gather both for the same.")
         if self.head and following.head and not _same_head(self.head, following.head):
             raise OpenworldError("the heads of the shards differ; gather both with the same classifier.")
+        if None not in (self.width, following.width) and self.width != following.width:
+            raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
         least = [one for one in (self.least, following.least) if one is not None]
         return Gathered(
             self.detectors,
@@ -56,6 +60,7 @@ class Gathered:
             self.head or following.head,
             self.texts or following.texts,
             min(least, default=None),
+            self.width or following.width,
         )
 
     def fit(self) -> dict[str, Fitted]:
@@ -84,7 +89,7 @@ class Gathered:
         gathered = [totals[statistic] for statistic in asked]
         state = detector.learn(self.head, *gathered) if asked else None
         concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
-        fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns))
+        fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
         return _warned(fitted, self.least) if negative else fitted
 
@@ -112,7 +117,8 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int 
             totals = {one: one.add(total, part) for one, total in totals.items()}
             least = Least().add(least, part) if positive and part.features is not None else least
     context = Seen() if first is None else first
-    return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least)
+    width = None if context.features is None else context.features.shape[1]
+    return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
 
 
 def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:

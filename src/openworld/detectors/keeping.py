@@ -83,6 +83,7 @@ def save_gathered(gathered: Gathered, path: Path | str) -> None:
         "head": take_apart(gathered.head, "head", tensors, OURS),
         "texts": take_apart(gathered.texts, "texts", tensors, OURS),
         "least": gathered.least,
+        "width": gathered.width,
     }
     _write(Path(path), GATHERED, form, tensors)
 
@@ -95,7 +96,7 @@ def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str =
         pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
         totals = tuple(put_together(total, tensors, classes_beside(one)) for one, total in pairs)
         head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-        return Gathered(detectors, totals, head, texts, form["least"])
+        return Gathered(detectors, totals, head, texts, form["least"], form["width"])
 
 
 def _fitted_form(one: Fitted, where: str, tensors: dict[str, Tensor]) -> dict:
@@ -105,6 +106,7 @@ def _fitted_form(one: Fitted, where: str, tensors: dict[str, Tensor]) -> dict:
         "head": take_apart(one.head, f"{where}.head", tensors, OURS),
         "texts": take_apart(one.texts, f"{where}.texts", tensors, OURS),
         "warnings": list(one.warnings),
+        "width": one.width,
     }
 
 
@@ -112,7 +114,7 @@ def _fitted_of(form: dict, tensors: Mapping[str, Tensor], kinds: Iterable[type])
     detector = _detector(form["detector"], kinds)
     state = put_together(form["state"], tensors, classes_beside(detector))
     head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-    return Fitted(detector, state, head, texts, tuple(form["warnings"]))
+    return Fitted(detector, state, head, texts, tuple(form["warnings"]), form["width"])
 
 
 def _settings(detector: Any) -> dict:
