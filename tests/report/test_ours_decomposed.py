@@ -7,6 +7,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.report.beside import beside
 from openworld.report.beside_tables import beside_markdown
+from openworld.report.beside_words import title
 from openworld.report.decomposed import (
     build_decomposed,
     decomposed_verdict,
@@ -74,6 +75,12 @@ def test_the_table_stands_beside_the_printed_one(folder):
     named = StandsFor(folder, {"clean": "ImageNet-1K", "foggy": "ImageNet-C"})
     shown = beside("is-ood", "3", measured("is-ood", "3", [named]))
     assert shown.same_data and "67.49" in beside_markdown(shown)
+
+
+def test_on_other_data_every_half_has_a_printed_column_of_its_own(folder):
+    shown = beside("is-ood", "3", measured("is-ood", "3", [StandsFor(folder)]))
+    heads = [title(shown, column) for column in shown.columns if column.printed_only]
+    assert len(heads) == 6 and heads[:2] == ["full features Acc@1, printed", "semantic features Acc@1, printed"]
 
 
 def test_the_runs_own_table(folder):

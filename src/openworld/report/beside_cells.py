@@ -79,6 +79,11 @@ class Sides:
         column = Column(number.metric, **{axis: getattr(number, axis) for axis in self.axes})
         return getattr(number, self.table.rows), column
 
+    def kind(self, number: PublishedNumber) -> Column:
+        """The column of its average where ours are on other data: its metric, and its setting where that comes first."""
+        setting = number.setting if self.table.columns[0] == "setting" else ""
+        return Column(number.metric, setting=setting, printed_only=True)
+
     def averaged_with(self, row: str, column: Column) -> tuple:
         """The same for all numbers that one average is of: those of a method and metric."""
         return (column,) if self.table.rows == "dataset" else (row, column.metric)
@@ -122,11 +127,12 @@ def _other_data(sides: Sides) -> Cells:
         found[sides.key(one)] = Pair(one, None) if like is None else Pair(one, like.value, like.std)
     if any(pair.published is not None for pair in found.values()):
         return found
+    kinds = {sides.kind(one): None for one in sides.printed}
     for row in dict.fromkeys(row for row, _ in found):
-        for metric in sides.table.metrics:
-            average = summary([one for one in sides.printed if sides.key(one)[0] == row and one.metric == metric])
+        for kind in kinds:
+            average = summary([one for one in sides.printed if sides.key(one)[0] == row and sides.kind(one) == kind])
             if average is not None:
-                found[row, Column(metric, printed_only=True)] = Pair(None, average)
+                found[row, kind] = Pair(None, average)
     return found
 
 
