@@ -80,7 +80,7 @@ class Sides:
         return getattr(number, self.table.rows), column
 
     def kind(self, number: PublishedNumber) -> Column:
-        """The column of its average where ours are on other data: its metric, and its setting where that comes first."""
+        """The column of its average where ours are on other data: its metric, and setting where that comes first."""
         setting = number.setting if self.table.columns[0] == "setting" else ""
         return Column(number.metric, setting=setting, printed_only=True)
 
