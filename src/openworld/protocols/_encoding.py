@@ -11,6 +11,7 @@ from openworld.features import Encoding, encode_shard, missing_shards
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._planning import Plannable, encode_tasks
 from openworld.protocols._stages import Crew, Progress, Stage, work_off
+from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine, Source, backbone
 from openworld.runs import Unit, UnitResult, read_spec
 
@@ -72,10 +73,5 @@ def _missing(tasks: Sequence[Plannable], machine: Machine) -> Iterator[tuple[Uni
         clip = backbone(name, machine.device)
         for shard, size in missing_shards(clip, source.load(), encoding, cache=machine.folder).items():
             what = {"source": asdict(source), "encoding": asdict(encoding), "backbone_name": name, "shard": shard}
-            unit = Unit(
-                function=f"{__name__}:{encode_one.__name__}",
-                arguments=what,
-                name=f"{source}, image set {number + 1}, shard {shard + 1}",
-                resources={"machine": asdict(machine)},
-            )
-            yield unit, size
+            name_of_shard = f"{source}, image set {number + 1}, shard {shard + 1}"
+            yield stage_unit(encode_one, what, name_of_shard, machine), size

@@ -21,6 +21,7 @@ from openworld.features import Encoding, Features, encode, encode_shard, is_enco
 from openworld.features.store import memory_map, write_atomically
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_models import MANIFEST, Judged, cache_of
+from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine, backbone
 from openworld.runs import Unit, UnitResult, digest, read_spec
 
@@ -136,12 +137,7 @@ def _lacks(look: Look, machine: Machine) -> bool:
 
 
 def _unit(look: Look, machine: Machine) -> Unit:
-    return Unit(
-        function=f"{__name__}:{look_one.__name__}",
-        arguments={"look": asdict(look)},
-        name=look.name,
-        resources={"machine": asdict(machine)},
-    )
+    return stage_unit(look_one, {"look": asdict(look)}, look.name, machine)
 
 
 def _folder(pictures: Pictures, machine: Machine) -> Path:

@@ -19,6 +19,7 @@ from openworld.classifiers.keeping import DESCRIPTION, WEIGHTS
 from openworld.features import default_cache
 from openworld.features.store import write_atomically
 from openworld.protocols._estimation_ground import Pictures
+from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
 
@@ -119,12 +120,7 @@ def _file(epoch: int, name: str) -> str:
 
 
 def _unit(training: Training, machine: Machine) -> Unit:
-    return Unit(
-        function=f"{__name__}:{train_one.__name__}",
-        arguments={"training": asdict(training)},
-        name=training.name,
-        resources={"machine": asdict(machine)},
-    )
+    return stage_unit(train_one, {"training": asdict(training)}, training.name, machine)
 
 
 @lru_cache(maxsize=256)

@@ -19,6 +19,7 @@ from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_models import MANIFEST, cache_of
 from openworld.protocols._incremental_entries import DecompositionSpec
 from openworld.protocols._incremental_teaching import THINGS, encoder, features_of, look_grid, text_grid
+from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
 from openworld.shift import Decomposition, load_decomposition, streamed_degrees
@@ -87,14 +88,14 @@ def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
         return {}
     arguments = {"split": asdict(split)}
     things = split.names if split.pictures is None else range(min(THINGS, len(split.pictures.load())))
-    return {_unit(fit_one, split.how.method, arguments, machine): len(things) * len(split.templates)}
+    return {stage_unit(fit_one, arguments, split.how.method, machine): len(things) * len(split.templates)}
 
 
 def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
     """A unit per image set whose degrees are not in the cache, and how many pictures it has."""
     missing = {one.key: one for one in measures if not (cache_of(machine) / one.key / MANIFEST).exists()}
     return {
-        _unit(measure_one, one.name, {"measure": asdict(one)}, machine): len(one.pictures.load())
+        stage_unit(measure_one, {"measure": asdict(one)}, one.name, machine): len(one.pictures.load())
         for one in missing.values()
     }
 
@@ -162,12 +163,3 @@ def _grid(split: Split, machine: Machine) -> torch.Tensor:
     if split.pictures is None:
         return text_grid(split.how.backbone, split.names, split.templates, machine)
     return look_grid(split.how, split.pictures, split.templates, machine)
-
-
-def _unit(function, name: str, arguments: Mapping, machine: Machine) -> Unit:
-    return Unit(
-        function=f"{__name__}:{function.__name__}",
-        arguments=arguments,
-        name=name,
-        resources={"machine": asdict(machine)},
-    )

@@ -7,6 +7,7 @@ from typing import Protocol
 from openworld.features import Encoding
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
+from openworld.protocols._units import task_unit
 from openworld.protocols._workbench import Machine, Source, backbone, encode_source, on_disk, require_pictures
 from openworld.runs import Unit
 
@@ -57,7 +58,7 @@ def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
     return {str(source): source.load().fingerprint for source in _sources(tasks)}
 
 
-def units_of(tasks: Sequence[Plannable], function: str, version: int, machine: Machine) -> list[Unit]:
+def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machine: Machine) -> list[Unit]:
     """A unit per task; its key changes with settings, weights, pictures and the version of the algorithm.
 
     Raises:
@@ -67,17 +68,7 @@ def units_of(tasks: Sequence[Plannable], function: str, version: int, machine: M
         require_pictures(source)
     for name in {task.backbone for task in tasks if hasattr(find_learner(task.learner.learner), "schedule")}:
         backbone(name, machine.device).prompt_names(("name",), 1)  # refuses such a tower before anything is encoded
-    return [
-        Unit(
-            function=function,
-            arguments={"task": asdict(task)},
-            inputs=inputs_of(task, machine),
-            version=version,
-            name=task.name,
-            resources={"machine": asdict(machine)},
-        )
-        for task in tasks
-    ]
+    return [task_unit(function, task, inputs_of(task, machine), version, machine) for task in tasks]
 
 
 def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:

@@ -10,7 +10,7 @@ where it is decided: the pictures of a condition, which model is whose partner, 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ from openworld.protocols._estimation_task import Task
 from openworld.protocols._estimation_taxonomy import taxonomy_of
 from openworld.protocols._stages import Stage, work_off
 from openworld.protocols._thumbnails import thumbnail
+from openworld.protocols._units import task_unit
 from openworld.protocols._workbench import Machine, backbone, require_same
 from openworld.runs import Unit, UnitResult, digest, read_spec
 
@@ -207,17 +208,7 @@ def units(spec: AccuracyEstimationSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`."""
     planned = tasks(spec)
     inputs = _inputs(planned[0], machine)
-    return [
-        Unit(
-            function=f"{__name__}:{run_unit.__name__}",
-            arguments={"task": asdict(task)},
-            inputs=inputs,
-            version=ALGORITHM_VERSION,
-            name=task.name,
-            resources={"machine": asdict(machine)},
-        )
-        for task in planned
-    ]
+    return [task_unit(run_unit, task, inputs, ALGORITHM_VERSION, machine) for task in planned]
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:

@@ -23,6 +23,7 @@ from openworld.metrics import Accuracy
 from openworld.protocols._decomposed_ground import HalvesSpec, Shown, ShownSpec
 from openworld.protocols._incremental_degrees import Split, decomposition_of, split_of, unfitted
 from openworld.protocols._stages import Stage, work_off
+from openworld.protocols._units import stage_unit, task_unit
 from openworld.protocols._workbench import Machine, Source, backbone, require_same
 from openworld.runs import Unit, UnitResult, read_spec
 from openworld.shift import Decomposition, decomposed_zero_shot
@@ -174,17 +175,7 @@ def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
 
 def units(spec: DecomposedZeroShotSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures, names, and `ALGORITHM_VERSION`."""
-    return [
-        Unit(
-            function=f"{__name__}:{run_unit.__name__}",
-            arguments={"task": asdict(task)},
-            inputs=_inputs(task, machine),
-            version=ALGORITHM_VERSION,
-            name=task.name,
-            resources={"machine": asdict(machine)},
-        )
-        for task in tasks(spec)
-    ]
+    return [task_unit(run_unit, task, _inputs(task, machine), ALGORITHM_VERSION, machine) for task in tasks(spec)]
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
@@ -223,13 +214,8 @@ def _unseen(spec: DecomposedZeroShotSpec, machine: Machine) -> dict[Unit, int]:
     for one in spec.ground.shown:
         images = one.load()
         if not is_encoded(clip, images, cache=machine.folder):
-            unit = Unit(
-                function=f"{__name__}:{encode_one.__name__}",
-                arguments={"shown": asdict(one), "backbone_name": spec.backbone},
-                name=str(one),
-                resources={"machine": asdict(machine)},
-            )
-            found[unit] = len(images)
+            what = {"shown": asdict(one), "backbone_name": spec.backbone}
+            found[stage_unit(encode_one, what, str(one), machine)] = len(images)
     return found
 
 

@@ -155,7 +155,7 @@ def fingerprints(spec: DynamicSpec) -> dict[str, str]:
 
 def units(spec: DynamicSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
-    return units_of(tasks(spec), f"{__name__}:run_unit", ALGORITHM_VERSION, machine)
+    return units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:

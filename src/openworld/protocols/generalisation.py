@@ -156,7 +156,7 @@ def units(spec: GeneralisationSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures, left-out classes and `ALGORITHM_VERSION`."""
     planned = tasks(spec)
     require_targets(planned[0])
-    return units_of(planned, f"{__name__}:run_unit", ALGORITHM_VERSION, machine)
+    return units_of(planned, run_unit, ALGORITHM_VERSION, machine)
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:

@@ -8,7 +8,7 @@ units, stages train classifiers, embed pictures, fit the decomposition, and meas
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -47,6 +47,7 @@ from openworld.protocols._incremental_tables import (
 )
 from openworld.protocols._incremental_task import Division, Task
 from openworld.protocols._stages import Stage, work_off
+from openworld.protocols._units import task_unit
 from openworld.protocols._workbench import Machine, backbone, require_same
 from openworld.runs import Unit, UnitResult, digest, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
@@ -208,17 +209,7 @@ def units(spec: IncrementalShiftSpec, machine: Machine) -> list[Unit]:
         OpenworldError: what `require_able` refuses.
     """
     require_able(tasks(spec), machine)
-    return [
-        Unit(
-            function=f"{__name__}:{run_unit.__name__}",
-            arguments={"task": asdict(task)},
-            inputs=_inputs(task, machine),
-            version=ALGORITHM_VERSION,
-            name=task.name,
-            resources={"machine": asdict(machine)},
-        )
-        for task in tasks(spec)
-    ]
+    return [task_unit(run_unit, task, _inputs(task, machine), ALGORITHM_VERSION, machine) for task in tasks(spec)]
 
 
 def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:

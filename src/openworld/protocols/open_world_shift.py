@@ -227,7 +227,7 @@ def units(spec: OpenWorldShiftSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and `ALGORITHM_VERSION`."""
     planned = tasks(spec)
     require_sound(planned[0])
-    made = units_of(planned, f"{__name__}:{run_unit.__name__}", ALGORITHM_VERSION, machine)
+    made = units_of(planned, run_unit, ALGORITHM_VERSION, machine)
     return [replace(unit, inputs=_inputs(task, machine)) for unit, task in zip(made, planned, strict=True)]
 
 

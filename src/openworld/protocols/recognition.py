@@ -213,7 +213,7 @@ def fingerprints(spec: RecognitionSpec) -> dict[str, str]:
 
 def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
-    planned = units_of(tasks(spec), f"{__name__}:run_unit", ALGORITHM_VERSION, machine)
+    planned = units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
     _require_validation(tasks(spec)[0])
     if len(spec.every_shots) == 1:
         return planned
