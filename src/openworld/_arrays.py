@@ -1,8 +1,61 @@
-"""Validation of arrays: shapes, finite numbers, and messages that name the first offending indices."""
+"""Validation of arrays: what counts as a number, shapes, and messages that name the first offending indices.
+
+Everything that a user gives passes through `as_array`: booleans, integers and floats of any width, byte order and
+strides come out as NumPy's own; what is no plain number (complex, dates, records, text) or hides some (a mask) is
+refused. Nothing is ever written into the arrays that came.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
 from openworld._errors import OpenworldError
+
+LARGEST = 1e150
+"""The largest size of a number that is squared somewhere: its square, times any number of samples, is finite."""
+LARGEST_LABEL = 2**31 - 1
+"""The largest class index; NumPy writes outside its memory when it counts labels near 2^63."""
+_PLAIN = (bool, np.bool_, Real, Decimal)
+
+
+def as_array(values, name: str) -> np.ndarray:
+    """Anything NumPy can read as plain numbers, of any shape: bool, integers or floats in native byte order.
+
+    Python numbers, arrays of objects that are numbers, pandas columns and torch tensors on the CPU are read too, those
+    that require gradients without their gradient; None among numbers is NaN.
+
+    Raises:
+        OpenworldError: a mask that hides something; complex numbers, dates, records, text or other objects.
+
+    >>> as_array([True, False], "correct"), as_array(np.array([1, 2], ">i2"), "labels").dtype
+    (array([ True, False]), dtype('int16'))
+    """
+    array = _from_objects(_read(values, name), name)
+    if array.dtype.kind not in "biuf":
+        raise OpenworldError(
+            f"{name} has dtype {array.dtype}, expected plain numbers (bool, integer or float); convert it first."
+        )
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def as_groups(values, name: str, length: int) -> np.ndarray:
+    """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such.
+
+    >>> as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist()
+    ['a', 'b']
+    """
+    array = _read(values, name)
+    if array.dtype.kind in "OT" and all(isinstance(value, str) for value in array.ravel()):
+        array = np.array(array.tolist(), dtype=str)
+    array = _from_objects(array, name)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iuUS"):
+        raise OpenworldError(
+            f"{name} has shape {array.shape} and dtype {array.dtype}, expected one integer or string per sample."
+        )
+    require_length(array, name, length)
+    return array
 
 
 def as_scores(values, name: str) -> np.ndarray:
@@ -11,7 +64,7 @@ def as_scores(values, name: str) -> np.ndarray:
     >>> as_scores([1, 2.5], "score")
     array([1. , 2.5])
     """
-    array = _as_array(values, name, np.float64)
+    array = _floats(values, name)
     _require_vector(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
@@ -28,21 +81,29 @@ def as_correct(values, name: str, length: int | None = None) -> np.ndarray:
     >>> as_correct([1, 0, True], "base_correct")
     array([ True, False,  True])
     """
-    array = _as_array(values, name, None)
+    array = as_answers(values, name)
     _require_vector(array, name)
-    if array.dtype != bool:
-        if array.size and not np.isin(array, (0, 1)).all():
-            odd = array[~np.isin(array, (0, 1))].tolist()[0]
-            raise OpenworldError(f"{name} must hold True/False or 0/1; it holds {odd!r}.")
-        array = array.astype(bool)
     if length is not None:
         require_length(array, name, length)
     return array
 
 
+def as_answers(values, name: str) -> np.ndarray:
+    """Like `as_correct`, of any shape."""
+    array = as_array(values, name)
+    odd = array[~np.isin(array, (0, 1))]
+    if odd.size:
+        raise OpenworldError(f"{name} must hold True/False or 0/1; it holds {odd.tolist()[0]!r}.")
+    return array.astype(bool, copy=False)
+
+
 def as_labels(values, name: str, length: int | None = None) -> np.ndarray:
-    """Anything NumPy can read as int64[N] class indices (0-based, not negative)."""
-    array = _as_array(values, name, None)
+    """Anything NumPy can read as int64[N] class indices (0-based, not negative, at most `LARGEST_LABEL`).
+
+    >>> as_labels(np.array([2, 0], np.uint8), "labels")
+    array([2, 0])
+    """
+    array = as_array(values, name)
     _require_vector(array, name)
     if array.size == 0:
         array = array.astype(np.int64)
@@ -50,6 +111,10 @@ def as_labels(values, name: str, length: int | None = None) -> np.ndarray:
         raise OpenworldError(f"{name} must hold integer class indices; it has dtype {array.dtype}.")
     if array.size and array.min() < 0:
         raise OpenworldError(f"{name} holds the negative class index {array.min()}; classes count from 0.")
+    if array.size and array.max() > LARGEST_LABEL:
+        raise OpenworldError(
+            f"{name} holds {array.max()}, expected class indices of at most {LARGEST_LABEL}; number the classes from 0."
+        )
     if length is not None:
         require_length(array, name, length)
     return array.astype(np.int64)
@@ -63,12 +128,12 @@ def as_table(values, name: str, dimensions: tuple[int, ...], present=None) -> np
     >>> as_table([[1, 2], [3, 4]], "accuracy", (1, 2)).shape
     (2, 2)
     """
-    array = _as_array(values, name, np.float64)
+    array = _floats(values, name)
     if array.ndim not in dimensions:
         wanted = " or ".join(str(dimension) for dimension in dimensions)
         raise OpenworldError(f"{name} has shape {array.shape}, expected {wanted} dimension(s).")
     if present is not None:
-        array = np.where(_as_mask(present, array.shape), array, 0.0)
+        array = np.where(as_mask(present, "present", array.shape), array, 0.0)
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         where = bad[:, 0] if array.ndim == 1 else [tuple(index.tolist()) for index in bad]
@@ -108,18 +173,73 @@ def require_length(array: np.ndarray, name: str, length: int) -> None:
         raise OpenworldError(f"{name} has {len(array)} entries, expected {length}: one per sample.")
 
 
-def _as_array(values, name: str, dtype) -> np.ndarray:
+def require_size(array: np.ndarray, name: str) -> np.ndarray:
+    """The array itself; a number larger than `LARGEST` is refused, because its square would be infinite."""
+    if array.size and (size := np.abs(array).max()) > LARGEST:
+        raise OpenworldError(f"{name} holds a number of size {size:g}, expected at most {LARGEST:g}; use another unit.")
+    return array
+
+
+def as_mask(values, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """bool array, of a certain shape if one is given; numbers are no mask.
+
+    >>> as_mask([[True, False]], "present", (1, 2))
+    array([[ True, False]])
+    """
+    mask = as_array(values, name)
+    if mask.dtype != bool or (shape is not None and mask.shape != shape):
+        wanted = "bool" if shape is None else f"bool of shape {shape}"
+        raise OpenworldError(f"{name} has shape {mask.shape} and dtype {mask.dtype}, expected {wanted}.")
+    return mask
+
+
+def _floats(values, name: str) -> np.ndarray:
+    with np.errstate(over="ignore"):  # wider floats may become infinite, which the caller refuses
+        return as_array(values, name).astype(np.float64, copy=False)
+
+
+def _read(values, name: str) -> np.ndarray:
+    """What NumPy makes of it, of whatever dtype."""
+    _require_no_mask(values, name)
     try:
-        return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError, RuntimeError) as error:
+        return np.asarray(values.detach() if hasattr(values, "detach") else values)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise OpenworldError(f"{name} cannot be read as an array of numbers: {error}.") from error
 
 
-def _as_mask(present, shape) -> np.ndarray:
-    mask = np.asarray(present)
-    if mask.dtype != bool or mask.shape != shape:
-        raise OpenworldError(f"present has shape {mask.shape} and dtype {mask.dtype}, expected bool of shape {shape}.")
-    return mask
+def _from_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """An array of Python numbers as an array of numbers; any other as it is."""
+    if array.dtype.kind != "O":
+        return array
+    for place, value in enumerate(array.flat):
+        if value is not None and not isinstance(value, _PLAIN):
+            raise OpenworldError(
+                f"{name} holds {_short(value)} ({type(value).__name__}) at position {place}, expected a number."
+            )
+    numbers = [np.nan if value is None else value for value in array.flat]
+    try:
+        found = np.array(numbers)
+        found = found.astype(np.float64) if found.dtype.kind == "O" else found
+    except OverflowError as error:
+        raise OpenworldError(f"{name} holds an integer too large for a number: {error}.") from error
+    return found.reshape(array.shape)
+
+
+def _require_no_mask(values, name: str) -> None:
+    parts = values if isinstance(values, Sequence) and not isinstance(values, str | bytes) else ()
+    hidden = sum(int(np.ma.count_masked(one)) for one in (values, *parts) if isinstance(one, np.ma.MaskedArray))
+    if hidden:
+        raise OpenworldError(
+            f"{name} has a mask that hides {hidden} value(s), which would be used like all others; drop them, as "
+            "values.compressed() does, from everything that belongs to them."
+        )
+
+
+def _short(value) -> str:
+    try:
+        return repr(value)[:60]
+    except Exception:  # another package's repr, or an integer too long to be written
+        return "a value"
 
 
 def _require_vector(array: np.ndarray, name: str) -> None:

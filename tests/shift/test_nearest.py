@@ -259,7 +259,7 @@ def test_no_query():
         (lambda: nearest([[1.0, 0.0]], [[1.0, 0.0], [1.0, np.nan]]), "row 1 of reference holds NaN"),
         (lambda: nearest([[1.0, np.inf]], [[1.0, 0.0]]), "row 0 of queries holds NaN or infinity"),
         (lambda: nearest([1.0, 0.0], [[1.0, 0.0]]), r"expected \[N, D\]"),
-        (lambda: nearest([["a", "b"]], [[1.0, 0.0]]), "cannot be read"),
+        (lambda: nearest([["a", "b"]], [[1.0, 0.0]]), "dtype <U1"),
         (lambda: nearest(torch.ones(1, 2, dtype=torch.int64), [[1.0, 0.0]]), "dtype torch.int64"),
         (lambda: nearest([[1.0]], [[1.0]], engine="fais"), "did you mean 'faiss'"),
         (lambda: nearest([[1.0]], [[1.0]], k=0), "k is 0"),

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import as_scores, require_length
+from openworld._arrays import as_groups, as_scores, require_length
 from openworld._errors import OpenworldError
 
 
@@ -119,21 +119,11 @@ def _codes(groups, sizes, names):
     if groups[0] is None or groups[1] is None:
         missing = names[0] if groups[0] is None else names[1]
         raise OpenworldError(f"{missing}_groups is missing: give groups for both sides, from one name space, or none.")
-    labels = [_labels(group, n, f"{name}_groups") for group, n, name in zip(groups, sizes, names, strict=True)]
+    labels = [as_groups(group, f"{name}_groups", n) for group, n, name in zip(groups, sizes, names, strict=True)]
     if all(label.size for label in labels) and (labels[0].dtype.kind in "US") != (labels[1].dtype.kind in "US"):
         raise OpenworldError(f"{names[0]}_groups and {names[1]}_groups mix numbers and strings; use one kind for both.")
     known, codes = np.unique(np.concatenate([label for label in labels if label.size] or labels), return_inverse=True)
     return (codes[: sizes[0]], codes[sizes[0] :]), known.size
-
-
-def _labels(groups, n: int, name: str) -> np.ndarray:
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iuUS"):
-        raise OpenworldError(
-            f"{name} has shape {labels.shape} and dtype {labels.dtype}, expected one integer or string per sample."
-        )
-    require_length(labels, name, n)
-    return labels
 
 
 def _equal(first, second) -> bool:

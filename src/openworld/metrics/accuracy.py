@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_labels, as_scores, require_length
+from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
 from openworld._errors import OpenworldError
 
 ROUNDING = 1e-12  # a spread below this is rounding: the samples agree exactly
@@ -215,10 +215,4 @@ def _weights(weights, length: int) -> np.ndarray:
 def _groups(groups, length: int) -> np.ndarray:
     if groups is None:
         return np.arange(length)
-    groups = np.asarray(groups)
-    if groups.ndim != 1 or (groups.size and groups.dtype.kind not in "iuUS"):
-        raise OpenworldError(
-            f"groups has shape {groups.shape}, dtype {groups.dtype}; expected one integer or string each."
-        )
-    require_length(groups, "groups", length)
-    return groups
+    return as_groups(groups, "groups", length)

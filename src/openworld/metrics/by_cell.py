@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._arrays import as_scores, require_at_least, require_length
+from openworld._arrays import as_array, as_groups, as_scores, require_at_least, require_length
 from openworld._errors import OpenworldError
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.auroc import auroc
@@ -104,7 +104,9 @@ def detection_by_cell(
         sweep = Sweep.merged(ranked, np.sort(own))
         if groups is None:
             return _judged(sweep, rules, _spread(sweep))
-        found = auroc(inside, own, in_groups=groups[0], out_groups=np.asarray(groups[1])[members])
+        found = auroc(
+            inside, own, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
+        )
         return _judged(sweep, rules, Spread(found.standard_error, found.degrees_of_freedom))
 
     split = split_cells(cells, outside.size, count)
@@ -114,7 +116,9 @@ def detection_by_cell(
 def split_cells(cells, size: int, count: int) -> Iterator[np.ndarray]:
     """Which images are in each cell, ascending; raises unless `cells` are int[size] in [-1, count)."""
     require_at_least(1, count=count)
-    cells = np.asarray(cells)
+    cells = as_array(cells, "cells")
+    if cells.ndim != 1:
+        raise OpenworldError(f"cells has shape {cells.shape}, expected one dimension: one cell per image.")
     require_length(cells, "cells", size)
     if cells.size and (cells.dtype.kind not in "iu" or cells.min() < NOWHERE or cells.max() >= count):
         raise OpenworldError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_labels
+from openworld._arrays import as_answers, as_labels, as_table
 from openworld._errors import OpenworldError
 from openworld.metrics.estimate import NO_VARIANCE, Spread
 
@@ -40,7 +40,11 @@ class LevelErrors:
         Returns:
             Spread; degrees of freedom are the effective groups of the levels that weigh, less 1 (Kish).
         """
-        weights = np.asarray(weights, float)
+        weights = as_table(weights, "weights", (2,))
+        if weights.shape != self.accuracy.shape:
+            raise OpenworldError(
+                f"weights has shape {weights.shape}, expected {self.accuracy.shape} as the accuracies."
+            )
         mass, flat = np.abs(weights).sum(axis=0), weights.ravel()
         if not mass.any():
             return Spread(None, None, NO_VARIANCE)
@@ -94,7 +98,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
 
 def _checked(groups, correct):
     groups = [[as_labels(one, "groups") for one in seed] for seed in groups]
-    correct = [[np.asarray(one, bool) for one in seed] for seed in correct]
+    correct = [[as_answers(one, "correct") for one in seed] for seed in correct]
     shapes = [[(len(one),) for one in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
         raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs a picture.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_scores, require_length
+from openworld._arrays import as_array, as_fractions, as_scores, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, Estimate, combine, spread, student_quantile
 
@@ -93,7 +93,7 @@ def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
     >>> round(test.difference, 3), round(test.p_value, 3)
     (0.2, 0.074)
     """
-    first, second = as_scores(first, "first"), as_scores(second, "second")
+    first, second = (require_size(as_scores(one, name), name) for one, name in ((first, "first"), (second, "second")))
     require_length(second, "second", first.size)
     if not first.size:
         return PairedTest(None, None, None, None, "there is no seed")
@@ -123,15 +123,24 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])  # 3 x .01, then 2 x .03, and .04 is not let below
     [0.03, None, 0.06, 0.06]
     """
+    p_values = _p_values(p_values)
     tested = [index for index, p_value in enumerate(p_values) if p_value is not None]
-    wrong = [p_values[index] for index in tested if not 0 <= p_values[index] <= 1]
-    if wrong:
-        raise OpenworldError(f"p_values holds {wrong[0]}, expected numbers in [0, 1].")
     corrected, largest = [None] * len(p_values), 0.0
     for rank, index in enumerate(sorted(tested, key=lambda index: p_values[index])):
         largest = max(largest, min(1.0, (len(tested) - rank) * p_values[index]))
         corrected[index] = largest
     return corrected
+
+
+def _p_values(values) -> list[float | None]:
+    table = as_array(values, "p_values")
+    if table.ndim != 1:
+        raise OpenworldError(f"p_values has shape {table.shape}, expected one dimension: one p-value per comparison.")
+    tested = [index for index, value in enumerate(values) if value is not None]
+    found: list[float | None] = [None] * len(table)
+    for index, value in zip(tested, as_fractions(table[tested], "p_values").tolist(), strict=True):
+        found[index] = value
+    return found
 
 
 def _estimate(result, of: str) -> Estimate:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_table, require_length
+from openworld._arrays import as_mask, as_table, require_length
+from openworld._errors import OpenworldError
 
 ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
 
@@ -103,7 +104,7 @@ def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
     ((0.5, 3.0), (1.0, 3.0))
     """
     table = as_table(table, "table", (2,), present)
-    present = np.ones(table.shape, dtype=bool) if present is None else np.asarray(present)
+    present = np.ones(table.shape, dtype=bool) if present is None else as_mask(present, "present", table.shape)
     upright, across = present.T, present
     if common:
         upright, across = upright & _common(present), across & _common(present.T)
@@ -121,7 +122,11 @@ def shift_weights(present, *, common: bool = False) -> dict[str, ShiftWeights]:
     array([[-0.5,  1. ],
            [-0.5,  0. ]])
     """
-    present = np.asarray(present, bool)
+    present = as_mask(present, "present", None)
+    if present.ndim != 2:
+        raise OpenworldError(
+            f"present has shape {present.shape}, expected two dimensions: covariate x semantic levels."
+        )
     upright, across = present.T, present
     if common:
         upright, across = upright & _common(present), across & _common(present.T)

@@ -4,9 +4,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from openworld._arrays import as_array
 from openworld._errors import OpenworldError
 
 CHUNK = 2**12  # rows looked at or multiplied at a time, so that no second matrix of that size is made
+_KEPT = (np.float16, np.float32, np.float64)
 _SMALLEST = 1e-150  # what is smaller, or larger than its inverse, has squares that leave float64
 
 
@@ -97,13 +99,11 @@ def at_least_float32(dtype: torch.dtype) -> torch.dtype:
 
 def _as_tensor(values, name: str) -> Tensor:
     if not isinstance(values, Tensor):
-        try:
-            array = np.asanyarray(values)
-            array = array if array.dtype.kind == "f" else array.astype(np.float64)
-            # torch warns of read-only memory (a memory map), so that is read in.
-            values = torch.from_numpy(array if array.flags.writeable else array.copy())
-        except (TypeError, ValueError) as error:
-            raise OpenworldError(f"{name} cannot be read as an array of numbers: {error}.") from error
+        array = as_array(values, name)
+        array = array if array.dtype in _KEPT else array.astype(np.float64)
+        # torch warns of read-only memory (a memory map) and cannot walk backwards, so those are read in.
+        forwards = array.flags.writeable and all(stride >= 0 for stride in array.strides)
+        values = torch.from_numpy(array if forwards else array.copy())
     if not values.is_floating_point():
         raise OpenworldError(f"{name} has dtype {values.dtype}, expected floating numbers.")
     return values.detach()

@@ -13,7 +13,7 @@ from torch import Tensor
 from openworld._arrays import as_labels, require_length
 from openworld._errors import OpenworldError
 from openworld.metrics import Accuracy, accuracy
-from openworld.shift._rows import CHUNK, as_rows, unit
+from openworld.shift._rows import CHUNK, as_rows, at_least_float32, unit
 from openworld.shift.decomposition import HALVES, Decomposition
 
 PARTS = ("whole", *HALVES)
@@ -83,9 +83,12 @@ def decomposed_nearest_mean(
     features = as_rows(images, "images", width=decomposition.width)
     known = as_rows(reference, "reference", width=decomposition.width).to(features.device)
     own = as_labels(reference_labels, "reference_labels", len(known))
-    missing = np.flatnonzero(np.bincount(own) == 0)
-    if missing.size:
-        raise OpenworldError(f"class {missing[0]} has no reference image; give one of every class.")
+    there = np.unique(own)
+    missing = np.flatnonzero(there != np.arange(there.size))
+    if missing.size or not there.size:
+        raise OpenworldError(
+            f"class {missing[0] if missing.size else 0} has no reference image; give one of every class."
+        )
     truth = _truth(labels, len(features), int(own.max()) + 1)
     pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
     return tuple(
@@ -122,10 +125,11 @@ def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:
     """How many classes come before the true one, by cosine: int64[N]; of equal ones the first comes first."""
     truth = torch.from_numpy(truth).to(images.device)
     columns = torch.arange(len(classes), device=images.device)
-    texts, found = unit(classes).T.to(images.device), []
+    dtype = at_least_float32(torch.promote_types(images.dtype, classes.dtype))
+    texts, found = unit(classes, dtype).T.to(images.device), []
     size = max(1, CHUNK * 64 // max(len(classes), 1))
     for start in range(0, len(images), size):
-        scores, own = unit(images[start : start + size]) @ texts, truth[start : start + size, None]
+        scores, own = unit(images[start : start + size], dtype) @ texts, truth[start : start + size, None]
         true = scores.gather(1, own)
         found.append(((scores > true) | ((scores == true) & (columns < own))).sum(dim=1))
     return torch.cat(found).cpu().numpy() if found else np.zeros(0, np.int64)
