@@ -8,7 +8,6 @@ import torch
 
 from openworld._arrays import (
     LARGEST_LABEL,
-    as_array,
     as_correct,
     as_groups,
     as_labels,

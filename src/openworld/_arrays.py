@@ -34,8 +34,9 @@ def as_array(values, name: str) -> np.ndarray:
     """
     array = _from_objects(_read(values, name), name)
     if array.dtype.kind not in "biuf":
+        held = f" and holds {_short(array.ravel()[:1].tolist()[0])}" if array.size else ""
         raise OpenworldError(
-            f"{name} has dtype {array.dtype}, expected plain numbers (bool, integer or float); convert it first."
+            f"{name} has dtype {array.dtype}{held}, expected plain numbers (bool, integer or float); convert it first."
         )
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

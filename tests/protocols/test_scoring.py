@@ -149,7 +149,7 @@ def broken(**changes):
         (broken(score=np.zeros(39)), "differ in length"),
         (dict.fromkeys(columns(), np.zeros(0)), "no row"),
         (dict.fromkeys(columns(), np.float64(0)), "one entry per image"),
-        (broken(correct=np.full(40, "yes")), "it holds 'yes'"),
+        (broken(correct=np.full(40, "yes")), "holds 'yes'"),
         (broken(group=np.r_[np.nan, np.zeros(39)]), "column group is empty in 1 row.*row 0"),
         (broken(confidence=np.full(40, 80.0)), "confidence holds 80, outside"),
         (broken(seed=np.full(40, "one")), "seed must hold whole numbers; it holds 'one'"),
