@@ -7,7 +7,7 @@ import sys
 import pytest
 
 FLOORS = (
-    {"_errors", "_arrays", "_plugins"},
+    {"_errors", "_arrays", "_functions", "_plugins"},
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "report", "estimators"},
     {"learners", "classifiers", "detectors", "shift"},

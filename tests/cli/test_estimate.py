@@ -102,6 +102,7 @@ WRONG = {
     "there is no file": ("source.npz", "none.npz"),
     "expected .npz, .safetensors, .parquet, .csv": ("source.npz", "none.txt"),
     "--reference needs pictures": ("source.npz", "bare.npz", "--reference", "embedded"),
+    "--architecture needs pictures": ("source.npz", "bare.npz", "--architecture", "train:net"),
     "--model needs pictures": ("source.npz", "bare.npz", "--model", "embedded"),
     "FRAP needs another model's scores": ("source.npz", "bare.npz", "--estimator", "FRAP"),
     "did you mean 'FRAP'": ("source.npz", "bare.npz", "--estimator", "FRAPP"),
@@ -161,3 +162,56 @@ def test_a_broken_picture_is_exit_code_1(pictures, tmp_path):
     asked = ("--source", pictures / "source", "--target", tmp_path / "broken", "--model", "embedded")
     done = openworld(*asked, "--classnames", names)
     assert done.exit_code == 1 and "a.png" in done.output + str(done.stderr)
+
+
+MODULE = """
+from torch import nn
+
+
+def network(classes):
+    return nn.Sequential(nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(48, classes))
+"""
+
+
+@pytest.fixture
+def own_model(pictures, tmp_path, monkeypatch):
+    """A torch module whose function stands in a file of the current folder, saved as the docs say; and what it gave."""
+    from openworld import classifiers
+    from openworld._functions import find_function
+
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made_for_this_test.py").write_text(MODULE)
+    images = datasets.folder.load(pictures / "source")
+    prepared = classifiers.Preprocess(16, 16, "squash", (0.5,) * 3, (0.5,) * 3)
+    network = find_function("made_for_this_test:network")(len(images.classnames))
+    mine = classifiers.Classifier(network, images.classnames, prepared, "made_for_this_test:network")
+    classifiers.save(mine, tmp_path / "mine")
+    words = classifiers.Classifier(network, images.classnames, prepared, "my own")
+    classifiers.save(words, tmp_path / "words")
+    return mine.logits(images)
+
+
+@pytest.mark.parametrize("name", ["mine", "words"])
+def test_a_torch_module_of_ones_own(own_model, pictures, tmp_path, name):
+    asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", name, "--partner", "mine")
+    done = openworld(*asked, "--architecture", "made_for_this_test:network", "--out", "out", "--quiet")
+    assert done.exit_code == 0, done.output
+    from pyarrow import parquet
+
+    kept = parquet.read_table(tmp_path / "out" / "scores" / "source-0.parquet")
+    np.testing.assert_allclose(kept["logits"].to_pylist(), own_model, atol=1e-5)
+
+
+def test_a_function_runs_only_where_it_was_named(own_model, pictures):
+    asked = ("--source", pictures / "source", "--target", pictures / "target")
+    for model, functions, words in (
+        ("mine", (), "--architecture made_for_this_test:network"),
+        ("mine", ("made_for_this_test:other", "json:loads"), "--architecture made_for_this_test:network"),
+        ("mine", ("made_for_this_test:other",), "cannot be imported"),
+        ("words", (), "--architecture package.module:function"),
+        ("embedded", ("made_for_this_test:network",), "builds none of embedded"),
+    ):
+        options = [part for name in functions for part in ("--architecture", name)]
+        done = openworld(*asked, "--model", model, *options)
+        assert done.exit_code == 2 and words in done.output + str(done.stderr), done.output

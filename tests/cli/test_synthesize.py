@@ -179,7 +179,7 @@ def test_refusals(usual, known, tmp_path):
         ((*usual, *somewhere, "--painter", "sdxl"), "unknown painter 'sdxl'"),
         ((*usual, *somewhere, "--painter", "own_painters:broken"), "RuntimeError: no paint left"),
         ((*usual, *somewhere, "--painter", "own_painters:no_painter"), "a int without about and fitting and paint"),
-        ((*usual, *somewhere, "--painter", "no_such_module:x"), "PYTHONPATH=."),
+        ((*usual, *somewhere, "--painter", "no_such_module:x"), "the current folder"),
         ((*usual, *somewhere, "--screen", "own_painters:missing"), "cannot be imported"),
         ((*usual, *somewhere, "--styles", "sepia"), "unknown table of styles 'sepia'"),
         ((*usual, *somewhere, "--styles", tmp_path / "file"), "is no table of styles"),

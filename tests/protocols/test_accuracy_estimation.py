@@ -246,6 +246,11 @@ BAD = {
     "neither|an architecture, to be trained": {"models": [{"label": "nothing"}]},
     "stand beside its recipe": {"models": [{"architecture": "convnet", "recipe": {"checkpoints": [1]}}]},
     "checkpoints are": {"models": [{"architecture": "convnet", "checkpoints": [5], "recipe": {"epochs": 2}}]},
+    "leave the recipe out": {"models": [{"weights": "mine/{seed}", "recipe": {"epochs": 2}}]},
+    "such as checkpoints = ": {"models": [{"weights": "mine/{seed}/{epoch}"}]},
+    "one classifier for 2 checkpoints": {"models": [{"weights": "mine/{seed}", "checkpoints": [1, 2]}]},
+    "one classifier for the seeds 0, 1": {"models": [{"weights": "mine"}]},
+    "an architecture and no classifier": {"references": [{"name": "CLIP", "architecture": "convnet"}]},
     "unknown key 'epoch'": {"models": [{"architecture": "convnet", "recipe": {"epoch": 2}}]},
     "needs a reference": {"references": [], "estimators": [{"estimator": "FRAP"}]},
     "unknown reference 'clip'": {"estimators": [{"estimator": "FRAP", "reference": "clip"}]},
@@ -264,6 +269,17 @@ BAD = {
 def test_bad_specs_are_refused(colours, message):
     with pytest.raises(OpenworldError, match=message):
         read_protocol(given(colours) | BAD[message])
+
+
+def test_a_single_saved_classifier_needs_neither_seed_nor_epoch_in_its_folder(colours, tmp_path):
+    """As model and as reference, each built by a function that the spec names."""
+    saved = {"architecture": "by_colour:network"}
+    model = saved | {"weights": str(colours / "saved" / "0" / "3"), "label": "by colour"}
+    reference = saved | {"name": "other", "classifier": str(colours / "saved" / "1" / "3")}
+    asked = {"seeds": [0], "estimators": [{"estimator": "FRAP"}]}
+    spec = read_protocol(given(colours, models=[model], references=[reference], **asked))
+    record = run(spec, tmp_path / "run", tmp_path / "cache")[1][0]
+    assert record.metrics["targets"][0]["n"] == 8 and record.metrics["targets"][0]["estimates"]
 
 
 def test_estimators_that_cannot_be_had_are_left_out_where_none_is_asked_for(colours):

@@ -1,6 +1,5 @@
 """Networks by name: ours for small pictures, timm's, and whatever a function of yours returns."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from torch import nn
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._functions import FORM, find_function
 from openworld.classifiers import _timm
 from openworld.classifiers.convnet import convnet
 from openworld.classifiers.densenet import densenet
@@ -62,7 +62,8 @@ def build(architecture: str, classes: int, side: int, *, pretrained: bool = Fals
 
     Args:
         architecture: a key of `ARCHITECTURES`; "timm:NAME", a model of timm's (extra `timm`); or
-            "package.module:function", called with the number of classes and expected to return a `torch.nn.Module`.
+            "package.module:function", called with the number of classes and expected to return a `torch.nn.Module`; the
+            current folder is searched first, so that "train:net" is `net` of ./train.py.
         classes: C, at least 2.
         side: of the pictures, in pixels.
         pretrained: begin from the weights that timm publishes under this name, with a new last layer; nothing else
@@ -87,20 +88,19 @@ def build(architecture: str, classes: int, side: int, *, pretrained: bool = Fals
     if ":" in architecture:
         return _of_a_function(architecture, classes, side)
     if architecture not in ARCHITECTURES:
-        forms = (*ARCHITECTURES, f"{_timm.PREFIX}NAME", "package.module:function")
+        forms = (*ARCHITECTURES, f"{_timm.PREFIX}NAME", FORM)
         raise unknown_name("architecture", architecture, forms)
     return ARCHITECTURES[architecture].make(classes, side)
 
 
 def _of_a_function(architecture: str, classes: int, side: int) -> nn.Module:
-    module_name, _, function = architecture.partition(":")
+    function = find_function(architecture)
     try:
-        network = getattr(importlib.import_module(module_name), function)(classes)
+        network = function(classes)
     except Exception as error:  # somebody's code may fail in any way; the failure is named
         raise OpenworldError(
-            f"{architecture!r} gives no network for {classes} classes ({type(error).__name__}: {error}); expected "
-            '"package.module:function" that can be imported and called with the number of classes (a file in this '
-            "folder can be imported with PYTHONPATH=. before the command)."
+            f"{architecture!r} gives no network for {classes} classes ({type(error).__name__}: {error}); expected a "
+            "function that is called with the number of classes."
         ) from error
     if not isinstance(network, nn.Module):
         raise OpenworldError(f"{architecture!r} returns a {type(network).__name__}, expected a torch.nn.Module.")

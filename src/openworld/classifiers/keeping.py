@@ -8,9 +8,10 @@ from pathlib import Path
 from torch import nn
 
 from openworld._errors import OpenworldError
+from openworld._functions import FORM
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm
-from openworld.classifiers.architectures import build
+from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
@@ -44,7 +45,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     Args:
         saved: the folder, or what `files` gave.
         architecture: what to build, as for `build`; None for what the description says. Where that is
-            "package.module:function" it must be said here again: a folder from elsewhere runs no code unasked.
+            a function of yours it must be said here again: a folder from elsewhere runs no code unasked.
 
     Raises:
         OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.
@@ -56,14 +57,33 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
         named, names, history = said["architecture"], tuple(said["classnames"]), tuple(said["history"])
     except (ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
-    if architecture is None and ":" in named and not named.startswith(_timm.PREFIX):
-        raise OpenworldError(
-            f"{where} is to be built by the function {named!r}; if you trust it, say so: architecture={named!r} (in a "
-            f'spec beside weights: architecture = "{named}").'
-        )
+    if architecture is None and _is_foreign(named):
+        raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
     network = build(architecture or named, len(names), preprocess.crop)
     _fill(network, contents[WEIGHTS], where)
     return Classifier(network, names, preprocess, architecture or named, history)
+
+
+def function_of(folder: Path | str) -> str:
+    """What a saved classifier says of the function that builds it; "" where none is needed."""
+    try:
+        named = str(json.loads((Path(folder) / DESCRIPTION).read_bytes())["architecture"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # `load` says what is wrong with it
+    return named if _is_foreign(named) else ""
+
+
+def without_function(where: str, named: str, said: str) -> OpenworldError:
+    """The error for a classifier whose function was not given.
+
+    Args:
+        where: the classifier. named: what it says of its function. said: how to give one, with a place for the name.
+    """
+    if ":" in named:
+        told = f"is to be built by the function {named!r}; if you trust it, say so: {said.format(named)}."
+    else:
+        told = f"says of its network only {named!r}, which nothing here builds; name a function: {said.format(FORM)}."
+    return OpenworldError(f"{where} {told}")
 
 
 def from_weights(
@@ -102,6 +122,11 @@ def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, byt
             f"{folder} holds no classifier ({error.strerror}: {error.filename}); give a folder with {WEIGHTS} and "
             f"{DESCRIPTION}, as `save` writes them."
         ) from error
+
+
+def _is_foreign(architecture: str) -> bool:
+    """Whether neither we nor timm build it."""
+    return architecture not in ARCHITECTURES and not architecture.startswith(_timm.PREFIX)
 
 
 def _untouched(value):

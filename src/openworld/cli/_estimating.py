@@ -17,7 +17,7 @@ JSON, PAGE, SCORES = "estimate.json", "report.html", "scores"
 
 @dataclass(frozen=True)
 class Models:
-    """Who looks at pictures, by name. classnames: a text file, or None."""
+    """Who looks at pictures, by name. classnames: a text file, or None. architectures: functions that build them."""
 
     model: str = ""
     classnames: Path | None = None
@@ -25,6 +25,7 @@ class Models:
     reference: str = ""
     partners: tuple[str, ...] = ()
     device: str = "cpu"
+    architectures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from openworld.cli import console
 
 def refuse_models(models) -> None:
     """Files of scores hold what models said; no model can look at their pictures."""
-    for option, value in (("--model", models.model), ("--reference", models.reference), ("--partner", models.partners)):
+    named = {"--model": models.model, "--reference": models.reference, "--partner": models.partners}
+    for option, value in (named | {"--architecture": models.architectures}).items():
         if value:
             raise OpenworldError(
                 f"{option} needs pictures, and source and target are files of scores. A reference in files is a table "
@@ -86,11 +87,25 @@ def _panel(models, names, own):
             "pictures need a model that is judged on them: --model FOLDER (a saved classifier) or NAME."
         )
     require_device(models.device)
+    _require_used(models)
+    shared = {"template": models.template, "device": models.device, "architectures": models.architectures}
     wanted = names if is_classifier(models.model) else names or own
-    judged = find_judge(models.model, wanted, models.template, models.device, scaled=True)
-    rest = judged.classnames, models.template, models.device
-    reference = find_judge(models.reference, *rest, scaled=False) if models.reference else None
-    return Panel(judged, reference, tuple(find_judge(one, *rest, scaled=True) for one in models.partners))
+    judged = find_judge(models.model, wanted, scaled=True, **shared)
+    reference = find_judge(models.reference, judged.classnames, scaled=False, **shared) if models.reference else None
+    partners = (find_judge(one, judged.classnames, scaled=True, **shared) for one in models.partners)
+    return Panel(judged, reference, tuple(partners))
+
+
+def _require_used(models) -> None:
+    """Refuse functions where no model is a saved classifier that one builds."""
+    from openworld.classifiers.keeping import function_of
+
+    asked = [one for one in (models.model, models.reference, *models.partners) if one]
+    if models.architectures and not any(function_of(one) for one in asked):
+        raise OpenworldError(
+            f"--architecture {models.architectures[0]} builds none of {', '.join(asked)}: it is for the folder of a "
+            "saved classifier whose network a function of yours makes; leave it out."
+        )
 
 
 def _write(shown, panel, path: Path, out) -> None:

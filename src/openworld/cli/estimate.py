@@ -14,6 +14,10 @@ def estimate(
     source: Annotated[list[str], typer.Option(help="Labelled scores (files), or labelled pictures (a folder).")],
     target: Annotated[list[str], typer.Option(help="The same without labels; repeat it for files that go on.")],
     model: Annotated[str, typer.Option(help="For pictures: folder of a classifier, or name of a backbone.")] = "",
+    architecture: Annotated[
+        list[str] | None,
+        typer.Option(help="package.module:function that builds a saved classifier of yours; repeat it for partners."),
+    ] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a class name per line, in order.")] = None,
     template: Annotated[str, typer.Option(help='Sentence for class names; "a photo of a {}." if left out.')] = "",
     reference: Annotated[str, typer.Option(help="For pictures: backbone that looks at them too, for FRAP.")] = "",
@@ -43,6 +47,8 @@ def estimate(
     openworld estimate --source val.npz --target live.parquet --out runs/live
     openworld estimate --source val/ --target new/ --model my-classifier \\
         --reference embedded
+    openworld estimate --source val/ --target new/ --model models/mine \\
+        --architecture train:net
     openworld estimate --source val.npz --target live.parquet \\
         --timestamps time --period 1d --alert 0.8
     ```
@@ -60,7 +66,9 @@ def estimate(
     - `classnames` [C] (optional): array of an npz; JSON list in the metadata of safetensors and Parquet.
 
     **Pictures**: a folder with a sub-folder per class is a source; any folder of pictures is a target. Or a data set of
-    `openworld list` as NAME/DOMAIN/PART. With `--reference` the class names are audited first.
+    `openworld list` as NAME/DOMAIN/PART. With `--reference` the class names are audited first. A saved classifier that
+    is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
+    since the current folder is searched first.
 
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.
@@ -74,7 +82,8 @@ def estimate(
 
     cut = Cut(chunks, chunk_rows, period, bool(timestamps))
     asked = Asked(tuple(estimator or ()), cut, by_class, alert, seed)
-    models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device)
+    functions = tuple(architecture or ())
+    models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device, functions)
     files = estimating.Files(tuple(source_partner or ()), tuple(target_partner or ()), timestamps)
     shown = console.output(quiet=quiet or as_json)
     judged = estimating.carry_out(estimating.Sides(source, target, models, files, out), asked, shown)

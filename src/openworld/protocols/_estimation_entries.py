@@ -25,14 +25,16 @@ class ModelSpec:
     Args:
         architecture: a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function".
         label: what tables call it; the architecture by default.
-        checkpoints: epochs after which the model is judged, rising; by default those of the recipe.
+        checkpoints: epochs after which the model is judged, rising; by default those of the recipe. Of weights: the
+            numbers that stand for {epoch}; none where the folder has no such place.
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source, such
             as { epochs = 20, side = 32 }.
-        weights: folder of saved classifiers with the places {seed} and {epoch}, such as "mine/{seed}/{epoch}"; nothing
-            is trained then. An architecture beside it is what to build, where a function of yours does that.
+        weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places;
+            nothing is trained then. An architecture beside it is what to build, where a function of yours does that.
 
     Raises:
-        OpenworldError: neither architecture nor weights; weights without checkpoints, or with a recipe.
+        OpenworldError: neither architecture nor weights; weights with a recipe, or with {epoch} and no checkpoints, or
+            the other way round.
     """
 
     architecture: str = ""
@@ -44,13 +46,26 @@ class ModelSpec:
     def __post_init__(self):
         if not (self.architecture or self.weights):
             raise OpenworldError("a model has an architecture, to be trained, or weights, to be loaded; give one.")
-        if self.weights and (self.recipe or not self.checkpoints):
-            raise OpenworldError(
-                f"weights {self.weights!r} come with the checkpoints that stand for {{epoch}}, and without a recipe."
-            )
+        if self.weights:
+            self._require_loadable()
         if "checkpoints" in self.recipe:
             raise OpenworldError(f"checkpoints of {self.architecture} stand beside its recipe, not in it.")
         object.__setattr__(self, "label", self.label or self.architecture or self.weights.partition("/{")[0])
+
+    def _require_loadable(self) -> None:
+        if self.recipe:
+            raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
+        if "{epoch}" in self.weights and not self.checkpoints:
+            raise OpenworldError(
+                f"weights {self.weights!r} need the numbers that stand for {{epoch}}, such as checkpoints = [4, 8]; a "
+                "folder without {epoch} needs none."
+            )
+        if "{epoch}" not in self.weights and len(self.checkpoints) > 1:
+            raise OpenworldError(
+                f"weights {self.weights!r} are one classifier for {len(self.checkpoints)} checkpoints; write {{epoch}} "
+                "where their folders differ, or leave the checkpoints out."
+            )
+        object.__setattr__(self, "checkpoints", self.checkpoints or (1,))
 
     def resolved(self, dataset: str) -> "ModelSpec":
         """With checkpoints and recipe written out whole, from what is published for the data set."""
@@ -97,17 +112,24 @@ class ReferenceSpec:
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         templates: of a backbone: "usual", the data set's own sentence; "ensemble", its several; or sentences with {}.
         classifier: folder of a saved classifier of the same classes.
+        architecture: beside a classifier, what to build where a function of yours does that.
 
     Raises:
-        OpenworldError: a backbone and a classifier, or neither under a name that is not known.
+        OpenworldError: a backbone and a classifier, or neither under a name that is not known; an architecture without
+            a classifier.
     """
 
     name: str
     backbone: str = ""
     templates: str | tuple[str, ...] = "usual"
     classifier: str = ""
+    architecture: str = ""
 
     def __post_init__(self):
+        if self.architecture and not self.classifier:
+            raise OpenworldError(
+                f"reference {self.name!r} has an architecture and no classifier; give its folder as classifier."
+            )
         if (self.name in KNOW_NOTHING) + bool(self.backbone) + bool(self.classifier) != 1:
             raise OpenworldError(
                 f"reference {self.name!r} has backbone {self.backbone!r} and classifier {self.classifier!r}; give one "

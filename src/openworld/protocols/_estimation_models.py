@@ -18,6 +18,7 @@ from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.keeping import DESCRIPTION, WEIGHTS
 from openworld.features import default_cache
 from openworld.features.store import write_atomically
+from openworld.protocols._estimation_entries import ReferenceSpec
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine
@@ -81,6 +82,11 @@ class Judged:
 def in_folder(folder: str, **of) -> Judged:
     """A saved classifier; `of`: label, seed, epoch and architecture where it has them."""
     return Judged(**{"label": "", "seed": 0, "epoch": 0} | of, folder=folder)
+
+
+def of_reference(reference: ReferenceSpec) -> Judged:
+    """The saved classifier of a reference that is one."""
+    return in_folder(reference.classifier, architecture=reference.architecture)
 
 
 def folder_of(training: Training, machine: Machine) -> Path:

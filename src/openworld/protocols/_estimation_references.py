@@ -14,7 +14,7 @@ from openworld.learners._text import encode_names
 from openworld.protocols._estimation_entries import ReferenceSpec
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_looks import answers_of, embeddings_of
-from openworld.protocols._estimation_models import in_folder
+from openworld.protocols._estimation_models import of_reference
 from openworld.protocols._workbench import Machine, backbone
 
 
@@ -44,7 +44,7 @@ def similarities(
     if reference.backbone:
         return _cosines(reference, pictures, dataset, machine)
     if reference.classifier:
-        return answers_of(pictures, in_folder(reference.classifier), machine)[rows]
+        return answers_of(pictures, of_reference(reference), machine)[rows]
     images = pictures.load()
     if reference.name == "uniform":
         return uniform_reference(len(rows), len(images.classnames))

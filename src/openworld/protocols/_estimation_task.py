@@ -8,7 +8,7 @@ from openworld.classifiers import Recipe
 from openworld.protocols._estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.protocols._estimation_ground import Ground, Pictures
 from openworld.protocols._estimation_looks import Look
-from openworld.protocols._estimation_models import Judged, Training, in_folder
+from openworld.protocols._estimation_models import Judged, Training, in_folder, of_reference
 from openworld.runs import read_spec
 
 
@@ -74,7 +74,7 @@ class Task:
     @property
     def folders(self) -> tuple[Judged, ...]:
         """The classifiers that are not trained but lie somewhere, references among them."""
-        referred = [in_folder(one.classifier) for one in self.references if one.classifier]
+        referred = [of_reference(one) for one in self.references if one.classifier]
         return (*(one for one in self._everyone.values() if one.folder), *referred)
 
     @property
@@ -109,7 +109,7 @@ class Task:
             yield self._look(f"source, {pictures.corruption} {pictures.severity}", pictures, self.score_references)
 
     def _look(self, name: str, pictures: Pictures, references: Iterable[ReferenceSpec]) -> Look:
-        others = [in_folder(one.classifier) for one in references if one.classifier]
+        others = [of_reference(one) for one in references if one.classifier]
         backbones = dict.fromkeys(one.backbone for one in references if one.backbone)
         return Look(name, pictures, (*self._everyone.values(), *others), tuple(backbones), self.threads)
 

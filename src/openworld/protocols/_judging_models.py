@@ -84,17 +84,27 @@ def is_classifier(name: str) -> bool:
     return (Path(name) / classifiers.keeping.DESCRIPTION).is_file()
 
 
-def find_judge(name: str, classnames: Sequence[str] | None, template: str, device: str, *, scaled: bool) -> Judge:
+def find_judge(
+    name: str,
+    classnames: Sequence[str] | None,
+    template: str,
+    device: str,
+    *,
+    scaled: bool,
+    architectures: Sequence[str] = (),
+) -> Judge:
     """A model by the folder of a saved classifier, or by the name, folder or hub id of a backbone.
 
     Args:
         classnames: what a backbone is asked to tell apart; for a classifier, what it must tell apart, or None.
         template: sentence of the names, with {}. scaled: as for `BackboneJudge`.
+        architectures: functions that may build a classifier, as --architecture names them.
     Raises:
-        OpenworldError: no such model, a classifier of other classes, a backbone without names.
+        OpenworldError: no such model, a classifier of other classes or of a function that is not among those named, a
+            backbone without names.
     """
     if is_classifier(name):
-        judge = ClassifierJudge(Path(name).name, classifiers.load(name), device)
+        judge = ClassifierJudge(Path(name).name, _load(name, architectures), device)
         if classnames is not None:
             require_same_names(judge.classnames, classnames, name, "those expected")
         return judge
@@ -104,3 +114,14 @@ def find_judge(name: str, classnames: Sequence[str] | None, template: str, devic
     clip = backbone(SHORT.get(name, name), device)
     text = encode_names(clip, classnames, (template,)).cpu()
     return BackboneJudge(clip.name, clip, text, tuple(classnames), scaled)
+
+
+def _load(folder: str, architectures: Sequence[str]) -> classifiers.Classifier:
+    """A saved classifier; a function that builds it must have been named, since it runs somebody's code.
+
+    A single name is taken for a folder's own function under another name: modules are moved.
+    """
+    own = classifiers.keeping.function_of(folder)
+    if own and own not in architectures and len(architectures) != 1:
+        raise classifiers.keeping.without_function(folder, own, "--architecture {}")
+    return classifiers.load(folder, architecture=(own if own in architectures else architectures[0]) if own else None)

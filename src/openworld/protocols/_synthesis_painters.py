@@ -4,12 +4,12 @@ A function of one's own is named package.module:function. As a painter it is cal
 `openworld.shift.synthesis.Painter`; as a screen it is called with pictures and says which to keep.
 """
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._functions import FORM, find_function
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
 from openworld.learners._bank import spoken
@@ -19,8 +19,6 @@ from openworld.shift.synthesis.diffusion import TURBO
 
 TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styles}
 """Tables of styles by name: the paper's 51, and those that need no model."""
-
-_FORM = "package.module:function"
 
 
 @dataclass(frozen=True)
@@ -78,13 +76,13 @@ def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompt
     if ":" in name:
         return _own_painter(name)
     if name not in PAINTERS:
-        raise unknown_name("painter", name, (*PAINTERS, _FORM))
+        raise unknown_name("painter", name, (*PAINTERS, FORM))
     return PAINTERS[name](settings, prompts)
 
 
 def find_screen(name: str) -> synthesis.Screen | None:
     """The check that pictures must pass; "" for none."""
-    return synthesis.Screen(name, _imported(name)) if name else None
+    return synthesis.Screen(name, find_function(name)) if name else None
 
 
 def _turbo(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
@@ -106,7 +104,7 @@ PAINTERS: dict[str, Callable[[PainterSettings, synthesis.Prompts], synthesis.Pai
 
 
 def _own_painter(name: str) -> synthesis.Painter:
-    function = _imported(name)
+    function = find_function(name)
     try:
         painter = function()
     except Exception as error:  # somebody's code may fail in any way; the failure is named
@@ -118,17 +116,6 @@ def _own_painter(name: str) -> synthesis.Painter:
             "openworld.shift.synthesis.Painter describes it."
         )
     return painter
-
-
-def _imported(name: str) -> Callable:
-    module, _, function = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), function)
-    except Exception as error:  # importing somebody's module runs it
-        raise OpenworldError(
-            f"{name} cannot be imported ({type(error).__name__}: {error}); expected {_FORM}, where Python finds it (a "
-            "file in this folder with PYTHONPATH=. before the command)."
-        ) from error
 
 
 def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:

@@ -123,12 +123,22 @@ class AccuracyEstimationSpec:
             _require_distinct(name, entries)
         _require_distinct("severities", self.severities)
         _require_distinct("names of references", [one.name for one in self.references])
+        self._require_seeds()
         if not (self.targets or self.corruptions):
             raise OpenworldError("there is no condition; give targets, corruptions, or both.")
         if not set(self.severities) <= set(SEVERITIES):
             raise OpenworldError(f"severities are {list(self.severities)}, expected some of {list(SEVERITIES)}.")
         if self.held_out is not None and self.shots is not None and self.train_part == "train":
             raise OpenworldError("held_out takes pictures out of all those of the training part; give shots = 0.")
+
+    def _require_seeds(self) -> None:
+        """Refuse one saved classifier for several seeds: it would count as so many models that agree in everything."""
+        alone = [one.weights for one in self.models if one.weights and "{seed}" not in one.weights]
+        if alone and len(self.seeds) > 1:
+            raise OpenworldError(
+                f"weights {alone[0]!r} are one classifier for the seeds {', '.join(map(str, self.seeds))}; write "
+                "{seed} where their folders differ, or give one seed, such as seeds = [0]."
+            )
 
     def _require_estimators(self) -> None:
         _require_distinct("labels of estimators", [one.label for one in self.estimators])
