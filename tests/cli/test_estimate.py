@@ -26,6 +26,11 @@ def save(path, data, **further):
     np.savez(path, **{name: value for name, value in held.items() if value is not None})
 
 
+def _softmax(logits):
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scores")
@@ -33,6 +38,7 @@ def files(tmp_path_factory):
     save(folder / "source.npz", source, classnames=np.array(["ant", "bee", "cat", "dog"]))
     save(folder / "target.npz", replace(target, labels=None), when=np.datetime64("2024-01-01", "D") + np.arange(600))
     save(folder / "labelled.npz", target)
+    save(folder / "softmax.npz", replace(target, logits=_softmax(target.logits)))
     save(folder / "bare.npz", replace(target, labels=None, reference=None))
     return folder
 
@@ -97,7 +103,26 @@ def test_partners_in_files_of_their_own(files):
         assert done.exit_code == 0 and "100.0 %" in done.output.splitlines()[0]  # a model agrees with itself
 
 
+def test_what_was_done_to_the_files_is_said(files, tmp_path):
+    """Classes in another order, rounded probabilities; the estimates are those of the files as they should be."""
+    data = outputs(0, 400, 4, 2.0)
+    softmax = _softmax(data.logits).round(3)
+    names = np.array(["ant", "bee", "cat", "dog"])
+    np.savez(tmp_path / "rounded.npz", probabilities=softmax, labels=data.labels, classnames=names)
+    np.savez(tmp_path / "turned.npz", logits=data.logits[:, ::-1], classnames=names[::-1])
+    np.savez(tmp_path / "straight.npz", logits=data.logits, classnames=names)
+    found = {}
+    for target in ("turned", "straight"):
+        done = openworld("--source", tmp_path / "rounded.npz", "--target", tmp_path / f"{target}.npz")
+        assert done.exit_code == 0, done.output
+        assert "rows of probabilities in rounded.npz do not add up to 1" in done.output
+        assert ("classes of turned.npz come in another order" in done.output) == (target == "turned")
+        found[target] = [line.split()[:4] for line in done.output.splitlines()[2:8]]
+    assert found["turned"] == found["straight"]
+
+
 WRONG = {
+    "the logits of softmax.npz are probabilities": ("source.npz", "softmax.npz"),
     "has no labels; the source must say": ("bare.npz", "source.npz"),
     "there is no file": ("source.npz", "none.npz"),
     "expected .npz, .safetensors, .parquet, .csv": ("source.npz", "none.txt"),

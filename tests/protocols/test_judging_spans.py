@@ -90,9 +90,17 @@ def test_time_stamps_in_every_form():
     assert as_times(np.array(["2024-02-29 12:00:00"], dtype=object))[0] == expected
 
 
+@pytest.mark.parametrize("kind", ["U30", object])
+def test_zones_are_converted_to_utc(kind):
+    """Without a warning of NumPy's: warnings are errors here."""
+    texts = ["2024-02-29T12:00:00Z", "2024-02-29 14:00:00+02:00", "2024-02-29T08:30:00-0330", "2024-02-29T13:00+01"]
+    assert (as_times(np.array(texts, kind)) == np.datetime64("2024-02-29T12:00:00")).all()
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [
+        (["2024-02-29T12:00:00Z", "2024-02-29T13:00:00"], "29T12:00:00Z and 2024-02-29T13:00:00; give all of them one"),
         ([1709208000000], "no seconds since 1970"),
         ([np.nan], "no seconds since 1970"),
         (["yesterday"], "cannot be read"),

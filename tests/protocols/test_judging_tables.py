@@ -11,7 +11,8 @@ from safetensors.numpy import save_file
 
 from openworld import OpenworldError
 from openworld.protocols import _judging_files
-from openworld.protocols._judging_tables import logarithms, open_table
+from openworld.protocols._judging_probabilities import logarithms
+from openworld.protocols._judging_tables import open_table
 
 NAMES = ("cat", "wild dog", "owl", "x:y")
 
@@ -71,14 +72,53 @@ def test_every_format_holds_the_same(tmp_path, scores, kind):
     assert table.layout.unused == (("when", "note") if "wide" in kind or kind == "csv" else ())
 
 
-def test_probabilities_are_read_as_their_logarithms(tmp_path, scores):
-    p = np.exp(scores["logits"]) / np.exp(scores["logits"]).sum(axis=1, keepdims=True)
-    np.savez(tmp_path / "p.npz", probabilities=p)
-    found = np.concatenate([block.outputs.logits for block in open_table([tmp_path / "p.npz"]).blocks()])
-    np.testing.assert_allclose(found, np.log(p))
-    for bad in ([[0.5, 0.6]], [[1.5, -0.5]], [[np.nan, 1.0]]):
-        with pytest.raises(OpenworldError, match="row.s. of probabilities are negative or do not add up to 1, first 0"):
-            logarithms(np.array(bad))
+@pytest.fixture
+def softmax(scores):
+    return np.exp(scores["logits"]) / np.exp(scores["logits"]).sum(axis=1, keepdims=True)
+
+
+def test_probabilities_are_read_as_their_logarithms(tmp_path, softmax):
+    np.savez(tmp_path / "p.npz", probabilities=softmax)
+    blocks = list(open_table([tmp_path / "p.npz"]).blocks())
+    np.testing.assert_allclose(np.concatenate([block.outputs.logits for block in blocks]), np.log(softmax))
+    assert not sum(block.rounded for block in blocks)
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4])
+def test_rounded_probabilities_are_divided_by_their_sums(tmp_path, softmax, digits):
+    rounded = softmax.round(digits).astype(np.float32)
+    np.savez(tmp_path / "p.npz", probabilities=rounded)
+    blocks = list(open_table([tmp_path / "p.npz"]).blocks())
+    found = np.exp(np.concatenate([block.outputs.logits for block in blocks]))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(found, softmax, atol=10.0**-digits)
+    off = np.abs(rounded.astype(float).sum(axis=1) - 1) > 1e-6
+    assert sum(block.rounded for block in blocks) == off.sum() > 0
+
+
+def test_a_label_whose_probability_was_rounded_to_zero_does_not_decide_everything():
+    """Half a unit of the last digit, shared by the classes; an exact 0 stays the smallest number there is."""
+    rounded = np.exp(logarithms(np.array([[0.999, 0.001, 0.0, 0.0]])))
+    np.testing.assert_allclose(rounded, [[0.999, 0.001, 0.000125, 0.000125]])
+    exact = logarithms(np.array([[2 / 3, 1 / 3, 0.0]]))
+    assert exact[0, 2] < -700
+
+
+NO_PROBABILITIES = {
+    "columns called logits": [[1.5, -0.5]],
+    "their sum is 1.1; save all classes": [[0.5, 0.6]],
+    "divide them by 100": [[30.0, 70.0]],
+    "their sum is 0.64": [[0.01] * 64],  # a hundred classes to two digits: what is left says too little
+    "their sum is 1.001": [[0.50012, 0.50088]],  # three digits might be off by so much, five may not
+    "their sum is 0;": [[0.0, 0.0]],
+    "do not add up to 1, first 0": [[np.nan, 1.0]],
+}
+
+
+@pytest.mark.parametrize("words", NO_PROBABILITIES)
+def test_what_is_no_probability_is_refused(words):
+    with pytest.raises(OpenworldError, match=words):
+        logarithms(np.array(NO_PROBABILITIES[words]))
 
 
 def test_files_that_follow_each_other(tmp_path, scores):
@@ -154,12 +194,36 @@ def test_an_unknown_label_names_the_nearest(tmp_path):
         list(open_table([tmp_path / "a.npz"]).blocks())
 
 
-def test_class_names_against_the_callers(tmp_path):
+def test_other_class_names_than_the_callers_are_refused(tmp_path):
     np.savez(tmp_path / "a.npz", logits=np.eye(2), classnames=np.array(["cat", "dog"]))
-    with pytest.raises(OpenworldError, match="in another order: class 0 is 'cat', expected 'dog'"):
-        open_table([tmp_path / "a.npz"], classnames=("dog", "cat"))
     with pytest.raises(OpenworldError, match="2 names, expected 3; 1 are in one of the two alone, first 'owl'"):
         open_table([tmp_path / "a.npz"], classnames=("cat", "dog", "owl"))
+    np.savez(tmp_path / "b.npz", logits=np.eye(3), classnames=np.array(["cat", "cat", "dog"]))
+    with pytest.raises(OpenworldError, match="a name comes twice"):
+        open_table([tmp_path / "b.npz"], classnames=("cat", "dog", "cat"))
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors", "lists", "wide parquet", "csv"])
+def test_classes_in_another_order_are_put_in_order_by_their_names(tmp_path, scores, kind):
+    """Scores of every model, labels that are numbers, and labels that are names."""
+    order = [2, 0, 3, 1]
+    path = write(tmp_path, scores, kind)
+    np.savez(tmp_path / "partner.npz", logits=scores["partner_1"], classnames=np.array(NAMES))
+    wanted = tuple(NAMES[place] for place in order)
+    asked = open_table([path], classnames=wanted, partners=[tmp_path / "partner.npz"])
+    for table in (asked, open_table([path], partners=[tmp_path / "partner.npz"]).ordered(wanted, "those of b")):
+        blocks = [block.outputs for block in table.blocks()]
+        for name in ("logits", "reference"):
+            found = np.concatenate([getattr(one, name) for one in blocks])
+            np.testing.assert_allclose(found, scores[name][:, order])
+        for place in (0, 1):
+            found = np.concatenate([one.partners[place] for one in blocks])
+            np.testing.assert_allclose(found, scores["partner_1"][:, order])
+        labels = np.concatenate([one.labels for one in blocks])
+        assert [wanted[label] for label in labels] == [NAMES[label] for label in scores["labels"]]
+        assert table.layout.classnames == wanted and table.layout.reordered
+    back = asked.ordered(NAMES, "those of b")
+    np.testing.assert_allclose(next(back.blocks()).outputs.logits, next(open_table([path]).blocks()).outputs.logits)
 
 
 def test_columns_of_single_classes_must_go_together(tmp_path):

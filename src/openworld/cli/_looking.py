@@ -32,6 +32,9 @@ def look_at(sides, names, folder: Path, made: dict[str, str], out) -> tuple[list
     models = replace(sides.models, template=sides.models.template or (first.sentence if first else PHOTO))
     panel = _panel(models, names, first.images.classnames if first else _names_of_files(sides.source))
     audit_names(panel, models.template, sides.out, out)
+    for one in panel.models.values():
+        if getattr(one, "order", None):
+            out.print(f"Note: the classes of {one.name} come in another order and were put in order by their names.")
     made |= {f"model ({name})": f"{one.name}, {one.fingerprint[:16]}" for name, one in panel.models.items()}
     for place, one in _pictures(sides.target):
         shown[f"target-{place}"] = target_pictures(one, panel.judged.classnames)

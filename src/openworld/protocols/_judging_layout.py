@@ -13,7 +13,7 @@ JSON list), or from the caller. A column of time stamps is read where it is aske
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.protocols._judging_files import ScoreFile
@@ -25,12 +25,29 @@ PARTNER = "partner"
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are what: tables of scores by name, the columns of each; and the rest."""
+    """Which columns are what: tables of scores by name, the columns of each; and the rest.
+
+    order: the place in the file of each class of `classnames`, where the caller wants them in another order; else None.
+    """
 
     tables: dict[str, tuple[str, ...]]
     labels: str | None
     classnames: tuple[str, ...] | None
     unused: tuple[str, ...]
+    order: tuple[int, ...] | None = None
+
+    @property
+    def reordered(self) -> bool:
+        """Whether classes are read in another order than they have in the file."""
+        return self.order is not None
+
+    def ordered(self, classnames: Sequence[str], where: str, other: str) -> "Layout":
+        """With the classes in that order, by their names; `where` and `other` say in a message whose names they are."""
+        places = order_of(self.classnames, classnames, where, other)
+        if places is None:
+            return self
+        own = self.order or range(len(places))
+        return replace(self, classnames=tuple(classnames), order=tuple(own[place] for place in places))
 
     @property
     def judged(self) -> str:
@@ -59,29 +76,32 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
         raise unknown_name(f"column of {file.path}:", times, file.columns)
     own = told or _listed_names(file)
     given = tuple(classnames) if classnames is not None else None
-    if given and own:
-        require_same_names(own, given, file.path.name, "those expected")
     used = {name for table in tables.values() for name in table} | {*labels, times, "classnames"}
     unused = tuple(name for name in file.columns if name not in used)
-    return Layout(tables, labels[0] if labels else None, given or own, unused)
+    layout = Layout(tables, labels[0] if labels else None, own or given, unused)
+    return layout.ordered(given, file.path.name, "those expected") if given and own else layout
 
 
-def require_same_names(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> None:
-    """Refuse class names that are not the expected ones, in their order; `where` and `other` say whose they are."""
+def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> tuple[int, ...] | None:
+    """The place of every expected class name among a set's own; None where both are in one order.
+
+    Args:
+        where, other: for the message, whose names the two are.
+    Raises:
+        OpenworldError: other names, or a name that comes twice, whose place nobody knows.
+
+    >>> order_of(("dog", "cat"), ("cat", "dog"), "a.csv", "those of b.csv")
+    (1, 0)
+    """
     own, expected = tuple(own), tuple(expected)
     if own == expected:
-        return
-    if sorted(own) == sorted(expected):
-        place = next(place for place, pair in enumerate(zip(own, expected, strict=True)) if pair[0] != pair[1])
-        raise OpenworldError(
-            f"the classes of {where} are {other} in another order: class {place} is {own[place]!r}, expected "
-            f"{expected[place]!r}; write both in one order."
-        )
+        return None
+    place = {name: number for number, name in enumerate(own)}
+    if sorted(own) == sorted(expected) and len(place) == len(own):
+        return tuple(place[name] for name in expected)
     odd = sorted(set(own) ^ set(expected))
-    raise OpenworldError(
-        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {len(odd)} are in one of "
-        f"the two alone, first {odd[0]!r}."
-    )
+    told = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
+    raise OpenworldError(f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {told}.")
 
 
 def _tables(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...] | None]:

@@ -14,22 +14,23 @@ from openworld.features import encode
 from openworld.learners._bank import cosine_logits, require_distinct
 from openworld.learners._text import encode_names
 from openworld.protocols._ground import ALIASES
-from openworld.protocols._judging_layout import require_same_names
+from openworld.protocols._judging_layout import order_of
 from openworld.protocols._workbench import backbone
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierJudge:
-    """A saved classifier; its logits."""
+    """A saved classifier; its logits.
+
+    classnames: with spaces for underscores, as image sets have them. order: the place of each among the classifier's
+    own, where they are wanted in another order.
+    """
 
     name: str
     classifier: classifiers.Classifier
     device: str
-
-    @property
-    def classnames(self) -> tuple[str, ...]:
-        """With spaces for underscores, as image sets have them."""
-        return tuple(spaced(name) for name in self.classifier.classnames)
+    classnames: tuple[str, ...]
+    order: tuple[int, ...] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -38,7 +39,8 @@ class ClassifierJudge:
 
     def scores(self, images) -> np.ndarray:
         """float32[N, C]."""
-        return self.classifier.logits(images, device=self.device)
+        logits = self.classifier.logits(images, device=self.device)
+        return logits if self.order is None else logits[:, self.order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +106,11 @@ def find_judge(
             backbone without names.
     """
     if is_classifier(name):
-        judge = ClassifierJudge(Path(name).name, _load(name, architectures), device)
-        if classnames is not None:
-            require_same_names(judge.classnames, classnames, name, "those expected")
-        return judge
+        classifier = _load(name, architectures)
+        own = tuple(spaced(one) for one in classifier.classnames)
+        wanted = own if classnames is None else tuple(classnames)
+        order = order_of(own, wanted, name, "those expected")
+        return ClassifierJudge(Path(name).name, classifier, device, wanted, order)
     if classnames is None:
         raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
     require_distinct(classnames)

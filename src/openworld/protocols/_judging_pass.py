@@ -1,13 +1,14 @@
 """A table of scores read once: a sample of it, and counts over all of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import Sampler
-from openworld.protocols._judging_tables import ScoreTable
+from openworld.protocols._judging_probabilities import are_probabilities
+from openworld.protocols._judging_tables import Block, ScoreTable
 from openworld.report.judgement import Shift, Side
 
 Progress = Callable[[str, int], None]
@@ -18,26 +19,35 @@ class Pass:
     """What is kept of one reading.
 
     sample: a uniform sample, or everything. predicted: int64[C], how often each class is predicted. mistakes, labelled:
-    of the images whose labels are known. agreed: images to which judged model and reference give one name.
+    of the images whose labels are known. agreed: images to which judged model and reference give one name. rounded:
+    rows of probabilities that had to be divided by their sums.
 
     Args:
         table: what to read. doing: in words, for `progress`. like: outputs of the source, whose classes must be these.
     Raises:
-        OpenworldError: no image, another number of classes.
+        OpenworldError: no image, another number of classes, logits that are probabilities.
     """
 
     def __init__(self, table: ScoreTable, doing: str, progress: Progress | None = None, like: Outputs | None = None):
         sampler = Sampler()
-        self.table, self.mistakes, self.labelled, self.agreed = table, 0, 0, 0
-        self.predicted = np.zeros(0, np.int64)
-        for outputs in outputs_of(table, doing, progress):
+        self.table, self.mistakes, self.labelled, self.agreed, self.rounded = table, 0, 0, 0, 0
+        self.predicted, softmax = np.zeros(0, np.int64), 0
+        for block in blocks_of(table, doing, progress):
+            outputs = block.outputs
             if like is not None:
                 _require_classes(table, outputs, like)
             sampler.add(outputs)
             self._count(outputs)
+            self.rounded += block.rounded
+            softmax += int(are_probabilities(outputs.logits).sum())
         if not sampler.n:
             raise OpenworldError(f"{table.name} holds no image; there is nothing to estimate.")
         self.sample = sampler.sample
+        if softmax == sampler.n:
+            raise OpenworldError(
+                f"the logits of {table.name} are probabilities: every row lies between 0 and 1 and adds up to 1; call "
+                "the columns probabilities, which are read as their logarithms."
+            )
 
     def _count(self, outputs: Outputs) -> None:
         predicted = np.bincount(outputs.predictions, minlength=outputs.classes)
@@ -62,14 +72,19 @@ class Pass:
             )
 
 
-def outputs_of(table: ScoreTable, doing: str, progress: Progress | None = None):
+def blocks_of(table: ScoreTable, doing: str, progress: Progress | None = None) -> Iterator[Block]:
     """The blocks of a table, while somebody is told how far it is."""
     done = 0
     for block in table.blocks():
-        yield block.outputs
+        yield block
         done += block.outputs.n
         if progress:
             progress(doing, done)
+
+
+def outputs_of(table: ScoreTable, doing: str, progress: Progress | None = None) -> Iterator[Outputs]:
+    """The outputs of a table's blocks alone."""
+    return (block.outputs for block in blocks_of(table, doing, progress))
 
 
 def agreement(source: Pass, target: Pass) -> tuple[float, float] | None:

@@ -1,6 +1,7 @@
 """How a target in order is cut into spans: by rows, into equal parts, or by the calendar; and what they are called."""
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from openworld.protocols._judging_tables import Block
 
 UNITS = {"min": "m", "h": "h", "d": "D", "w": "D", "month": "M", "year": "Y"}
 MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138
+_ZONE = re.compile(r"[T ]\d\d.*?(Z|[+-]\d\d(:?\d\d)?)$")
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,10 @@ class Keyed:
 
 
 def as_times(values: np.ndarray) -> np.ndarray:
-    """Time stamps as datetime64[s]: dates, text in ISO 8601, or seconds since 1970.
+    """Time stamps as datetime64[s]: dates, text in ISO 8601, or seconds since 1970; in UTC where they have a zone.
 
     Raises:
-        OpenworldError: missing or unreadable time stamps, numbers that can be no seconds.
+        OpenworldError: missing or unreadable time stamps, numbers that can be no seconds, zones in some rows alone.
 
     >>> as_times(np.array(["2024-02-29T12:00"])), as_times(np.array([86400]))
     (array(['2024-02-29T12:00:00'], dtype='datetime64[s]'), array(['1970-01-02T00:00:00'], dtype='datetime64[s]'))
@@ -101,8 +103,11 @@ def as_times(values: np.ndarray) -> np.ndarray:
                 f"time stamps such as {values.max():g} are missing or no seconds since 1970; give seconds or dates."
             )
         return values.astype("datetime64[s]")
+    _require_one_clock(values)
     try:
-        found = values.astype("datetime64[s]")
+        with warnings.catch_warnings():  # NumPy converts to UTC, and warns that it does not keep the zone
+            warnings.filterwarnings("ignore", "no explicit representation of timezones", UserWarning)
+            found = values.astype("datetime64[s]")
     except (ValueError, TypeError) as error:
         raise OpenworldError(
             f"time stamps cannot be read ({error}); give dates, or text such as 2024-02-29T12:00."
@@ -110,6 +115,19 @@ def as_times(values: np.ndarray) -> np.ndarray:
     if np.isnat(found).any():
         raise OpenworldError(f"{int(np.isnat(found).sum())} time stamp(s) are missing; fill them in, or drop the rows.")
     return found
+
+
+def _require_one_clock(values: np.ndarray) -> None:
+    """Refuse text of which some has a zone and some has none: nobody knows how far the two are apart."""
+    if values.dtype.kind not in "UO":
+        return
+    zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
+    if zoned.any() and not zoned.all():
+        bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
+        raise OpenworldError(
+            f"some time stamps have a zone and some have none, such as {other} and {bare}; give all of them one, or "
+            "none."
+        )
 
 
 def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> None:

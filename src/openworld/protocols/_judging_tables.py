@@ -1,7 +1,7 @@
 """Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `_judging_layout`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,16 +10,19 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs
 from openworld.protocols._judging_files import Columns, ScoreFile, open_scores
-from openworld.protocols._judging_layout import Layout, layout_of, listed
-
-ROUNDING = 1e-3  # by which probabilities may miss a sum of 1
+from openworld.protocols._judging_layout import Layout, layout_of
+from openworld.protocols._judging_probabilities import logarithms, rounded_rows
 
 
 class Block(NamedTuple):
-    """Some images in order: outputs, and time stamps [n] as the file has them, or None."""
+    """Some images in order: outputs, and time stamps [n] as the file has them, or None.
+
+    rounded: how many rows of probabilities had to be divided by their sums.
+    """
 
     outputs: Outputs
     times: np.ndarray | None = None
+    rounded: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,16 @@ class ScoreTable:
             return self.title
         first = self.files[0].path.name
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
+
+    def ordered(self, classnames: Sequence[str], other: str) -> "ScoreTable":
+        """With the classes in the order of those names; `other` says in a message whose names they are.
+
+        Raises:
+            OpenworldError: other names.
+        """
+        partners = (one.ordered(classnames, other) if one.layout.classnames else one for one in self.partners)
+        layout = self.layout.ordered(classnames, self.name, other)
+        return replace(self, layout=layout, partners=tuple(partners))
 
     def blocks(self) -> Iterator[Block]:
         """The images in order.
@@ -78,19 +91,21 @@ class ScoreTable:
         return [*columns, *filter(None, (self.layout.labels, self.times))]
 
     def _block(self, columns: Columns, partners: Sequence[np.ndarray]) -> Block:
-        tables = {name: _table(columns, names) for name, names in self.layout.tables.items()}
-        logits = tables[self.layout.judged]
+        order = self.layout.order
+        tables = {name: _table(columns, names, order) for name, names in self.layout.tables.items()}
+        logits, rounded = tables[self.layout.judged], 0
         if self.layout.judged == "probabilities":
-            logits = logarithms(logits)
+            logits, rounded = logarithms(logits), rounded_rows(logits)
         labels = columns.get(self.layout.labels)
         return Block(
             Outputs(
                 logits,
-                None if labels is None else _numbered(labels, self.layout.classnames),
+                None if labels is None else _numbered(labels, self.layout.classnames, order),
                 tables.get("reference"),
                 (*(tables[name] for name in self.layout.partners), *partners),
             ),
             columns.get(self.times),
+            rounded,
         )
 
 
@@ -118,37 +133,20 @@ def open_table(
     return ScoreTable(files, layouts[0], others, times)
 
 
-def logarithms(probabilities: np.ndarray) -> np.ndarray:
-    """Logits of probabilities float[n, C]: their logarithms, 0 being the smallest number there is.
-
-    Raises:
-        OpenworldError: rows that are no probabilities.
-
-    >>> logarithms(np.array([[1.0, 0.0]])).round(1).tolist()
-    [[0.0, -708.4]]
-    """
-    table = np.asarray(probabilities, np.float64)
-    wrong = np.flatnonzero(~(np.abs(table.sum(axis=1) - 1) <= ROUNDING) | (table < 0).any(axis=1))
-    if wrong.size:
-        raise OpenworldError(
-            f"{wrong.size} row(s) of probabilities are negative or do not add up to 1, first {wrong[0]}: "
-            f"{listed(table[wrong[0]].round(4).tolist())}; call the columns logits if that is what they are."
-        )
-    return np.log(np.maximum(table, np.finfo(np.float64).tiny))
+def _table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
+    """float[n, C] of one wide column or of a column per class; of `order` the places of classes in the file."""
+    wide = len(names) == 1 and ":" not in names[0]
+    table = columns[names[0]] if wide else np.stack([columns[name] for name in names], axis=1)
+    return table if order is None or table.ndim != 2 else table[:, order]
 
 
-def _table(columns: Columns, names: Sequence[str]) -> np.ndarray:
-    """float[n, C] of one wide column or of a column per class."""
-    if len(names) == 1 and ":" not in names[0]:
-        return columns[names[0]]
-    return np.stack([columns[name] for name in names], axis=1)
-
-
-def _numbered(labels: np.ndarray, classnames: Sequence[str] | None) -> np.ndarray:
-    """Class numbers of labels that are numbers or names."""
+def _numbered(labels: np.ndarray, classnames: Sequence[str] | None, order: Sequence[int] | None) -> np.ndarray:
+    """Class numbers of labels that are names, or numbers of classes in the order of the file."""
     labels = np.asarray(labels)
     if labels.dtype.kind in "iu":
-        return labels
+        if order is None or not np.isin(labels, order).all():  # numbers of no class are refused with the scores
+            return labels
+        return np.argsort(order)[labels]
     if labels.dtype.kind == "f":
         raise OpenworldError("labels are empty in some rows, or fractions; every image needs a class, or none has one.")
     if classnames is None:

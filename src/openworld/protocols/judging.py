@@ -13,11 +13,10 @@ from openworld.estimators.choice import Choice, choose
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._judging_classes import class_lines
-from openworld.protocols._judging_layout import require_same_names
 from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
-from openworld.protocols._judging_pass import Pass, Progress, agreement, outputs_of, shift
+from openworld.protocols._judging_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
 from openworld.protocols._judging_spans import Cut, Keyed
-from openworld.protocols._judging_tables import Block, ScoreTable
+from openworld.protocols._judging_tables import ScoreTable
 from openworld.report.judgement import Judgement, Method, Stretch
 
 LONGEST = 20  # entries of a list among details that are kept
@@ -66,7 +65,7 @@ def judge(
             was named needs and that are not there.
     """
     if source.layout.classnames and target.layout.classnames:
-        require_same_names(target.layout.classnames, source.layout.classnames, target.name, f"those of {source.name}")
+        target = target.ordered(source.layout.classnames, f"those of {source.name}")
     known = Pass(source, "reading the source", progress)
     known.require_labels()
     passed = Pass(target, "reading the target", progress, known.sample.outputs)
@@ -93,7 +92,7 @@ def judge(
         warnings=(
             *reference_warnings(first, second),
             *partner_warnings(first, second),
-            *_of_tables(known, source, target),
+            *_of_tables(known, passed),
         ),
     )
     if asked.cut:
@@ -122,19 +121,27 @@ def _method(fitted: Fitted, found: Estimate) -> Method:
     )
 
 
-def _of_tables(known: Pass, *tables: ScoreTable) -> Iterator[str]:
-    """A source too large to be used whole; columns that were not read, of which a name may be misspelt."""
+def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
+    """What was done to the files as they were read; columns that were not, of which a name may be misspelt."""
     if not known.sample.whole:
         yield f"of {known.sample.n:,} source images a uniform sample of {len(known.sample.rows):,} is used"
-    for table in tables:
-        unused = [name for name in table.layout.unused if name not in ("id", "ids")]
+    for one in (known, passed):
+        name, layout = one.table.name, one.table.layout
+        if one.rounded:
+            yield (
+                f"{one.rounded:,} of {one.sample.n:,} rows of probabilities in {name} do not add up to 1, as rounding "
+                "leaves them, and were divided by their sums; save more digits"
+            )
+        if layout.reordered:
+            yield f"the classes of {name} come in another order and were put in order by their names"
+        unused = [column for column in layout.unused if column not in ("id", "ids")]
         if unused:
-            yield f"columns of {table.name} that were not used: {', '.join(unused[:8])}"
+            yield f"columns of {name} that were not used: {', '.join(unused[:8])}"
 
 
 def _stretches(judged: Judgement, asked: Asked, fitted: Mapping[str, Fitted], passed: Pass, progress: Progress | None):
     """An estimate of every span, one after the other; of the method that is quoted with an interval."""
-    keyed = Keyed(_told(passed.table, progress), asked.cut, passed.sample.n)
+    keyed = Keyed(blocks_of(passed.table, "over time", progress), asked.cut, passed.sample.n)
     for span in spans(keyed, seed=asked.seed):
         outputs, methods = span.sample.outputs, {}
         for name, one in fitted.items():
@@ -144,15 +151,6 @@ def _stretches(judged: Judgement, asked: Asked, fitted: Mapping[str, Fitted], pa
         accuracy = None if outputs.labels is None else 1 - outputs.mistakes / outputs.n
         sampled = None if span.sample.whole else outputs.n
         yield Stretch(keyed.name(span), span.first, span.sample.n, sampled, methods, accuracy)
-
-
-def _told(table: ScoreTable, progress: Progress | None) -> Iterator[Block]:
-    done = 0
-    for block in table.blocks():
-        yield block
-        done += block.outputs.n
-        if progress:
-            progress("over time", done)
 
 
 def _by_class(judged: Judgement, fitted: Mapping[str, Fitted], known: Pass, passed: Pass) -> Judgement:
