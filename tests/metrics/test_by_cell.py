@@ -62,6 +62,13 @@ def test_groups_widen_the_interval_as_those_of_auroc_do():
         assert cell.interval[0] < alone_low
 
 
+def test_cells_told_apart_without_a_mistake_have_the_interval_of_auroc():
+    inside, outside = np.arange(30.0) + 100, np.arange(40.0)
+    (cell,) = detection_by_cell(inside, outside, np.zeros(40, int), 1)
+    assert cell.auroc == 1 and cell.interval == pytest.approx(auroc(inside, outside).interval())
+    assert 0.8 < cell.interval[0] < cell.interval[1] == 1
+
+
 def test_a_fixed_prevalence_frees_cells_from_their_sizes():
     inside, few = np.arange(20.0), np.arange(10.0)
     small, large = detection_by_cell(inside, np.r_[few, np.tile(few, 30)], np.repeat([0, 1], [10, 300]), 2)

@@ -6,6 +6,7 @@ import pytest
 from openworld._errors import OpenworldError
 from openworld.metrics import auroc, paired_test, rank_sides, shift_trend, shift_weights
 from openworld.metrics.by_cell import NOWHERE
+from openworld.metrics.estimate import share_interval
 
 CELLS = 6
 SLOPE = np.array([[-1.0, -1, 0, 0, 1, 1]]) / 4
@@ -113,6 +114,13 @@ def test_pictures_without_a_cell_count_nowhere():
     some = rank_sides(inside, outside).sums(np.where(kept, cells, NOWHERE), SLOPE[:, :4])
     alone = rank_sides(inside, outside[:, kept]).sums(cells[kept], SLOPE[:, :4])
     assert np.array_equal(some.values, alone.values) and np.array_equal(some.covariance, alone.covariance)
+
+
+def test_a_mean_of_cells_told_apart_without_a_mistake_has_the_interval_of_all_their_pictures():
+    inside, outside = np.arange(30.0)[None] + 100, np.arange(40.0)[None]
+    sums = rank_sides(inside, outside).sums(np.repeat([0, 1], 20), [[0.5, 0.5]])
+    found = share_interval(float(sums.values[0, 0]), sums.spread(0, [1.0]))
+    assert found == pytest.approx(auroc(inside[0], outside[0]).interval())
 
 
 def test_what_has_no_error_says_why():

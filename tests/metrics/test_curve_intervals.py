@@ -94,7 +94,11 @@ def test_without_zero_shot_or_variance_there_is_a_reason(errors):
     assert all("no zero-shot curve" in alone[name].reason for name in LEVEL_NUMBERS[5:])
     perfect = level_errors([[[0, 1, 2]] * 2], [[[[1, 1, 1]]] * 2])
     found = curve_intervals(perfect, [0, 1], 0)
-    assert all("zero variance is no evidence" in found[name].reason for name in LEVEL_NUMBERS[:5])
+    steps = ("variation", "slope_variance")
+    assert all("zero variance is no evidence" in found[name].reason for name in steps)
+    shares = [found[name] for name in LEVEL_NUMBERS[:5] if name not in steps]
+    assert {one.high for one in shares} == {1.0}  # three of three right: 1 - 3.84 / (3 + 3.84)
+    assert all(one.low == pytest.approx(0.438, abs=1e-3) for one in shares)
     own, _, pictures = world(np.random.default_rng(5), (1, 1), (0, 0))
     same = curve_intervals(errors_of(own, own, pictures), LEVELS, 0, 1)
     assert same["delta_auc"].low is None and "zero variance" in same["positive_area"].reason

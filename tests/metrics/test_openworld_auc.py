@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.metrics import QUANTITIES, openworld_auc
+from openworld.metrics import QUANTITIES, accuracy, openworld_auc
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
 CASES = {case["name"]: case for case in REFERENCE["metric_cases"]}
@@ -214,15 +214,45 @@ def test_honest_at_the_edges():
     for right in ([1, 1], [0, 0]):
         extreme = openworld_auc([3, 2], right, [1, 0], [1, 1])
         assert extreme.value in (0, 1)
-        assert extreme.standard_error is None and extreme.interval() is None
+        assert extreme.standard_error is None
         assert "zero variance is no evidence" in extreme.error_reason
     tied = openworld_auc([1, 1], [1, 1], [1, 1], [1, 1])
-    assert tied.value == 0.5 and tied.standard_error is None
+    assert tied.value == 0.5 and tied.standard_error is None and tied.interval() is None
     one_group = openworld_auc([3, 0], [1, 1], [1, 2], [1, 1], base_groups=[0, 0], new_groups=[1, 2])
-    assert one_group.standard_error is None and "fewer than 2" in one_group.error_reason
+    assert one_group.standard_error is None and one_group.interval() is None
+    assert "fewer than 2" in one_group.error_reason
     weightless = openworld_auc([3, 0], [1, 1], [1], [1], base_weights=[0, 0])
     assert weightless.value is None and "weights are 0" in weightless.reason and weightless.base_accuracy is None
     assert openworld_auc([3, 0], [0, 0], [1], [1]).estimate("correct_auroc").reason
+
+
+def test_sides_without_a_mistake_are_no_surer_than_wilson_lets_them_be():
+    scores = np.random.default_rng(0).normal(size=(2, 60)) + [[3.2], [0]]
+    result = openworld_auc(scores[0], np.ones(60), scores[1], np.ones(60))
+    assert 0.99 < result.value < 1
+    one = accuracy(np.ones(60)).interval[0]
+    low, high = result.interval()
+    assert low == pytest.approx(1 - np.sqrt(2) * (1 - one)) and result.value < high < 1
+    assert result.estimate("base_accuracy").interval() == (pytest.approx(one), 1)
+    perfect, hopeless = (openworld_auc([3] * 60, [right] * 60, [1] * 60, [1] * 60) for right in (1, 0))
+    assert perfect.interval() == (pytest.approx(low), 1)
+    assert hopeless.interval() == (0, pytest.approx(1 - low))
+
+
+def test_unseen_mistakes_count_groups_not_samples():
+    groups = np.arange(60) // 5
+    together = openworld_auc([3] * 60, [1] * 60, [1] * 60, [1] * 60, base_groups=groups, new_groups=groups + 60)
+    apart = openworld_auc([3] * 12, [1] * 12, [1] * 12, [1] * 12)
+    assert together.interval() == pytest.approx(apart.interval())
+
+
+def test_intervals_hold_the_truth_where_hardly_anything_is_mistaken():
+    """Accuracies of .99 and .98 and 60 samples a side: half of such samples show no mistake on a side."""
+    rng = np.random.default_rng(1)
+    draw = lambda mean, share, n: (rng.normal(mean, 1, n), rng.random(n) < share)  # noqa: E731
+    truth = openworld_auc(*draw(3.29, 0.99, 200_000), *draw(0, 0.98, 200_000)).value
+    ends = [openworld_auc(*draw(3.29, 0.99, 60), *draw(0, 0.98, 60)).interval() for _ in range(500)]
+    assert np.mean([low <= truth <= high for low, high in ends]) >= 0.94
 
 
 def test_the_interval_stays_inside_the_unit_and_widens_with_its_level():

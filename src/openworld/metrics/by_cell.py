@@ -23,7 +23,7 @@ from openworld.metrics.detection import (
     require_recall,
     trapezoid,
 )
-from openworld.metrics.estimate import ROUNDING, Spread, require_level, share_interval
+from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, require_level, share_interval
 
 NOWHERE = -1
 
@@ -107,7 +107,7 @@ def detection_by_cell(
         found = auroc(
             inside, own, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
         )
-        return _judged(sweep, rules, Spread(found.standard_error, found.degrees_of_freedom))
+        return _judged(sweep, rules, found.spread)
 
     split = split_cells(cells, outside.size, count)
     return tuple(judged(members) if members.size >= rules.least else None for members in split)
@@ -161,6 +161,6 @@ def _spread(sweep: Sweep) -> Spread:
         for here, gap, size in ((in_here, beats, sizes[0]), (out_here, beaten, sizes[1]))
     ]
     if sqrt(sum(parts)) <= ROUNDING:
-        return Spread(None, None, "no two samples differ, and a zero variance is no evidence")
+        return Spread(None, None, NO_VARIANCE, sizes)
     degrees = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    return Spread(sqrt(sum(parts)), min(degrees, sum(sizes) - 1))
+    return Spread(sqrt(sum(parts)), min(degrees, sum(sizes) - 1), None, sizes)

@@ -55,8 +55,8 @@ class LevelErrors:
         variance = float(flat @ self.covariance @ flat)
         terms = float(np.abs(flat) @ np.abs(self.covariance) @ np.abs(flat))
         if variance <= ROUNDING * terms:
-            return Spread(None, None, NO_VARIANCE)
-        return Spread(float(np.sqrt(variance * effective / (effective - 1))), effective - 1)
+            return Spread(None, None, NO_VARIANCE, (effective,))
+        return Spread(float(np.sqrt(variance * effective / (effective - 1))), effective - 1, None, (effective,))
 
 
 def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> LevelErrors:
