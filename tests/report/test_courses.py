@@ -136,7 +136,7 @@ def test_exports_hold_every_curve(tables):
     assert len(rows) == 12 + 6 and len(means) == 6 and means[0]["dataset"] == ""
     first = next(row for row in rows if row["courses"] == "1" and row["learner"] == "CoOp")
     assert float(first["auc"]) == pytest.approx(0.6) and rows[0]["delta_auc"] == ""
-    assert (first["acc0_seeds_low"], first["acc0_seeds_high"]) == ("0", "1")  # .9 and .7, one degree of freedom
+    assert (first["acc0_seeds_low"], first["acc0_seeds_high"]) == ("0.0", "1.0")  # .9 and .7, one degree of freedom
     assert first["auc_seeds_low"] == ""  # both seeds have .6: no interval is made up
     told = json.loads(report.courses_json(tables))["courses"]
     assert np.array(told[0]["learners"][1]["accuracy"]) == pytest.approx(np.array([0.8, 0.6, 0.4]))

@@ -4,9 +4,11 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from openworld.report.judgement import ClassLine, Judgement, Method, Shift, Side, Stretch
+from openworld.report.judgement_grids import stretches_grid
 from openworld.report.judgement_page import build_judgement, plots, render_judgement
 from openworld.report.judgement_tables import (
     method_warnings,
@@ -167,3 +169,23 @@ def test_plots_are_files_of_their_own(full):
         assert marks <= {f"#{path.attrib['id']}" for path in tree.iter("{http://www.w3.org/2000/svg}path")}
     assert set(plots(judged(0.8))) == {"methods.svg"}
     assert plots(judged(None, headline=None)) == {}
+
+
+@pytest.mark.parametrize("name", ["crane [/bird]", "crane [bird]", "[red]"])
+def test_names_that_look_like_markup_are_text_in_the_terminal(name):
+    (chunk,), (own, *_) = stretches(0.5), CLASSES
+    found = judged(
+        classes=(replace(own, name=name, taken_for=((name, 3.0),)),),
+        stretches=(replace(chunk, label=name),),
+        methods=(method(name, 0.7),),
+    )
+    assert all(name in shown(drawn(found)) for drawn in (terminal_classes, terminal_methods, terminal_stretches))
+
+
+def test_where_nothing_is_quoted_nothing_is_called_none():
+    found = judged(0.8, stretches=stretches(*np.linspace(0.3, 0.9, 20)), headline=None)
+    text = shown(terminal_stretches(found))
+    assert "None" not in text and "2024-01-01" in text and "2024-01-20" not in text and "15 lowest" in text
+    grid = stretches_grid(found)
+    assert "None" not in grid.caption and "95 %" not in [column.title for column in grid.columns]
+    assert all(len(row.cells) == len(grid.columns) for row in grid.rows)

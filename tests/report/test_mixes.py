@@ -117,7 +117,7 @@ def test_every_row_has_a_cell_in_every_column(table, summary):
 
 def test_the_terminal_shows_the_same_numbers(table):
     drawn = terminal_mixes(table)
-    assert drawn.row_count == 4 and len(drawn.columns) == 9 and "Fwd" in drawn.caption
+    assert len(drawn.rows) == 4 and len(drawn.heads) == 9 and "Fwd" in drawn.caption
 
 
 def test_the_csv_has_three_mixes_a_learner(table):
@@ -128,13 +128,11 @@ def test_the_csv_has_three_mixes_a_learner(table):
         ["zero-shot", "backward"],
     ]
     forward = dict(zip(header, lines[1], strict=True))
-    assert float(forward["openworld_auc"]) == pytest.approx(
-        100 * imbalance(table, "forward").learners[0].openworld_auc, abs=0.005
-    )
+    assert float(forward["openworld_auc"]) == imbalance(table, "forward").learners[0].openworld_auc
     assert (forward["base_images"], forward["draws"]) == (str(table.counts["base_images"]), "5")
     header, line, *_ = csv.reader(io.StringIO(variation_csv([table])))
     mean, variance = variation(table.rows[0])["openworld_auc"]
-    assert list(map(float, line[2:4])) == pytest.approx([100 * mean, 1e4 * variance], rel=1e-4)
+    assert list(map(float, line[2:4])) == [mean, variance]
 
 
 def test_the_page_has_both_tables_with_their_downloads_and_bands(run):

@@ -102,7 +102,7 @@ def test_whether_the_rate_holds(summary_by, interval, words):
 def test_the_table_says_over_what(summary_by):
     table = summary_by(base_missed=1.0, new_unhit=5.0, new_share=0.1).tables[0]
     drawn = terminal_operating(table)
-    assert [column.header for column in drawn.columns][:2] == ["learner", "threshold"]
+    assert [head.title for head in drawn.heads][:2] == ["learner", "threshold"]
     for part in ("10 % of the pictures new", "48 base and 48 new test pictures", "means of 2 seeds", "n = 12 base"):
         assert part in drawn.caption, drawn.caption
     cost, interval = run_at(table.rows[3]).cost

@@ -88,7 +88,7 @@ def test_the_runs_own_table(folder):
     assert run.methods == ("PCA", "LAID"), "in the order of the spec"
     assert "| LAID | semantic half | 55.0 (50.0 to 60.0) |" in export_decomposed(run, "markdown")
     assert export_decomposed(run, "csv").splitlines()[1] == "whole feature,,clean,top-1,0.7,0.7,0.7,1"
-    assert len(json.loads(export_decomposed(run, "json"))) == 20 and len(terminal_decomposed(run).columns) == 6
+    assert len(json.loads(export_decomposed(run, "json"))["rows"]) == 20 and len(terminal_decomposed(run).heads) == 6
     assert "PCA on clean: the semantic half names 40.0 %" in decomposed_verdict(run)[0]
     assert "What do the halves of a feature know?" in build_decomposed(folder).read_text(encoding="utf-8")
     with pytest.raises(OpenworldError, match="did you mean 'csv'"):

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
+
+from openworld._terminal import Head, TerminalTable, name, words
 
 
 def catalogue(kind: str) -> RenderableType:
@@ -21,18 +22,13 @@ def catalogue(kind: str) -> RenderableType:
     }[kind]()
 
 
-def _table(title: str, *columns: str) -> Table:
-    return Table(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-
-
 def _learners() -> RenderableType:
     from openworld.learners._plugins import all_learners, broken_plugins
 
-    table = _table("learners", "name", "paper, what it tunes", "numbers", "trains on", "a step runs")
-    table.columns[1].max_width, table.columns[4].max_width = 36, 20  # 100 columns in all
-    table.columns[2].justify = "right"
-    for name, learner in all_learners().items():
-        table.add_row(*_learner_cells(name, learner))
+    heads = (name("name"), words("paper, what it tunes", 36), Head("numbers"), name("trains on"))
+    heads += (words("a step runs", 20),)  # 100 columns in all
+    rows = [_learner_cells(own, learner) for own, learner in all_learners().items()]
+    table = TerminalTable(heads, rows, title="learners")
     broken = [Text(why, style="red") for why in broken_plugins().values()]
     return Group(table, Text(_LEARNERS_CAPTION), *broken)
 
@@ -61,11 +57,11 @@ def _learner_cells(name: str, learner) -> tuple[Text, ...]:
 def _detectors() -> RenderableType:
     from openworld.detectors._plugins import all_detectors, broken_plugins, origin
 
-    table = _table("detectors of out-of-distribution images", "name", "paper", "looks at", "what")
-    table.columns[2].max_width, table.columns[3].max_width = 24, 38  # 100 columns in all
-    for name, detector in all_detectors().items():
-        paper = f"{detector.paper} ({origin(name)})" if origin(name) else detector.paper
-        table.add_row(Text(name), Text(paper), Text(", ".join(detector.needs)), Text(detector.summary))
+    heads, rows = (name("name"), words("paper"), words("looks at", 24), words("what", 38)), []  # 100 columns in all
+    for own, detector in all_detectors().items():
+        paper = f"{detector.paper} ({origin(own)})" if origin(own) else detector.paper
+        rows.append((own, paper, ", ".join(detector.needs), detector.summary))
+    table = TerminalTable(heads, rows, title="detectors of out-of-distribution images")
     broken = [Text(why, style="red") for why in broken_plugins().values()]
     return Group(table, Text(_DETECTORS_CAPTION), *broken)
 
@@ -80,11 +76,11 @@ patches are those of two-tower models."""
 def _estimators() -> RenderableType:
     from openworld.estimators._plugins import all_estimators, broken_plugins, origin
 
-    table = _table("estimators of accuracy without labels", "name", "paper", "needs", "what")
-    table.columns[1].max_width, table.columns[3].max_width = 22, 42  # 100 columns in all
-    for name, estimator in all_estimators().items():
-        paper = f"{estimator.paper} ({origin(name)})" if origin(name) else estimator.paper
-        table.add_row(Text(name), Text(paper), ", ".join(estimator.needs), Text(estimator.summary))
+    heads, rows = (name("name"), words("paper", 22), words("needs"), words("what", 42)), []  # 100 columns in all
+    for own, estimator in all_estimators().items():
+        paper = f"{estimator.paper} ({origin(own)})" if origin(own) else estimator.paper
+        rows.append((own, paper, ", ".join(estimator.needs), estimator.summary))
+    table = TerminalTable(heads, rows, title="estimators of accuracy without labels")
     broken = [Text(why, style="red") for why in broken_plugins().values()]
     return Group(table, Text(_ESTIMATORS_CAPTION), *broken)
 
@@ -98,11 +94,11 @@ A score becomes an estimate by regression over labelled sets (ScoreRegression)."
 def _classifiers() -> RenderableType:
     from openworld.classifiers import ARCHITECTURES, build
 
-    table = _table("networks for small pictures, to be trained as classifiers", "name", "weights", "paper", "what")
-    table.columns[1].justify = "right"
-    for name, architecture in ARCHITECTURES.items():
-        weights = sum(tensor.numel() for tensor in build(name, classes=100, side=32).parameters())
-        table.add_row(name, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary)
+    heads, rows = (name("name"), Head("weights"), words("paper"), words("what")), []
+    for own, architecture in ARCHITECTURES.items():
+        weights = sum(tensor.numel() for tensor in build(own, classes=100, side=32).parameters())
+        rows.append((own, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary))
+    table = TerminalTable(heads, rows, title="networks for small pictures, to be trained as classifiers")
     return Group(table, Text(_CLASSIFIERS_CAPTION))
 
 
@@ -114,13 +110,13 @@ or package.module:function, which returns any torch module."""
 def _datasets() -> RenderableType:
     from openworld.datasets import DATASETS
 
-    table = _table("data sets", "name", "download", "domains", "what")
-    above = None
-    for name, card in DATASETS.items():
+    above, rows = None, []
+    for own, card in DATASETS.items():
         domains = _in_short(card.domains)
         shown = "as above" if domains and card.domains == above else domains
-        table.add_row(name, "yes" if card.download else "no", shown, card.summary)
+        rows.append((own, "yes" if card.download else "no", shown, card.summary))
         above = card.domains
+    table = TerminalTable((name("name"), name("download"), words("domains"), words("what")), rows, title="data sets")
     return Group(table, Text(_DATASETS_CAPTION))
 
 
@@ -138,24 +134,20 @@ Or your own: a folder of class folders, a list (.csv, .parquet), WebDataset shar
 Download: openworld data check NAME --root DIR says what to get, where to put it, and what is missing."""
 
 
-def _backbones() -> Table:
+def _backbones() -> TerminalTable:
     from openworld.backbones import BACKBONES
 
-    table = _table(
-        "backbones (or a folder, or any hub repository in Hugging Face layout)", "name", "M weights", "pixels", "what"
-    )
-    for name, card in BACKBONES.items():
-        table.add_row(name, f"{card.parameters:g}", str(card.image_size), card.note)
-    return table
+    heads = (name("name"), name("M weights"), name("pixels"), words("what"))
+    rows = [(own, f"{card.parameters:g}", str(card.image_size), card.note) for own, card in BACKBONES.items()]
+    return TerminalTable(heads, rows, title="backbones (or a folder, or any hub repository in Hugging Face layout)")
 
 
-def _metrics() -> Table:
+def _metrics() -> TerminalTable:
     from openworld.metrics import METRICS
 
-    table = _table("metrics (openworld.metrics)", "name", "range", "what", "source")
-    for name, card in METRICS.items():
-        table.add_row(name, _range(*card.range), card.summary, card.paper)
-    return table
+    heads = (name("name"), name("range"), words("what"), words("source"))
+    rows = [(own, _range(*card.range), card.summary, card.paper) for own, card in METRICS.items()]
+    return TerminalTable(heads, rows, title="metrics (openworld.metrics)")
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -169,10 +161,8 @@ def _range(low: float | None, high: float | None) -> str:
     return f"from {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
-def _protocols() -> Table:
+def _protocols() -> TerminalTable:
     from openworld.protocols import PROTOCOLS
 
-    table = _table("protocols", "name", "what")
-    for name, spec in PROTOCOLS.items():
-        table.add_row(name, spec.__doc__.splitlines()[0])
-    return table
+    rows = [(own, spec.__doc__.splitlines()[0]) for own, spec in PROTOCOLS.items()]
+    return TerminalTable((name("name"), words("what")), rows, title="protocols")

@@ -124,16 +124,10 @@ def about(run) -> str:
 
 
 def _table(heads, rows):
-    from rich.table import Table
-    from rich.text import Text
+    from openworld import _terminal as terminal
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(heads):
-        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
-    table.add_column("for")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    first, *numbers = heads
+    return terminal.TerminalTable((terminal.name(first), *map(terminal.Head, numbers), terminal.words("for")), rows)
 
 
 def _of_learners(cost) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[str]]:

@@ -150,20 +150,19 @@ def say(question: Question, predictions, out) -> None:
 
 def say_table(question: Question, predictions, out) -> None:
     """One row per picture."""
-    from rich.table import Table
-    from rich.text import Text
+    from openworld import _terminal as terminal
 
-    table = Table("picture", question.fitted.learner.name, box=None, pad_edge=False)
-    for numbers in ("baseness", "(log)", "place"):
-        table.add_column(numbers, justify="right")
-    for words in ("looks", "so called", "zero-shot CLIP") if question.threshold is not None else ("zero-shot CLIP",):
-        table.add_column(words)
+    heads = [terminal.name("picture"), terminal.name(question.fitted.learner.name)]
+    heads += map(terminal.Head, ("baseness", "(log)", "place"))
+    flags = ("looks", "so called") if question.threshold is not None else ()
+    heads += map(terminal.name, (*flags, "zero-shot CLIP"))
+    rows = []
     for one in predictions:
         cells = [question.paths[one.row], _listed(one.guesses), f"{100 * one.baseness:.1f}", f"{one.log_baseness:.3g}"]
         looks = looks_like(one, question.threshold)
         cells += [one.rank, *([looks, called(one, question.threshold) or "–"] if looks else []), _listed(one.zero_shot)]
-        table.add_row(*(Text(str(cell)) for cell in cells))  # names and paths are text, never markup
-    out.print(table)
+        rows.append([*map(str, cells)])
+    out.print(terminal.TerminalTable(heads, rows))
 
 
 def looks_like(prediction, threshold: float | None) -> str | None:

@@ -226,17 +226,15 @@ def _split(asked: Asked, names: tuple[str, ...], seed: int) -> dict[str, Any]:
 
 def _cells(plan):
     """Different prompts per cell: rows are levels of looks, columns of meaning."""
-    from rich.table import Table
+    from openworld import _terminal as terminal
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("looks \\ meaning")
-    for level in range(plan.shape[1]):
-        table.add_column(str(level), justify="right")
+    heads = (terminal.name("looks \\ meaning"), *(terminal.Head(str(level)) for level in range(plan.shape[1])))
+    rows = []
     for level in range(plan.shape[0]):
         columns = (plan.unique[level], plan.repeats[level], plan.candidates[level])
-        table.add_row(str(level), *(_cell(*map(int, one)) for one in zip(*columns, strict=True)))
-    table.caption = "Different prompts drawn per cell (x: the commonest is painted so often), levels from 0 (near)."
-    return table
+        rows.append((str(level), *(_cell(*map(int, one)) for one in zip(*columns, strict=True))))
+    caption = "Different prompts drawn per cell (x: the commonest is painted so often), levels from 0 (near)."
+    return terminal.TerminalTable(heads, rows, caption)
 
 
 def _cell(unique: int, repeats: int, candidates: int) -> str:

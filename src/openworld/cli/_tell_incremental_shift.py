@@ -37,9 +37,7 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
 
 
 def _pairs(pairs, names: tuple[str, str]):
-    from rich.table import Table
-    from rich.text import Text
-
+    from openworld import _terminal as terminal
     from openworld.report.figures.figure import percent, signed
     from openworld.report.shifts.words import over
 
@@ -52,10 +50,8 @@ def _pairs(pairs, names: tuple[str, str]):
         "none of chance (p < .05 after Holm over all pairs); cells: mean difference over cells; slopes in points per "
         "level on common cells."
     )
-    table = Table(box=None, pad_edge=False, caption=Text(told), caption_justify="left")
-    table.add_column("")
-    for heading in ("first", "second", "difference", "cells", "semantic slope", "covariate slope"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    heads = ("first", "second", "difference", "cells", "semantic slope", "covariate slope")
+    rows = []
     for pair in pairs:
         apart = pair.difference
         difference = "–" if apart.value is None else signed(apart.value)
@@ -64,6 +60,5 @@ def _pairs(pairs, names: tuple[str, str]):
         cells = "–" if pair.cells is None else signed(pair.cells)
         numbers = (percent(pair.first.value), percent(pair.second.value), difference, cells)
         sure = apart.p_value is not None and apart.p_value < 0.05
-        row = (pair.title, *numbers, *map(moved, pair.slopes.values()))
-        table.add_row(*map(Text, row), style="bold" if sure else "")
-    return table
+        rows.append(terminal.styled((pair.title, *numbers, *map(moved, pair.slopes.values())), "bold" if sure else ""))
+    return terminal.TerminalTable((terminal.name(), *map(terminal.Head, heads)), rows, told)

@@ -106,28 +106,20 @@ def _mixtures(summary) -> list:
 
 
 def _pairs(found, names: tuple[str, str]):
-    from rich.table import Table
-    from rich.text import Text
-
+    from openworld import _terminal as terminal
     from openworld.report.figures.figure import percent, signed
 
-    table = Table(box=None, pad_edge=False, caption=_caption(found, names), caption_justify="left")
-    table.add_column("")
-    for heading in ("first", "second", "difference"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("second against first")
+    heads = (terminal.name(), *map(terminal.Head, ("first", "second", "difference")))
+    rows = []
     for pair in found.pairs:
         difference = "–" if pair.test.difference is None else signed(pair.test.difference)
         if pair.interval:
             difference += f" [{signed(pair.interval[0])} {signed(pair.interval[1])}]"
-        cells = (pair.title, percent(pair.first), percent(pair.second), difference, pair.verdict)
-        table.add_row(*map(Text, cells))
-    return table
+        rows.append((pair.title, percent(pair.first), percent(pair.second), difference, pair.verdict))
+    return terminal.TerminalTable((*heads, terminal.words("second against first")), rows, _caption(found, names))
 
 
-def _caption(found, names: tuple[str, str]):
-    from rich.text import Text
-
+def _caption(found, names: tuple[str, str]) -> str:
     def span(values) -> str:
         return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"
 
@@ -137,7 +129,7 @@ def _caption(found, names: tuple[str, str]):
     seeds = f"mean of {span(counts)} seed" if max(counts) == 1 else f"means of {span(counts)} seeds"
     tested = sum(pair.test.p is not None for pair in found.pairs)
     corrected = f"; p after Holm over {tested} tests" if tested > 1 else ""
-    return Text(
+    return (
         f"First: {names[0]}. Second: {names[1]}. {found.of}, percent; {seeds}; [95 % over images, "
         f"n = {images}{clustered}, given the seeds]{corrected}."
     )

@@ -61,24 +61,20 @@ def _ask(chosen) -> None:
 
 
 def _say(kept, chosen, out) -> None:
-    from rich.table import Table
-    from rich.text import Text
+    from openworld import _terminal as terminal
 
     size = _megabytes(sum(one.size for one in chosen))
     out.print(f"{kept.folder}: {len(chosen)} encoded image set(s), {size}", markup=False)
     if chosen:
-        table = Table(box=None, pad_edge=False)
-        for heading, justify in (("data set", "left"), ("backbone", "left"), ("images", "right"), ("size", "right")):
-            table.add_column(heading, justify=justify)
-        table.add_column("with")
-        table.add_column("written")
-        table.add_column("folder")
+        heads = [*map(terminal.name, ("data set", "backbone")), *map(terminal.Head, ("images", "size"))]
+        heads += map(terminal.name, ("with", "written", "folder"))
+        rows = []
         for one in chosen:
             images = "not whole" if one.images is None else f"{one.images:,}"
             name, written = one.dataset or "?", f"{one.written:%Y-%m-%d %H:%M}"
-            cells = (name, one.backbone or "?", images, _megabytes(one.size), one.holds, written, one.folder.name)
-            table.add_row(*map(Text, cells))
-        out.print(table)
+            size = _megabytes(one.size)
+            rows.append((name, one.backbone or "?", images, size, one.holds, written, one.folder.name))
+        out.print(terminal.TerminalTable(heads, rows))
     if kept.foreign:
         out.print(f"Not ours, left alone: {', '.join(kept.foreign)}", markup=False)
 

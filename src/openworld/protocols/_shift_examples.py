@@ -8,7 +8,7 @@ import numpy as np
 from openworld.protocols._shift_found import Compared
 from openworld.protocols._shift_pictures import Gathered
 from openworld.protocols.measuring_shift import Measured
-from openworld.report.figures.figure import data_address
+from openworld.report.data_files import data_address
 from openworld.report.shifts.found import Example
 from openworld.shift import HALVES
 

@@ -18,8 +18,8 @@ from openworld.report.beside_words import (
     rows_title,
     title,
 )
+from openworld.report.data_files import csv_address, csv_text
 from openworld.report.figures.against_printed import against_printed
-from openworld.report.figures.figure import csv_address, csv_text
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Grid, Line
 from openworld.report.grids import Column as Head

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable
 from openworld.report.beside import Beside
 from openworld.report.beside_cells import Column, Pair
 from openworld.report.beside_words import bracketed, caption, difference, number, row_title, rows_title, title
-from openworld.report.exports import piped, plain, tex
-from openworld.report.figures.figure import csv_text
+from openworld.report.data_files import csv_text
+from openworld.report.text_tables import as_tex, markdown_table, plain
 
 WIDTH = 100
 LATEX_COLUMNS = 4
-GAP = 2
 HEADER = (
     *("paper", "table", "task", "dataset", "setting", "method", "metric", "ours", "low", "high", "over", "n"),
     *("seeds_low", "seeds_high", "seeds", "published", "published_std", "difference", "p", "verdict"),
@@ -21,26 +22,15 @@ HEADER = (
 def terminal_beside(shown: Beside):
     """A rich renderable at most 100 columns wide: the table in blocks of columns, then what comes of it in words."""
     from rich.console import Group
+    from rich.constrain import Constrain
     from rich.text import Text
 
     texts = {column: _column_texts(shown, column) for column in shown.columns}
-    blocks = [_drawn(shown, block, texts) for block in _blocks(shown, texts)]
+    heads = (terminal.name(rows_title(shown)), *(Head(title(shown, column), "name") for column in shown.columns))
+    rows = [(row_title(row), *(texts[column][row] for column in shown.columns)) for row in shown.rows]
     told = [caption(shown), *shown.sentences, *(f"Note: {note}" for note in shown.notes)]
-    return Group(Text(shown.table.heading, "bold"), *blocks, *(Text(line, "dim") for line in told))
-
-
-def _drawn(shown: Beside, block: Sequence[Column], texts: dict[Column, dict[str, str]]):
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-    drawn.add_column(rows_title(shown), no_wrap=True)
-    for column in block:
-        width = _width(shown, column, texts)
-        drawn.add_column(Text(title(shown, column)), min_width=width, max_width=width)
-    for row in shown.rows:
-        drawn.add_row(Text(row_title(row)), *(Text(texts[column][row]) for column in block))
-    return drawn
+    table = TerminalTable(heads, rows, title=shown.table.heading)
+    return Group(Constrain(table, WIDTH), *(Text(line, "dim") for line in told))
 
 
 def _column_texts(shown: Beside, column: Column) -> dict[str, str]:
@@ -63,25 +53,6 @@ def _parts(pair: Pair | None, column: Column) -> tuple[str, str, str, str]:
     )
     printed = "" if pair.published is None else number(pair.published, metric, screen=True)
     return (*own, printed, difference(pair.difference, metric, screen=True))
-
-
-def _blocks(shown: Beside, texts: dict[Column, dict[str, str]]) -> Iterator[list[Column]]:
-    """Columns in order, as many at a time as fit."""
-    first = max(len(name) for name in (rows_title(shown), *map(row_title, shown.rows)))
-    block, used = [], first
-    for column in shown.columns:
-        width = GAP + _width(shown, column, texts)
-        if block and used + width > WIDTH:
-            yield block
-            block, used = [], first
-        block.append(column)
-        used += width
-    yield block
-
-
-def _width(shown: Beside, column: Column, texts: dict[Column, dict[str, str]]) -> int:
-    """Of the widest cell or the longest word of the head."""
-    return max(map(len, (*title(shown, column).split(), *texts[column].values())))
 
 
 def beside_csv(shown: Beside) -> str:
@@ -114,14 +85,13 @@ def _line(shown: Beside, row: str, column: Column) -> list:
 
 def beside_markdown(shown: Beside) -> str:
     """One table: ours with its interval, then the printed number and the difference in parentheses."""
-    heads = [rows_title(shown), *(title(shown, column) for column in shown.columns)]
-    lines = [f"**{plain(shown.table.heading)}**", "", piped(map(plain, heads))]
-    lines.append(piped(["---", *["---:"] * len(shown.columns)]))
-    for row in shown.rows:
-        cells = (_in_words(shown.pairs.get((row, column)), column) for column in shown.columns)
-        lines.append(piped([plain(row_title(row)), *map(plain, cells)]))
+    heads = [plain(rows_title(shown)), *(plain(title(shown, column)) for column in shown.columns)]
+    rows = [
+        [plain(row_title(row)), *(plain(_in_words(shown.pairs.get((row, column)), column)) for column in shown.columns)]
+        for row in shown.rows
+    ]
     told = [caption(shown), *shown.sentences, *(f"Note: {note}" for note in shown.notes)]
-    return "\n".join([*lines, "", *map(plain, told)]) + "\n"
+    return "\n".join([markdown_table(shown.table.heading, heads, rows), *map(plain, told)]) + "\n"
 
 
 def _in_words(pair: Pair | None, column: Column) -> str:
@@ -139,18 +109,18 @@ def _in_words(pair: Pair | None, column: Column) -> str:
 def beside_latex(shown: Beside) -> str:
     """booktabs tables of at most four columns each: ours, printed and difference under every head."""
     blocks = [shown.columns[place : place + LATEX_COLUMNS] for place in range(0, len(shown.columns), LATEX_COLUMNS)]
-    told = [f"% {line}" for line in (shown.table.heading, caption(shown), *shown.sentences)]
+    told = [f"% {as_tex(line)}" for line in (shown.table.heading, caption(shown), *shown.sentences)]
     return "\n".join([*told, *(_latex_block(shown, block) for block in blocks)]) + "\n"
 
 
 def _latex_block(shown: Beside, block: Sequence[Column]) -> str:
-    heads = " & ".join(rf"\multicolumn{{3}}{{c}}{{{tex(title(shown, column))}}}" for column in block)
+    heads = " & ".join(rf"\multicolumn{{3}}{{c}}{{{as_tex(title(shown, column))}}}" for column in block)
     kinds = " & ".join("ours & printed & diff." for _ in block)
     lines = [rf"\begin{{tabular}}{{l{'rrr' * len(block)}}}", r"\toprule", rf" & {heads} \\"]
-    lines += [rf"{rows_title(shown)} & {kinds} \\", r"\midrule"]
+    lines += [rf"{as_tex(rows_title(shown))} & {kinds} \\", r"\midrule"]
     for row in shown.rows:
         cells = [cell for column in block for cell in _latex_cells(shown.pairs.get((row, column)), column)]
-        lines.append(" & ".join([tex(row_title(row)), *cells]) + r" \\")
+        lines.append(" & ".join([as_tex(row_title(row)), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
@@ -161,6 +131,4 @@ def _latex_cells(pair: Pair | None, column: Column) -> Iterator[str]:
         "" if pair is None or pair.published is None else number(pair.published, column.metric),
         difference(pair.difference, column.metric) if pair else "",
     )
-    yield from (
-        f"${text.replace('−', '-')}$" if "−" in text or "+" in text else text.replace("–", "--") for text in texts
-    )
+    yield from map(as_tex, texts)

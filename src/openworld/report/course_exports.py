@@ -1,6 +1,5 @@
 """Robustness tables as CSV, JSON, Markdown and LaTeX."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -8,9 +7,8 @@ from openworld._errors import unknown_name
 from openworld.report.course_numbers import NUMBERS, Number, ScenarioTable, scenario_tables
 from openworld.report.course_tables import RobustnessTable, of_course, of_scenario
 from openworld.report.courses import CourseTable
-from openworld.report.exports import plain, two_decimals
-from openworld.report.figures.figure import csv_text
-from openworld.report.text_tables import as_tex, markdown_table, tabular
+from openworld.report.data_files import csv_text, json_text
+from openworld.report.text_tables import as_tex, markdown_table, plain, tabular, two_decimals
 
 FIELDS = {name: "acc0" if name == "initial_accuracy" else name for name in NUMBERS}
 PARTS = ("images_low", "images_high", "seed_mean", "seed_std", "seeds_low", "seeds_high", "courses_low", "courses_high")
@@ -61,7 +59,7 @@ def courses_json(tables: Sequence[CourseTable]) -> str:
     """Every curve with its numbers, intervals, its seeds' own curves and what came of base and new pictures."""
     means = [_mean_as_json(mean) for mean in scenario_tables(tables)]
     told = {"courses": [_course_as_json(table) for table in tables], "scenarios": means}
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json_text(told)
 
 
 def _rows(key: Sequence[str | None], table: RobustnessTable) -> list[list]:

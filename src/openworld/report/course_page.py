@@ -12,9 +12,10 @@ from openworld.report.course_numbers import scenario_tables
 from openworld.report.course_tables import of_course, of_scenario
 from openworld.report.course_verdict import course_verdict
 from openworld.report.courses import CourseRun, CourseTable, load_course_run
+from openworld.report.data_files import csv_address
 from openworld.report.figures.critical_difference import critical_difference
 from openworld.report.figures.curves import curves
-from openworld.report.figures.figure import Figure, csv_address
+from openworld.report.figures.figure import Figure
 from openworld.report.figures.split import split
 from openworld.report.grids import Grid
 from openworld.report.made import parts_of, spent

@@ -6,6 +6,8 @@ Whatever shows such a table (terminal, page, exports) reads it from `RobustnessT
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from openworld import _terminal as terminal
+from openworld._terminal import FirstThatFits, Head, TerminalTable, styled
 from openworld.metrics import final_ranks
 from openworld.report.comparison import Comparison
 from openworld.report.course_answers import Evidence
@@ -111,14 +113,14 @@ def of_scenario(table: ScenarioTable) -> RobustnessTable:
     )
 
 
-def terminal_course(table: CourseTable) -> "Terminal":
+def terminal_course(table: CourseTable) -> FirstThatFits:
     """One course as rich prints it: percent with one decimal, intervals in brackets, the deltas in points."""
-    return Terminal(of_course(table))
+    return _fitting(of_course(table))
 
 
-def terminal_scenario(table: ScenarioTable) -> "Terminal":
+def terminal_scenario(table: ScenarioTable) -> FirstThatFits:
     """The same of the means over the courses of a scenario, with Friedman's test where there are courses enough."""
-    return Terminal(of_scenario(table), f" {tested(table.ranking)}" if table.ranking.test.value is not None else "")
+    return _fitting(of_scenario(table), f" {tested(table.ranking)}" if table.ranking.test.value is not None else "")
 
 
 def terminal_legend(yardstick: str) -> str:
@@ -157,45 +159,28 @@ def tested(ranking: Ranking) -> str:
     return f"{told}; mean ranks differ from {difference.value:.2f} apart (Nemenyi)."
 
 
-@dataclass(frozen=True, eq=False)
-class Terminal:
-    """A table for a terminal of any width: where not all numbers fit, the last of `DISPENSABLE` stay away."""
+def _fitting(table: RobustnessTable, further: str = "") -> FirstThatFits:
+    """For a terminal of any width: where not all numbers fit, the last of `DISPENSABLE` stay away."""
+    return FirstThatFits([_drawn(table, further, DISPENSABLE[:count]) for count in range(len(DISPENSABLE) + 1)])
 
-    table: RobustnessTable
-    further: str = ""
 
-    def __rich_console__(self, console, options):
-        from rich.measure import Measurement
+def _drawn(table: RobustnessTable, further: str, left_out: Sequence[str]) -> TerminalTable:
+    """The table without the numbers `left_out`."""
+    names, rows = [name for name in SHOWN if name not in left_out], []
+    lacking = f" For want of room without {', '.join(NUMBERS[name] for name in left_out)}." if left_out else ""
+    for learner in table.learners:
+        style = "bold" if learner == table.best and len(table.learners) > 1 else ""
+        test = table.test(learner)
+        verdict = styled(["" if test is None else test.short_words], style or "dim")
+        rows.append((*styled(_cells(table, learner, names), style), *verdict))
+    numbers = map(Head, (*(NUMBERS[name] for name in names), "rank", ""))
+    heads = (terminal.name("learner"), *numbers, terminal.words(f"against {table.yardstick}"))
+    return TerminalTable(heads, rows, table.caption + further + lacking)
 
-        for left_out in range(len(DISPENSABLE) + 1):
-            drawn = self.drawn(DISPENSABLE[:left_out])
-            if Measurement.get(console, options.update(max_width=1000), drawn).maximum <= options.max_width:
-                break
-        yield drawn
 
-    def drawn(self, left_out: Sequence[str] = ()):
-        """A `rich.table.Table` without the numbers `left_out`."""
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        table, names = self.table, [name for name in SHOWN if name not in left_out]
-        lacking = f" For want of room without {', '.join(NUMBERS[name] for name in left_out)}." if left_out else ""
-        caption = Text(table.caption + self.further + lacking)
-        drawn = RichTable(box=None, pad_edge=False, caption=caption, caption_justify="left", header_style="bold")
-        drawn.add_column("learner", no_wrap=True)
-        for title in (*(NUMBERS[name] for name in names), "rank", ""):
-            drawn.add_column(title, justify="right", no_wrap=True)
-        drawn.add_column(f"against {table.yardstick}")
-        for learner in table.learners:
-            style = "bold" if learner == table.best and len(table.learners) > 1 else ""
-            test = table.test(learner)
-            words = Text("" if test is None else test.short_words, style or "dim")
-            drawn.add_row(*(Text(cell, style) for cell in self._cells(learner, names)), words)
-        return drawn
-
-    def _cells(self, learner: str, names: Sequence[str]) -> list[str]:
-        numbers = [_terminal_cell(self.table.numbers[learner][name], name) for name in names]
-        return [learner, *numbers, f"{self.table.friedman[learner]:.2f}", f"{self.table.final[learner]:g}"]
+def _cells(table: RobustnessTable, learner: str, names: Sequence[str]) -> list[str]:
+    numbers = [_terminal_cell(table.numbers[learner][name], name) for name in names]
+    return [learner, *numbers, f"{table.friedman[learner]:.2f}", f"{table.final[learner]:g}"]
 
 
 def _terminal_cell(number: Number, name: str) -> str:

@@ -1,14 +1,13 @@
-"""The table of a run as CSV, Markdown and LaTeX: percent with two decimals, no rounding in between, and seconds."""
+"""The table of a run as data (CSV, JSON: fractions and seconds, unrounded) and in print (Markdown, LaTeX: percent)."""
 
-import json
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from openworld._errors import unknown_name
-from openworld.report.figures.figure import csv_text
+from openworld.report.data_files import csv_text, json_text
 from openworld.report.operating_tables import operating_numbers
 from openworld.report.reach import Reach, reaches
 from openworld.report.summary import NUMBERS, Row, Summary, Table
+from openworld.report.text_tables import as_tex, markdown_table, plain, tabular, two_decimals
 
 HEADER = (
     "setting",
@@ -52,8 +51,8 @@ def export(summary: Summary, form: str) -> str:
 
     Args:
         summary: of `summarise`.
-        form: "csv" (every number, one header), "json" (the same as fractions, the tests and the operating points),
-            "markdown" or "latex" (the main numbers, one table per setting).
+        form: "csv" (every number, one header), "json" (the same, the tests and the operating points), "mixtures-csv"
+            (with one half of the classes shrunk), "markdown" or "latex" (the main numbers, one table per setting).
 
     Raises:
         OpenworldError: for another form.
@@ -64,21 +63,18 @@ def export(summary: Summary, form: str) -> str:
     return writers[form](summary)
 
 
-def numbers(table: Table, row: Row) -> dict[str, str]:
-    """Every exported field of one learner: percent with two decimals, seconds; empty where not defined."""
-    tuned = "" if row.tuned_parameters is None else str(row.tuned_parameters)
-    times = ["" if value is None else f"{value:.3g}" for value in (row.fit_seconds, row.score_seconds)]
-    fields = [table.title, row.learner, tuned, str(len(row.seeds)), *map(two_decimals, _fractions(row)), *times]
-    return dict(zip(HEADER, fields, strict=True))
+def numbers(table: Table, row: Row) -> dict[str, str | float | int | None]:
+    """Every exported field of one learner: fractions and seconds, not rounded; None where not defined."""
+    first = (table.title, row.learner, row.tuned_parameters, len(row.seeds))
+    return dict(zip(HEADER, (*first, *_fractions(row), row.fit_seconds, row.score_seconds), strict=True))
 
 
-def two_decimals(value: float | None) -> str:
-    """A fraction as percent with two decimals.
-
-    >>> two_decimals(0.46964)
-    '46.96'
-    """
-    return "" if value is None else f"{100 * value:.2f}"
+def _printed(table: Table, row: Row) -> list[str]:
+    """The fields of SHORT as papers print them: percent with two decimals, whole counts, seconds with three digits."""
+    told, count, seconds = numbers(table, row), row.tuned_parameters, row.fit_seconds
+    words = {"learner": row.learner, "tuned_parameters": "" if count is None else str(count)}
+    words["fit_seconds"] = "" if seconds is None else f"{seconds:.3g}"
+    return [words[name] if name in words else two_decimals(told[name]) for name in SHORT]
 
 
 def _fractions(row: Row) -> list[float | None]:
@@ -105,7 +101,7 @@ def _json(summary: Summary) -> str:
         for table in summary.tables
     ]
     means = {"means": [_mean_as_json(reach) for reach in reached]} if (reached := reaches(summary)) else {}
-    return json.dumps({"tables": tables} | means, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"tables": tables} | means)
 
 
 def _mean_as_json(reach: Reach) -> dict:
@@ -139,15 +135,8 @@ def _markdown(summary: Summary) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    head = [TITLES[name] for name in SHORT]
-    lines = [
-        f"**{plain(table.title)}** (percent)",
-        "",
-        piped(head),
-        piped(["---", *["---:"] * (len(head) - 1)]),
-    ]
-    lines += [piped([plain(numbers(table, row)[name]) for name in SHORT]) for row in table.rows]
-    return "\n".join(lines) + "\n"
+    rows = [map(plain, _printed(table, row)) for row in table.rows]
+    return markdown_table(table.title, [TITLES[name] for name in SHORT], rows, "Percent.")
 
 
 def _latex(summary: Summary) -> str:
@@ -155,25 +144,5 @@ def _latex(summary: Summary) -> str:
 
 
 def _latex_table(table: Table) -> str:
-    lines = [f"% {table.title}, percent", rf"\begin{{tabular}}{{l{'r' * (len(SHORT) - 1)}}}", r"\toprule"]
-    lines += [" & ".join(TITLES[name] for name in SHORT) + r" \\", r"\midrule"]
-    lines += [" & ".join(tex(numbers(table, row)[name]) for name in SHORT) + r" \\" for row in table.rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def piped(cells: Iterable[str]) -> str:
-    """One line of a Markdown table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def plain(text: str) -> str:
-    """Text in which nothing is markup to Markdown."""
-    for sign in r"\|*_<>`[]":
-        text = text.replace(sign, "\\" + sign)
-    return text
-
-
-def tex(text: str) -> str:
-    """Text in which nothing is a command to LaTeX."""
-    named = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(named.get(sign, "\\" + sign if sign in "&%$#_{}" else sign) for sign in text)
+    rows = [[*map(as_tex, _printed(table, row))] for row in table.rows]
+    return tabular([f"{table.title}, percent"], [TITLES[name] for name in SHORT], rows)

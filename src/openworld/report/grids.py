@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from openworld._terminal import Head, TerminalTable, styled
 from openworld.report.comparison import Comparison
 from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import forest, swatch
@@ -55,6 +56,18 @@ class Grid:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[Line, ...]
+
+
+def grid_table(grid: Grid) -> TerminalTable:
+    """A table of the page for a terminal; what only a page can show stays away."""
+    heads = tuple(Head(column.title, "name" if column.words else "number") for column in grid.columns)
+    rows = [[_terminal_cell(cell, line) for cell in line.cells] for line in grid.rows]
+    return TerminalTable(heads, rows, grid.caption)
+
+
+def _terminal_cell(cell: Cell, line: Line):
+    (text,) = styled([cell.text], "bold" if "leads" in cell.css else "" if line.learner else "dim")
+    return text
 
 
 def main_grid(table: Table, looks: dict[str, Look], name: str) -> Grid:

@@ -131,7 +131,11 @@ class Judgement:
             return (self.target.name,) if quoted is not None and quoted < self.alert else ()
         return tuple(one.label for one in self.stretches if self.below(one))
 
+    def quoted_at(self, stretch: Stretch) -> tuple[float | None, float | None, float | None]:
+        """What the quoted method says of a stretch, with its interval; three times None where nothing is quoted."""
+        return stretch.methods.get(self.headline, (None, None, None))
+
     def below(self, stretch: Stretch) -> bool:
         """Whether a stretch's quoted accuracy lies below the alert."""
-        accuracy = stretch.methods[self.headline][0] if self.headline in stretch.methods else None
+        accuracy = self.quoted_at(stretch)[0]
         return self.alert is not None and accuracy is not None and accuracy < self.alert

@@ -53,20 +53,22 @@ def stretches_grid(judged: Judgement) -> Grid:
     """Every chunk by every method."""
     names = [one.name for one in judged.methods]
     true = [Column("true")] if judged.target.accuracy is not None else []
-    heads = (Column("chunk", words=True), Column("images"), Column("95 %"), *true, *map(Column, names))
+    interval = [Column("95 %")] if judged.headline else []
+    heads = (Column("chunk", words=True), Column("images"), *interval, *true, *map(Column, names))
     rows = tuple(Line("", tuple(_stretch_cells(judged, one, names))) for one in judged.stretches)
     sampled = {one.sampled for one in judged.stretches if one.sampled}
-    told = f"Percent, chunk by chunk; the interval is that of {judged.headline}."
+    told = "Percent, chunk by chunk" + (f"; the interval is that of {judged.headline}." if judged.headline else ".")
     if sampled:
         told += f" A chunk of more than {max(sampled):,} images is represented by a uniform sample of so many."
     return Grid("over-time-table", "Over time", told, heads, rows)
 
 
 def _stretch_cells(judged: Judgement, one: Stretch, names: list[str]):
-    _, low, high = one.methods.get(judged.headline, (None, None, None))
+    _, low, high = judged.quoted_at(one)
     yield Cell(one.label, value=str(one.first), faint="below the alert" if judged.below(one) else "")
     yield Cell(f"{one.n:,}", str(one.n))
-    yield Cell("–" if low is None else bracketed((low, high)), "" if low is None else f"{high - low:.6f}")
+    if judged.headline:
+        yield Cell("–" if low is None else bracketed((low, high)), "" if low is None else f"{high - low:.6f}")
     if judged.target.accuracy is not None:
         yield Cell(percent(one.accuracy))
     for name in names:

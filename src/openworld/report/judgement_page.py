@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
-from openworld.report.figures.figure import csv_address, csv_text
+from openworld.report.data_files import csv_address, csv_text
 from openworld.report.figures.methods import methods
 from openworld.report.figures.over_time import over_time
 from openworld.report.grids import Grid

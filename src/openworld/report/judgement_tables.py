@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable, styled
 from openworld.report.figures.figure import percent, signed
 from openworld.report.judgement import ClassLine, Judgement, Method, Stretch
 from openworld.report.tables import bracketed
@@ -11,12 +13,11 @@ SHOWN = 15  # classes, and chunks, that a terminal shows; the page has all
 
 def terminal_methods(judged: Judgement):
     """One line per method: estimate, interval, and off by how much where labels are known."""
-    table = _table("method", ["accuracy", "95 %", *_off_title(judged)], ["what it is"])
+    rows = []
     for one in judged.methods:
-        style = "bold" if one.name == judged.headline else ""
-        cells = [one.name, percent(one.accuracy), bracketed(one.interval), *_off(judged, one)]
-        _add(table, [*cells, one.summary], style)
-    return table
+        cells = [one.name, percent(one.accuracy), bracketed(one.interval), *_off(judged, one), one.summary]
+        rows.append(styled(cells, "bold" if one.name == judged.headline else ""))
+    return TerminalTable(_heads("method", ["accuracy", "95 %", *_off_title(judged)], "what it is"), rows)
 
 
 def method_warnings(judged: Judgement) -> list[str]:
@@ -32,32 +33,29 @@ def terminal_stretches(judged: Judgement):
     """One line per chunk; of many the lowest."""
     if not judged.stretches:
         return None
-    title = "true" if judged.target.accuracy is not None else ""
-    numbers = ["images", f"{judged.headline}", "95 %", "all methods", *filter(None, [title])]
-    table = _table("chunk", numbers, [""])
+    quoted = [judged.headline, "95 %"] if judged.headline else []
+    true = ["true"] if judged.target.accuracy is not None else []
+    rows = []
     for one in _most_telling(judged):
-        accuracy, low, high = one.methods.get(judged.headline, (None, None, None))
-        interval = None if low is None else (low, high)
-        cells = [one.label, f"{one.n:,}", percent(accuracy), bracketed(interval), _range(one)]
-        cells += [percent(one.accuracy)] if title else []
-        _add(table, [*cells, "below the alert" if judged.below(one) else ""], "bold" if judged.below(one) else "")
-    if len(judged.stretches) > SHOWN:
-        table.caption = f"The {SHOWN} lowest of {len(judged.stretches)} chunks; --out keeps a page with all."
-    return table
+        cells = [one.label, f"{one.n:,}", *(_quoted(judged, one) if quoted else []), _range(one)]
+        cells += [percent(one.accuracy)] if true else []
+        below = judged.below(one)
+        rows.append(styled([*cells, "below the alert" if below else ""], "bold" if below else ""))
+    many = len(judged.stretches) > SHOWN
+    caption = f"The {SHOWN} lowest of {len(judged.stretches)} chunks; --out keeps a page with all." if many else ""
+    return TerminalTable(_heads("chunk", ["images", *quoted, "all methods", *true], ""), rows, caption)
 
 
 def terminal_classes(judged: Judgement):
     """One line per class, those that lost most first."""
     if not judged.classes:
         return None
-    numbers = ["named so", "right", "95 %", "source", "expected", "found"]
-    table = _table("class", numbers, ["may rather be"])
-    table.caption = class_caption(judged)
+    numbers, rows = ["named so", "right", "95 %", "source", "expected", "found"], []
     for one in by_loss(judged.classes)[:SHOWN]:
         cells = [one.name, f"{one.predicted:,}", percent(one.accuracy), bracketed(one.interval)]
         cells += [percent(one.source_accuracy), f"{one.expected:,.0f}", percent(one.recall)]
-        _add(table, [*cells, may_be(one)], "")
-    return table
+        rows.append((*cells, may_be(one)))
+    return TerminalTable(_heads("class", numbers, "may rather be"), rows, class_caption(judged))
 
 
 def class_caption(judged: Judgement, shown: int | None = SHOWN) -> str:
@@ -82,14 +80,30 @@ def may_be(one: ClassLine) -> str:
 
 
 def _most_telling(judged: Judgement) -> list[Stretch]:
-    """All chunks in order, or of many the lowest, in order."""
-    known = [one for one in judged.stretches if one.methods.get(judged.headline, (None,))[0] is not None]
-    lowest = sorted(known, key=lambda one: one.methods[judged.headline][0])[:SHOWN]
-    return list(judged.stretches) if len(judged.stretches) <= SHOWN else [one for one in known if one in lowest]
+    """All chunks in order, or of many the lowest, in order: by what is quoted, else by the lowest of all methods."""
+    if len(judged.stretches) <= SHOWN:
+        return list(judged.stretches)
+    said = [(_said(judged, one), one) for one in judged.stretches]
+    known = [accuracy for accuracy, _ in said if accuracy is not None]
+    highest = sorted(known)[:SHOWN][-1] if known else None
+    return [one for accuracy, one in said if accuracy is not None and accuracy <= highest][:SHOWN]
+
+
+def _said(judged: Judgement, one: Stretch) -> float | None:
+    return judged.quoted_at(one)[0] if judged.headline else min(_known(one), default=None)
+
+
+def _quoted(judged: Judgement, one: Stretch) -> list[str]:
+    accuracy, low, high = judged.quoted_at(one)
+    return [percent(accuracy), bracketed(None if low is None else (low, high))]
+
+
+def _known(one: Stretch) -> list[float]:
+    return [accuracy for accuracy, _, _ in one.methods.values() if accuracy is not None]
 
 
 def _range(one: Stretch) -> str:
-    known = [accuracy for accuracy, _, _ in one.methods.values() if accuracy is not None]
+    known = _known(one)
     return f"{percent(min(known))} to {percent(max(known))}" if known else "–"
 
 
@@ -110,19 +124,5 @@ def _off(judged: Judgement, one: Method) -> list[str]:
     return ["–" if one.accuracy is None else signed(one.accuracy - true)]
 
 
-def _table(first: str, numbers: Sequence[str], words: Sequence[str]):
-    from rich.table import Table
-
-    drawn = Table(box=None, pad_edge=False, caption_justify="left", header_style="bold")
-    drawn.add_column(first, no_wrap=True)
-    for title in numbers:
-        drawn.add_column(title, justify="right", no_wrap=True)
-    for title in words:
-        drawn.add_column(title)
-    return drawn
-
-
-def _add(table, cells: list[str], style: str) -> None:
-    from rich.text import Text
-
-    table.add_row(*(Text(cell, style) for cell in cells))
+def _heads(first: str, numbers: Sequence[str], words: str) -> tuple[Head, ...]:
+    return (terminal.name(first), *map(Head, numbers), terminal.words(words))

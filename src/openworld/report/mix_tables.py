@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from openworld.report.exports import two_decimals
-from openworld.report.figures.figure import csv_text, percent
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable
+from openworld.report.data_files import csv_text
+from openworld.report.figures.figure import percent
 from openworld.report.grids import Cell, Column, Grid, Line, swatched, tested
 from openworld.report.mixes import SHRUNK, SWEPT, Imbalance, Shrunk, imbalance, ratios, variation
 from openworld.report.palette import Look
@@ -49,37 +51,31 @@ def variation_grid(table: Table, looks: dict[str, Look], name: str) -> Grid | No
     return Grid(name, f"{table.title}, over all ratios", caption, columns, rows)
 
 
-def terminal_mixes(table: Table):
-    """The grid of both directions as a `rich.table.Table`, or None."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
+def terminal_mixes(table: Table) -> TerminalTable | None:
+    """The grid of both directions for a terminal, or None."""
     found = _both(table)
     if found is None:
         return None
-    drawn = RichTable(box=None, pad_edge=False, caption=_caption(table, found), caption_justify="left")
-    drawn.add_column("learner", no_wrap=True)
-    for title in _titles():
-        drawn.add_column(title, justify="right", no_wrap=title in SHORT.values())
-    for place, row in enumerate(table.rows):
-        cells = [f"{cell.text} {cell.faint}".strip() for cell in _cells(row, place, found)]
-        drawn.add_row(*map(Text, (row.learner, *cells)))
-    return drawn
+    rows = [
+        (row.learner, *(f"{cell.text} {cell.faint}".strip() for cell in _cells(row, place, found)))
+        for place, row in enumerate(table.rows)
+    ]
+    return TerminalTable((terminal.name("learner"), *map(Head, _titles())), rows, _caption(table, found))
 
 
 def mixes_csv(tables: Sequence[Table]) -> str:
-    """Every number of the natural mix and both directions: percent with two decimals, one line per learner and mix."""
+    """Every number of the natural mix and both directions: fractions, one line per learner and mix."""
     return csv_text(HEADER, [line for table in tables for line in _lines(table)])
 
 
 def variation_csv(tables: Sequence[Table]) -> str:
-    """Mean (percent) and variance (squared points) of every number over the ratios, one line per learner."""
+    """Mean (a fraction) and variance (its square) of every number over the ratios, one line per learner."""
     rows = [(table, row, variation(row)) for table in tables for row in table.rows]
     header = ("setting", "learner", *(f"{name}_{of}" for name in SWEPT for of in ("mean", "variance")))
     return csv_text(
         header,
         [
-            (table.title, row.learner, *(cell for pair in told.values() for cell in _unit(*pair)))
+            (table.title, row.learner, *(cell for pair in told.values() for cell in pair))
             for table, row, told in rows
             if told
         ],
@@ -117,13 +113,9 @@ def _yardstick(table: Table) -> Row:
 
 
 def _varied(pair: tuple[float | None, float | None]) -> Cell:
-    mean, variance = _unit(*pair)
-    return Cell(percent(pair[0]), faint="" if variance is None else f"var {variance:.2f}")
-
-
-def _unit(mean: float | None, variance: float | None) -> tuple[float | None, float | None]:
     """In percent and squared points."""
-    return None if mean is None else 100 * mean, None if variance is None else 1e4 * variance
+    mean, variance = pair
+    return Cell(percent(mean), faint="" if variance is None else f"var {1e4 * variance:.2f}")
 
 
 def _caption(table: Table, found: dict[str, Imbalance]) -> str:
@@ -162,4 +154,4 @@ def _lines(table: Table) -> Iterator[tuple]:
 def _line(table: Table, mix: str, counts: tuple, one: Shrunk) -> tuple:
     low, high = one.over_images or (None, None)
     fractions = (one.openworld_auc, low, high, one.deviation, one.overall_accuracy)
-    return (table.title, one.learner, mix, *counts, *map(two_decimals, fractions))
+    return (table.title, one.learner, mix, *counts, *fractions)

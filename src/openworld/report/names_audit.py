@@ -11,6 +11,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.datasets.finding import SEVERITIES, Audit, Finding
+from openworld.report.data_files import json_text
 
 FILE = "audit.json"
 SHOWN = 6  # findings of a data set that the page shows unfolded
@@ -36,7 +37,7 @@ class NamesSection:
 
 def audits_text(audits: Sequence[Audit]) -> str:
     """Audits as the text of FILE."""
-    return json.dumps({"audits": [one.to_dict() for one in audits]}, indent=1, ensure_ascii=False) + "\n"
+    return json_text({"audits": [one.to_dict() for one in audits]})
 
 
 def read_audits(folder: Path | str) -> tuple[Audit, ...]:

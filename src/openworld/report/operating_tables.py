@@ -1,8 +1,10 @@
 """Operating points as a table: for the terminal, the page, and as JSON."""
 
-import json
 from collections.abc import Sequence
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable
+from openworld.report.data_files import json_text
 from openworld.report.figures.figure import percent
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Column, Grid, Line
@@ -14,25 +16,17 @@ from openworld.report.tables import bracketed
 TITLES = {"miss": "missed", "hit": "hit", "false_alarm": "base flagged", "detected": "new flagged"}
 
 
-def terminal_operating(table: Table):
-    """A `rich.table.Table`: where every learner is run, percent with one decimal; None where its run chose nothing."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
+def terminal_operating(table: Table) -> TerminalTable | None:
+    """For a terminal: where every learner is run, percent with one decimal; None where its run chose nothing."""
     found = all_run_at(table)
     if not found:
         return None
-    drawn = RichTable(
-        box=None, pad_edge=False, caption=operating_caption(table, found), caption_justify="left", header_style="bold"
-    )
-    drawn.add_column("learner", no_wrap=True)
-    for title in _titles(found):
-        drawn.add_column(title, justify="right", no_wrap=True)
-    drawn.add_column("")
+    rows = []
     for one in found:
         cells = [_thresholds(one), *(_told(one, name) for name in RATES), *([_cost(one)] if one.costs else [])]
-        drawn.add_row(*map(Text, (one.learner, *cells, in_words(one))))
-    return drawn
+        rows.append((one.learner, *cells, in_words(one)))
+    heads = (terminal.name("learner"), *map(Head, _titles(found)), terminal.words())
+    return TerminalTable(heads, rows, operating_caption(table, found))
 
 
 def operating_grid(table: Table, looks: dict[str, Look], name: str) -> Grid | None:
@@ -55,7 +49,7 @@ def operating_numbers(table: Table) -> list[dict]:
 def operating_json(tables: Sequence[Table]) -> str:
     """The same of several tables, as JSON."""
     told = [{"setting": table.title, "counts": table.counts, "learners": operating_numbers(table)} for table in tables]
-    return json.dumps({"tables": told}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"tables": told})
 
 
 def operating_caption(table: Table, found: Sequence[RunAt]) -> str:

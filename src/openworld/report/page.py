@@ -16,9 +16,9 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from openworld import __version__
+from openworld.report.data_files import csv_address
 from openworld.report.exports import export
 from openworld.report.figures import FIGURES
-from openworld.report.figures.figure import csv_address
 from openworld.report.figures.forest import key, loss_key
 from openworld.report.figures.points_lost import LOSSES
 from openworld.report.grids import further_grid, main_grid, overview

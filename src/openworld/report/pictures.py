@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.report.figures.figure import data_address
+from openworld.report.data_files import data_address
 from openworld.report.outcome import Outcome
 
 KINDS = {

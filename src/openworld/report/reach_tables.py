@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable, styled
 from openworld.report.figures.figure import percent, signed
 from openworld.report.grids import Cell, Column, Grid, Line, swatched, tested
 from openworld.report.palette import Look
@@ -27,23 +29,16 @@ def reach_grid(reach: Reach, looks: dict[str, Look]) -> Grid:
     return Grid(f"reach-{reach.kind}", label, f"{_capital(reach.heading)}. {told(reach)}{spread}", columns, rows)
 
 
-def terminal_reach(reach: Reach):
-    """The same as a `rich.table.Table`."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=None, pad_edge=False, caption=told(reach), caption_justify="left", header_style="bold")
-    drawn.add_column("learner", no_wrap=True)
-    for table in (reach.source, *reach.targets):
-        drawn.add_column(table.title, justify="right", overflow="fold")
-    drawn.add_column("mean over targets", justify="right")
-    drawn.add_column("")
+def terminal_reach(reach: Reach) -> TerminalTable:
+    """The same for a terminal."""
+    tables, rows = (reach.source, *reach.targets), []
     for row in reach.mean.rows:
         style = "bold" if row is reach.mean.best and len(reach.mean.rows) > 1 else ""
-        cells = [_with_interval(_of(table, row.learner)) for table in (reach.source, *reach.targets)]
-        said = Text(words(reach.mean, row), style or "dim")
-        drawn.add_row(*(Text(cell, style) for cell in (row.learner, *cells, _with_interval(row))), said)
-    return drawn
+        cells = [_with_interval(_of(table, row.learner)) for table in tables]
+        numbers = styled((row.learner, *cells, _with_interval(row)), style)
+        rows.append((*numbers, *styled([words(reach.mean, row)], style or "dim")))
+    titles = (*(table.title for table in tables), "mean over targets")
+    return TerminalTable((terminal.name("learner"), *map(Head, titles), terminal.words()), rows, told(reach))
 
 
 def told(reach: Reach) -> str:

@@ -1,5 +1,7 @@
 """The table of a run for the terminal: one line per learner, verdicts in words, and where the points go."""
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable, styled
 from openworld.report.comparison import Comparison
 from openworld.report.figures.figure import NAMED, percent
 from openworld.report.figures.points_lost import LOSSES
@@ -7,27 +9,22 @@ from openworld.report.summary import Row, Table
 from openworld.report.units import seconds, tuned
 
 
-def terminal_table(table: Table):
-    """A `rich.table.Table`: percent with one decimal, intervals in brackets, the caption saying over what.
+def terminal_table(table: Table) -> TerminalTable:
+    """For a terminal: percent with one decimal, intervals in brackets, the caption saying over what.
 
     Args:
         table: one table of `summarise`.
     """
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     fields = [field for field in FIELDS if any(FIELDS[field](row) != "–" for row in table.rows)]
-    drawn = RichTable(box=None, pad_edge=False, caption=caption(table), caption_justify="left", header_style="bold")
-    drawn.add_column("learner", no_wrap=True)
-    for field in fields:
-        drawn.add_column(field, justify="right", no_wrap=True)
     crowded = len(table.rows) > NAMED
-    drawn.add_column(f"against {(table.yardstick or table.best).learner}" if crowded else "")
+    against = f"against {(table.yardstick or table.best).learner}" if crowded else ""
+    rows = []
     for row in table.rows:
         style = "bold" if row is table.best and len(table.rows) > 1 else ""
-        numbers = [Text(FIELDS[field](row), style) for field in fields]
-        drawn.add_row(Text(row.learner, style), *numbers, Text(words(table, row, short=crowded), style or "dim"))
-    return drawn
+        numbers = styled((row.learner, *(FIELDS[field](row) for field in fields)), style)
+        rows.append((*numbers, *styled([words(table, row, short=crowded)], style or "dim")))
+    heads = (terminal.name("learner"), *map(Head, fields), terminal.words(against))
+    return TerminalTable(heads, rows, caption(table))
 
 
 def caption(table: Table) -> str:

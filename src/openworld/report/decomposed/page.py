@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from openworld import __version__
+from openworld.report.data_files import csv_address
 from openworld.report.decomposed.run import DecomposedRun, load_decomposed
 from openworld.report.decomposed.tables import decomposed_grid, decomposed_verdict, export_decomposed
-from openworld.report.figures.figure import csv_address
 from openworld.report.made import parts_of
 from openworld.report.names_audit import names_section, read_audits
 from openworld.report.page import fill, write_page

@@ -1,18 +1,19 @@
 """The table of decomposed zero-shot accuracy: parts and methods by pictures; for the page, the terminal and files."""
 
-import json
 from collections.abc import Iterator
 from statistics import fmean
 
 from openworld._errors import unknown_name
+from openworld._terminal import TerminalTable
+from openworld.report.data_files import csv_text, json_text
 from openworld.report.decomposed.run import PARTS, RANKS, DecomposedRun
-from openworld.report.exports import piped
-from openworld.report.figures.figure import csv_text, percent
-from openworld.report.grids import Cell, Column, Grid, Line, swatched
-from openworld.report.palette import Look
+from openworld.report.figures.figure import percent
+from openworld.report.grids import Cell, Column, Grid, Line, grid_table, swatched
+from openworld.report.palette import Look, looks
+from openworld.report.text_tables import grid_latex, grid_markdown
 
 HEADER = ("part", "method", "pictures", "rank", "mean", "lowest", "highest", "seeds")
-FORMS = ("csv", "json", "markdown")
+FORMS = ("csv", "json", "markdown", "latex")
 
 
 def decomposed_grid(run: DecomposedRun, looks: dict[str, Look]) -> Grid:
@@ -45,33 +46,25 @@ def export_decomposed(run: DecomposedRun, form: str) -> str:
 
     Args:
         run: of `load_decomposed`.
-        form: "csv" or "json" (a row per number, fractions), "markdown" (the table of the page).
+        form: "csv" or "json" (a row per number, fractions), "markdown" or "latex" (the table of the page).
 
     Raises:
         OpenworldError: for another form.
     """
     if form not in FORMS:
-        raise unknown_name("table form", form, ("text", *FORMS))
+        raise unknown_name("table form", form, FORMS)
+    if form in ("markdown", "latex"):
+        grid = decomposed_grid(run, looks(run.methods, []))
+        return grid_markdown(grid) if form == "markdown" else grid_latex(grid)
     rows = list(decomposed_rows(run))
     if form == "csv":
         return csv_text(HEADER, rows)
-    if form == "json":
-        return json.dumps([dict(zip(HEADER, row, strict=True)) for row in rows], indent=1, ensure_ascii=False) + "\n"
-    titles, *lines = _texts(run)
-    return "\n".join(map(piped, (titles, ["---", "---", *["---:"] * (len(titles) - 2)], *lines))) + "\n"
+    return json_text({"rows": [dict(zip(HEADER, row, strict=True)) for row in rows]})
 
 
-def terminal_decomposed(run: DecomposedRun):
-    """The same as a `rich.table.Table`."""
-    from rich.table import Table as RichTable
-
-    drawn = RichTable(box=None, pad_edge=False, header_style="bold")
-    titles, *lines = _texts(run)
-    for place, title in enumerate(titles):
-        drawn.add_column(title, justify="left" if place < 2 else "right")
-    for line in lines:
-        drawn.add_row(*line)
-    return drawn
+def terminal_decomposed(run: DecomposedRun) -> TerminalTable:
+    """The same for a terminal."""
+    return grid_table(decomposed_grid(run, looks(run.methods, [])))
 
 
 def decomposed_verdict(run: DecomposedRun) -> list[str]:
@@ -96,10 +89,3 @@ def _cells(run: DecomposedRun, part: str, method: str) -> Iterator[Cell]:
 def _spoken(found: list[float]) -> str:
     ends = f" ({percent(min(found))} to {percent(max(found))})" if max(found) > min(found) else ""
     return f"{percent(fmean(found))}{ends}"
-
-
-def _texts(run: DecomposedRun) -> list[list[str]]:
-    from openworld.report.palette import looks
-
-    grid = decomposed_grid(run, looks(run.methods, []))
-    return [[one.title for one in grid.columns], *([cell.text for cell in line.cells] for line in grid.rows)]

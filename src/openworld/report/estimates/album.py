@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from openworld.report.data_files import data_address
 from openworld.report.estimates.run import Condition, EstimateRun
-from openworld.report.figures.figure import data_address, percent
+from openworld.report.figures.figure import percent
 from openworld.report.page import Album, Kind
 from openworld.report.pictures import Shown
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld.report.data_files import csv_text
 from openworld.report.estimates.numbers import AVERAGE
 from openworld.report.estimates.run import EstimateRun
-from openworld.report.figures.figure import csv_text
 from openworld.report.grids import Cell, Column, Grid, Line
 
 KINDS = {"raw": "raw", "scaled": "scaled", "ttc": "TTC"}

@@ -1,11 +1,11 @@
 """Tables of estimated accuracies as CSV, JSON, Markdown and LaTeX: fractions in CSV and JSON, points in the others."""
 
-import json
 from dataclasses import asdict
 
 import numpy as np
 
 from openworld._errors import unknown_name
+from openworld.report.data_files import csv_text, json_text
 from openworld.report.estimates.ablations import reference_grid, threshold_grid
 from openworld.report.estimates.alignment import alignment_grid
 from openworld.report.estimates.calibration import calibration_grid, calibrations, temperatures
@@ -13,10 +13,16 @@ from openworld.report.estimates.numbers import Errors, ErrorTable
 from openworld.report.estimates.run import EstimateRun
 from openworld.report.estimates.times import spent, times_grid
 from openworld.report.estimates.words import SPREAD, caption
-from openworld.report.exports import plain, two_decimals
-from openworld.report.figures.figure import csv_text
 from openworld.report.grids import Grid
-from openworld.report.text_tables import as_tex, grid_latex, grid_markdown, markdown_table, tabular
+from openworld.report.text_tables import (
+    as_tex,
+    grid_latex,
+    grid_markdown,
+    markdown_table,
+    plain,
+    tabular,
+    two_decimals,
+)
 
 HEADER = (
     *("line", "method", "estimator", "reference", "mae", "standard_deviation", "bias", "median", "worst"),
@@ -90,7 +96,7 @@ def errors_json(table: ErrorTable) -> str:
         "temperatures": temperatures(run),
         "seconds": {label: asdict(one) for label, one in spent(run).items()},
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json_text(told)
 
 
 def further_grids(table: ErrorTable) -> list[Grid]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
+from openworld.report.data_files import csv_address
 from openworld.report.estimates.ablations import reference_grid, threshold_grid, threshold_verdict
 from openworld.report.estimates.album import albums
 from openworld.report.estimates.alignment import alignment_csv, alignment_grid, alignment_verdict
@@ -18,7 +19,6 @@ from openworld.report.estimates.words import counts
 from openworld.report.figures.alignment_gap import alignment_gap
 from openworld.report.figures.error_time import error_time
 from openworld.report.figures.estimated import estimated
-from openworld.report.figures.figure import csv_address
 from openworld.report.figures.severity import severity
 from openworld.report.grids import Grid
 from openworld.report.made import parts_of

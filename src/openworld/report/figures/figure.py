@@ -1,15 +1,11 @@
 """What every figure of the page is made of: panels, a caption of two sentences, and its data as a download."""
 
-import base64
-import csv
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from markupsafe import Markup
 
 from openworld.report.axes import Axis, LogAxis
+from openworld.report.data_files import csv_address, csv_text
 from openworld.report.palette import Look
 from openworld.report.summary import Row, Table
 from openworld.report.svg import Frame
@@ -43,36 +39,13 @@ class Figure:
 
     @property
     def csv(self) -> str:
-        """The numbers behind the figure as CSV text."""
-        return csv_text(self.header, self.rows)
+        """The numbers behind the figure as CSV text: six significant digits, more than can be seen."""
+        return csv_text(self.header, [[_short(cell) for cell in row] for row in self.rows])
 
     @property
     def download(self) -> str:
         """The CSV as a `data:` address, so that the page can offer it without a server."""
         return csv_address(self.csv)
-
-
-def csv_text(header: Sequence, rows: Sequence[Sequence]) -> str:
-    """CSV with one header line; floats with six significant digits, `None` as an empty field.
-
-    >>> csv_text(["learner", "auroc"], [["GMoP", 0.5], ["CoOp", None]])
-    'learner,auroc\\nGMoP,0.5\\nCoOp,\\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def csv_address(text: str) -> str:
-    """CSV as a `data:` address, so that the page can offer it without a server."""
-    return "data:text/csv;charset=utf-8," + quote(text, safe=",.;:/()=+*@!$-_~|")
-
-
-def data_address(media_type: str, content: bytes) -> str:
-    """`content` as a `data:` address of the given media type."""
-    return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
 def frame(x: Axis | LogAxis, y: Axis, *, alone: bool, names: int = 0, right: float = 12.0) -> Frame:
@@ -104,3 +77,7 @@ def belongs(row: Row, table: Table, looks: dict[str, Look]) -> dict[str, str]:
     """Attributes of the group that draws a learner; in a crowded plot all but the best and the untuned stand back."""
     crowded = len(table.rows) > NAMED and row not in (table.best, table.yardstick)
     return {"class_": looks[row.learner].css_class + " back" * crowded, "data_learner": row.learner}
+
+
+def _short(cell):
+    return f"{cell:.6g}" if isinstance(cell, float) else cell

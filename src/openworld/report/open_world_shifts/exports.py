@@ -1,18 +1,17 @@
-"""Numbers of open-world quality by shift as text: CSV and JSON in fractions, Markdown in percent."""
+"""Numbers of open-world quality by shift as text: CSV and JSON in fractions, Markdown and LaTeX in percent."""
 
-import json
 from collections.abc import Iterator
 
 import numpy as np
 
 from openworld._errors import unknown_name
-from openworld.report.figures.figure import csv_text
+from openworld.report.data_files import csv_text, json_text
+from openworld.report.grids import Grid
 from openworld.report.open_world_shifts.grids import error_grid, level_grid, trend_grid
 from openworld.report.open_world_shifts.numbers import TOLD, Levels
-from openworld.report.open_world_shifts.run import PARTS, OpenWorldShiftRun
-from openworld.report.palette import looks
+from openworld.report.open_world_shifts.run import PARTS, OpenWorldShiftRun, styles
 from openworld.report.shift_axes import AXES
-from openworld.report.text_tables import grid_markdown
+from openworld.report.text_tables import grid_latex, grid_markdown
 
 HEADER = ("learner", "base", "axis", "level", "from", "part", "value", "low", "high", "base_images", "new_images")
 CELLS = ("learner", "base", "covariate_level", "semantic_level", "new_pictures", *PARTS)
@@ -26,7 +25,7 @@ ESTIMATES = (
     "estimator",
     "estimated",
 )
-FORMS = ("csv", "cells", "estimates", "json", "markdown")
+FORMS = ("csv", "cells", "estimates", "json", "markdown", "latex")
 
 
 def export_open_world_shifts(run: OpenWorldShiftRun, form: str) -> str:
@@ -35,19 +34,20 @@ def export_open_world_shifts(run: OpenWorldShiftRun, form: str) -> str:
     Args:
         run: of `load_open_world_shifts`.
         form: "csv" (a row per learner, level and part), "cells" (a row per learner and cell, CSV), "estimates" (a row
-            per learner, seed, cell and estimator, CSV), "json" (all of these), "markdown" (the tables of the page).
+            per learner, seed, cell and estimator, CSV), "json" (all of these), "markdown" or "latex" (the tables of the
+            page).
 
     Raises:
         OpenworldError: for another form.
     """
     if form not in FORMS:
-        raise unknown_name("table form", form, ("text", *FORMS))
-    if form == "markdown":
-        return _markdown(Levels(run))
+        raise unknown_name("table form", form, FORMS)
+    if form in ("markdown", "latex"):
+        return "\n".join(map(grid_markdown if form == "markdown" else grid_latex, _grids(Levels(run))))
     tables = {"csv": (HEADER, level_rows), "cells": (CELLS, cell_rows), "estimates": (ESTIMATES, estimate_rows)}
     if form == "json":
         told = {name: [dict(zip(head, row, strict=True)) for row in rows(run)] for name, (head, rows) in tables.items()}
-        return json.dumps({"levels": told.pop("csv"), **told}, indent=1, ensure_ascii=False) + "\n"
+        return json_text({"levels": told.pop("csv"), **told})
     header, rows = tables[form]
     return csv_text(header, list(rows(run)))
 
@@ -93,8 +93,7 @@ def estimate_rows(run: OpenWorldShiftRun) -> Iterator[tuple]:
                     yield *first, label, value if np.isfinite(value) else None
 
 
-def _markdown(levels: Levels) -> str:
-    run, chosen = levels.run, looks(levels.run.learners, filter(None, [levels.run.yardstick]))
+def _grids(levels: Levels) -> list[Grid]:
+    run, chosen = levels.run, styles(levels.run)
     grids = [level_grid(levels, view, axis, chosen) for view, axis in TOLD] + [trend_grid(run, chosen)]
-    grids += [error_grid(run, axis) for axis in AXES] if run.estimators else []
-    return "\n".join(map(grid_markdown, grids))
+    return grids + ([error_grid(run, axis) for axis in AXES] if run.estimators else [])

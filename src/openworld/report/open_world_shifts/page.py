@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
+from openworld.report.data_files import csv_address
 from openworld.report.figures.estimates_by_level import TRUTH, estimates_by_level
-from openworld.report.figures.figure import csv_address
 from openworld.report.figures.open_world_cells import open_world_cells
 from openworld.report.figures.open_world_levels import open_world_levels
 from openworld.report.grids import Grid

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from openworld.report.palette import Look, looks
 from openworld.report.records import protocol_records
 from openworld.runs import Record
 
@@ -84,6 +85,11 @@ class OpenWorldShiftRun:
         """float[S, R, C], what an estimator says it is."""
         told = (one.metrics["estimation"]["estimates"][estimator]["cells"] for one in self.records[learner])
         return np.array([_floats(one) for one in told])
+
+
+def styles(run: OpenWorldShiftRun) -> dict[str, Look]:
+    """Colours and marks of the learners."""
+    return looks(run.learners, [run.yardstick] if run.yardstick else [])
 
 
 def load_open_world_shifts(folder: Path | str) -> OpenWorldShiftRun:

@@ -2,7 +2,7 @@
 
 import re
 
-from openworld.report.figures.figure import data_address
+from openworld.report.data_files import data_address
 from openworld.report.shifts.run import ShiftRun
 
 BYTES = 300_000  # of the page's 1.5 MB

@@ -1,17 +1,16 @@
 """Tables of a run of incremental shift as CSV, JSON, Markdown and LaTeX: fractions in CSV and JSON, else points."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import numpy as np
 
 from openworld._errors import unknown_name
-from openworld.report.exports import piped, plain, tex, two_decimals
-from openworld.report.figures.figure import csv_text
+from openworld.report.data_files import csv_text, json_text
 from openworld.report.shifts.numbers import Number, Slope, blind, curves, ends, firsts, means, overall, slope, spans
 from openworld.report.shifts.run import AXES, METRICS, SUBSETS, Judged, ShiftRun
 from openworld.report.shifts.words import caption, correlated
+from openworld.report.text_tables import as_tex, markdown_table, plain, tabular, two_decimals
 
 FORMS = ("csv", "cells", "json", "markdown", "latex")
 _OF_AXIS = ("near", "far", "slope", "slope_low", "slope_high", "correlation")
@@ -25,6 +24,7 @@ CELLS = (
     *("model", "detector", "covariate_level", "semantic_level", "pictures", "present"),
     *(*METRICS, "auroc_low", "auroc_high"),
 )
+_MAIN = "AUROC of every detector"
 _SHORT = ("AUROC", *(f"{axis} {what}" for axis in AXES for what in ("near", "far", "slope", "common", "r")))
 
 
@@ -80,7 +80,7 @@ def shifts_json(run: ShiftRun) -> str:
         "levels": run.told[0]["levels"],
         "detectors": [_as_json(run, one) for one in run.judged],
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json_text(told)
 
 
 def _row(run: ShiftRun, judged: Judged, best: int) -> list:
@@ -119,40 +119,25 @@ def _as_json(run: ShiftRun, judged: Judged) -> dict:
 
 
 def _markdown(run: ShiftRun) -> str:
-    lines = ["**AUROC of every detector**", "", piped(["model", "detector", *_SHORT])]
-    lines.append(piped(["---", "---", *["---:"] * len(_SHORT)]))
-    lines += [piped([plain(one.model), plain(one.detector), *_printed(run, one)]) for one in run.judged]
-    return "\n".join([*lines, "", plain(caption(run)), "", *map(_markdown_cells(run), run.judged)])
-
-
-def _markdown_cells(run: ShiftRun):
-    columns = run.cells.present.shape[1]
-
-    def written(one: Judged) -> str:
-        lines = [f"**AUROC of {plain(one.title)}**: rows covariate, columns semantic levels", ""]
-        lines += [piped(["", *map(str, range(columns))]), piped(["---:"] * (columns + 1))]
-        lines += [piped(row) for row in _areas(run, one, "N/A")]
-        return "\n".join([*lines, ""])
-
-    return written
-
-
-def _latex(run: ShiftRun) -> str:
-    rows = [[tex(one.model), tex(one.detector), *map(_tex, _printed(run, one))] for one in run.judged]
-    told = ["AUROC of every detector", caption(run)]
-    parts = [_tabular(told, "ll", ["model", "detector", *_SHORT], rows)]
-    columns = [str(level) for level in range(run.cells.present.shape[1])]
-    for one in run.judged:
-        told = [f"AUROC of {one.title}: rows covariate, columns semantic levels"]
-        parts.append(_tabular(told, "l", ["", *columns], list(_areas(run, one, "--"))))
+    rows = [map(plain, (one.model, one.detector, *_printed(run, one))) for one in run.judged]
+    parts = [markdown_table(_MAIN, ("model", "detector", *_SHORT), rows, caption(run), left=2)]
+    parts += [markdown_table(_of(one), _levels(run), _areas(run, one, "N/A")) for one in run.judged]
     return "\n".join(parts)
 
 
-def _tabular(told: Sequence[str], left: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"% {_tex(text)}" for text in told]
-    lines += [rf"\begin{{tabular}}{{{left}{'r' * (len(titles) - len(left))}}}", r"\toprule"]
-    lines += [" & ".join(titles) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+def _latex(run: ShiftRun) -> str:
+    rows = [[*map(as_tex, (one.model, one.detector, *_printed(run, one)))] for one in run.judged]
+    parts = [tabular([_MAIN, caption(run)], ("model", "detector", *_SHORT), rows, left=2)]
+    parts += [tabular([_of(one)], _levels(run), _areas(run, one, "--")) for one in run.judged]
+    return "\n".join(parts)
+
+
+def _of(judged: Judged) -> str:
+    return f"AUROC of {judged.title}: rows covariate, columns semantic levels"
+
+
+def _levels(run: ShiftRun) -> list[str]:
+    return ["", *map(str, range(run.cells.present.shape[1]))]
 
 
 def _printed(run: ShiftRun, judged: Judged) -> Iterator[str]:
@@ -172,7 +157,7 @@ def _areas(run: ShiftRun, judged: Judged, absent: str) -> Iterator[list[str]]:
 
 
 def _signed(told: Number) -> str:
-    return "" if told.value is None else f"{100 * told.value:+.2f}"
+    return "" if told.value is None else f"{100 * told.value:+.2f}".replace("-", "−")
 
 
 def _ends(told: Number) -> tuple[float | None, float | None]:
@@ -182,9 +167,3 @@ def _ends(told: Number) -> tuple[float | None, float | None]:
 def _table(values: np.ndarray) -> list:
     """Nested lists with None where there is no number."""
     return np.where(np.isfinite(values), values.astype(object), None).tolist()
-
-
-def _tex(text: str) -> str:
-    """Text in which nothing is a command to LaTeX, and every sign is one that it knows."""
-    signs = {"−": "--", "–": "--", "→": r"$\to$", "×": r"$\times$", "\u00a0": "~"}
-    return "".join(signs.get(sign, tex(sign)) for sign in text)

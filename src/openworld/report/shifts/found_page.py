@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
-from openworld.report.figures.figure import csv_address, csv_text, percent
+from openworld.report.data_files import csv_address, csv_text
+from openworld.report.figures.figure import percent
 from openworld.report.figures.shift_map import shift_examples, shift_map
 from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.made import Part

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from openworld import _terminal as terminal
+from openworld._terminal import Head, TerminalTable
 from openworld.report.figures.figure import percent
 from openworld.report.shift_axes import AXES
 from openworld.report.shifts.found import Axis, Found, Group
@@ -92,37 +94,22 @@ def _next(found: Found) -> Iterator[str]:
         )
 
 
-def terminal_groups(groups: tuple[Group, ...], title: str, half: str):
+def terminal_groups(groups: tuple[Group, ...], title: str, half: str) -> TerminalTable | None:
     """The farthest groups in one half; None without groups."""
-    from rich.table import Table
-
     if not groups:
         return None
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(title)
-    for heading in ("pictures", "meaning", "far", "looks", "far"):
-        table.add_column(heading, justify="right")
-    for one in ranked(groups, half)[:SHOWN]:
-        table.add_row(*cells(one))
-    if len(groups) > SHOWN:
-        table.caption = f"The {SHOWN} farthest in {AXES[half]} of {len(groups)}; --out keeps a page with all."
-    return table
+    heads = (terminal.name(title), *map(Head, ("pictures", "meaning", "far", "looks", "far")))
+    many = len(groups) > SHOWN
+    caption = f"The {SHOWN} farthest in {AXES[half]} of {len(groups)}; --out keeps a page with all." if many else ""
+    return TerminalTable(heads, [cells(one) for one in ranked(groups, half)[:SHOWN]], caption)
 
 
-def terminal_cells(found: Found):
+def terminal_cells(found: Found) -> TerminalTable:
     """Pictures per cell: rows are levels of looks, columns of meaning."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("looks \\ meaning")
-    for level in range(len(found.cells[0])):
-        table.add_column(str(level), justify="right")
-    for level, row in enumerate(found.cells):
-        table.add_row(str(level), *(_count(count, found.least) for count in row))
-    table.caption = (
-        f"Pictures per cell, levels from 0 (near); in brackets: fewer than {found.least}, N/A in statistics."
-    )
-    return table
+    heads = (terminal.name("looks \\ meaning"), *(Head(str(level)) for level in range(len(found.cells[0]))))
+    rows = [(str(level), *(_count(count, found.least) for count in row)) for level, row in enumerate(found.cells)]
+    caption = f"Pictures per cell, levels from 0 (near); in brackets: fewer than {found.least}, N/A in statistics."
+    return TerminalTable(heads, rows, caption)
 
 
 def cells(one: Group) -> tuple[str, ...]:

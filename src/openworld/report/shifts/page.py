@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openworld import __version__
+from openworld.report.data_files import csv_address
 from openworld.report.figures.cell_counts import cell_counts
 from openworld.report.figures.cell_differences import cell_differences
-from openworld.report.figures.figure import Figure, csv_address
+from openworld.report.figures.figure import Figure
 from openworld.report.figures.heat_maps import heat_maps
 from openworld.report.figures.level_curves import level_curves
 from openworld.report.grids import Grid
