@@ -83,10 +83,9 @@ def _most_telling(judged: Judgement) -> list[Stretch]:
     """All chunks in order, or of many the lowest, in order: by what is quoted, else by the lowest of all methods."""
     if len(judged.stretches) <= SHOWN:
         return list(judged.stretches)
-    said = [(_said(judged, one), one) for one in judged.stretches]
-    known = [accuracy for accuracy, _ in said if accuracy is not None]
-    highest = sorted(known)[:SHOWN][-1] if known else None
-    return [one for accuracy, one in said if accuracy is not None and accuracy <= highest][:SHOWN]
+    said = {place: _said(judged, one) for place, one in enumerate(judged.stretches)}
+    known = [place for place in said if said[place] is not None]
+    return [judged.stretches[place] for place in sorted(sorted(known, key=said.get)[:SHOWN])]
 
 
 def _said(judged: Judgement, one: Stretch) -> float | None:
