@@ -13,7 +13,7 @@ IDS = {"n01440764": "tench", "n01443537": "goldfish", "n01484850": "great white 
 OTHERS = ("n01819313", "n02099712")
 LEVELS = 8
 TOO_FEW = {(6, 0): 9, (7, 0): 0, (7, 1): 4}
-"""Cells of ImageNet-21K with fewer than ten pictures, as released; all others hold ten here."""
+"""Cells of ImageNet-21K with fewer than ten pictures, as released; all others hold eleven here, ten of the validation part."""
 
 
 def plant(root: Path) -> Path:
@@ -22,7 +22,7 @@ def plant(root: Path) -> Path:
     _plant_imagenet(root, generator)
     for cell in np.ndindex(LEVELS, LEVELS):
         count = TOO_FEW.get(cell, 10)
-        for part, numbers in {"val": range(count), "train": range(count, count + (cell == (0, 0)))}.items():
+        for part, numbers in {"val": range(count), "train": range(count, count + (cell not in TOO_FEW))}.items():
             known = list(IDS)[0] if cell[1] == 0 else OTHERS[0]
             where = [(known if number % 2 else OTHERS[1], 64 * number + 8 * cell[0] + cell[1]) for number in numbers]
             paths = [f"./imagenet21k_{part}/{one}/{one}_{number}.JPEG" for one, number in where]

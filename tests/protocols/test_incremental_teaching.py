@@ -48,6 +48,15 @@ def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
     assert len(degrees.semantic) == 40 and np.all(degrees.covariate >= 0)
 
 
+def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
+    def spoken_of(spec):
+        return {one.doing: (one.done, one.counted) for one in stages_of(spec, measured[1])}["splitting"]
+
+    spec = measured[0]
+    by_texts = replace(spec, decomposition=replace(spec.decomposition, taught_by="texts", settings={}))
+    assert spoken_of(spec) == ("drew over", "pictures") and spoken_of(by_texts) == ("read", "sentences")
+
+
 def test_nothing_is_done_twice(measured, tmp_path):
     spec, machine, _ = measured
     assert [stage.work(Crew("local", 1, tmp_path), None) for stage in stages_of(spec, machine)] == [0] * 4

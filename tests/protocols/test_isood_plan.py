@@ -76,7 +76,7 @@ def test_unknown_detectors_name_the_known_ones():
 def test_what_it_comes_to_is_counted_without_data():
     found = plan("is-ood", ["1", "2"], Ground("elsewhere"))
     told = shift_cost(found, workers=2)
-    assert [run.pictures for run in told.runs] == [522_500 + 45_000, 320_000 + 45_000]
+    assert [run.pictures for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     assert told.units == 2 and told.seconds is None and told.workers == 2
     run, halves = EMBEDDED.runs
     assert pictures_of(halves) == sum(len(one.load()) for one in halves.spec.ground.shown)

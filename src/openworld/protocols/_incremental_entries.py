@@ -207,6 +207,11 @@ class DecompositionSpec:
             raise OpenworldError("templates are sentences, and pictures teach; leave one of the two out.")
         self.build()
 
+    @property
+    def learning(self) -> tuple[str, str]:
+        """What a run says of the teaching: what was done, and what was counted."""
+        return ("drew over", "pictures") if self.taught_by == "pictures" else ("read", "sentences")
+
     def build(self) -> Any:
         """The method with its settings."""
         usual = PICTURED if (self.method, self.taught_by) == ("LAID", "pictures") else {}

@@ -173,7 +173,7 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     missing = {
         ("training", "trained", "epochs"): lambda: untrained(trainings, machine),
         ("looking", "looked at", "images"): lambda: unseen(first.looks, machine),
-        ("splitting", "read", "sentences"): lambda: unfitted(first.split, machine) if measured else {},
+        ("splitting", *spec.decomposition.learning): lambda: unfitted(first.split, machine) if measured else {},
         ("measuring", "measured", "images"): lambda: unmeasured(first.measures, machine),
     }
 

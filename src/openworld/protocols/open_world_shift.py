@@ -198,7 +198,7 @@ def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple[Stage, ...
     first = planned[0]
     missing = {
         ("looking", "looked at", "images"): lambda: unseen(first.looks, machine),
-        ("splitting", "read", "sentences"): lambda: unfitted(first.shift.split, machine),
+        ("splitting", *spec.decomposition.learning): lambda: unfitted(first.shift.split, machine),
         ("measuring", "measured", "images"): lambda: unmeasured(first.shift.measures, machine),
     }
 
