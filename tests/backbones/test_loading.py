@@ -2,6 +2,7 @@
 
 import fnmatch
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -105,14 +106,18 @@ class Hub:
     def __init__(self, repository: Path, cache: Path):
         self.repository, self.cache, self.fetched, self.revision = repository, cache, set(), None
 
-    def snapshot_download(self, source, *, revision, allow_patterns):
-        self.revision = revision
-        self.cache.mkdir(exist_ok=True)
+    def snapshot_download(self, source, *, revision=None, allow_patterns=("*",), ignore_patterns=(), local_dir=None):
+        self.revision, folder = revision, Path(local_dir or self.cache)
+        folder.mkdir(exist_ok=True)
         for file in self.repository.iterdir():
-            if any(fnmatch.fnmatch(file.name, pattern) for pattern in allow_patterns):
-                shutil.copy(file, self.cache)
+            wanted, unwanted = (
+                any(fnmatch.fnmatch(file.name, pattern) for pattern in patterns)
+                for patterns in (allow_patterns, ignore_patterns)
+            )
+            if wanted and not unwanted:
+                shutil.copy(file, folder)
                 self.fetched.add(file.name)
-        return str(self.cache)
+        return str(folder)
 
 
 @pytest.fixture
@@ -133,10 +138,48 @@ def test_the_hub_is_asked_for_the_needed_files_only(hub, clip_checkpoint):
 def test_pickled_weights_are_refused_then_read_when_allowed(hub, clip_checkpoint):
     torch.save(load_file(hub.repository / "model.safetensors"), hub.repository / "pytorch_model.bin")
     (hub.repository / "model.safetensors").unlink()
-    with pytest.raises(OpenworldError, match="holds no model.safetensors.*allow_pickle=True"):
+    with pytest.raises(OpenworldError, match="holds no model.safetensors"):
         backbones.load("someone/small-clip")
     assert "pytorch_model.bin" not in hub.fetched
     assert same(backbones.load("someone/small-clip", allow_pickle=True), backbones.load(clip_checkpoint[0]))
+
+
+def follow(refusal):
+    """Do what the command in a refusal does."""
+    (code,) = re.findall(r'python -c "(.+)"', str(refusal.value))
+    exec(code, {})
+
+
+def test_the_refusal_of_pickled_weights_of_a_repository_says_how_to_convert_them(
+    hub, clip_checkpoint, tmp_path, monkeypatch
+):
+    (hub.repository / "model.safetensors").unlink()
+    torch.save(load_file(clip_checkpoint[0] / "model.safetensors"), hub.repository / "pytorch_model.bin")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OpenworldError, match='"someone/tiny-clip@refs/pr/NUMBER"') as refusal:
+        backbones.load("someone/tiny-clip@main")
+    follow(refusal)
+    assert same(backbones.load("tiny-clip"), backbones.load(clip_checkpoint[0]))
+
+
+@pytest.mark.parametrize("layout", ["hugging_face", "openai"])
+def test_the_refusal_of_a_folder_of_pickled_weights_says_how_to_convert_them(
+    layout, copy_of_clip, open_clip_folder, clip_checkpoint
+):
+    folder, prefix = (copy_of_clip, "") if layout == "hugging_face" else (open_clip_folder, "open_clip_")
+    safe, pickled = folder / f"{prefix}model.safetensors", folder / f"{prefix}pytorch_model.bin"
+    torch.save(load_file(safe), pickled)
+    safe.unlink()
+    with pytest.raises(OpenworldError, match=f"only {pickled.name}") as refusal:
+        backbones.load(folder)
+    follow(refusal)
+    assert same(backbones.load(folder), backbones.load(clip_checkpoint[0]))
+
+
+def test_a_folder_without_weights_is_said_to_be_incomplete(copy_of_clip):
+    (copy_of_clip / "model.safetensors").unlink()
+    with pytest.raises(OpenworldError, match="a whole checkpoint"):
+        backbones.load(copy_of_clip)
 
 
 def test_pickled_code_is_refused_even_when_pickles_are_allowed(copy_of_clip):

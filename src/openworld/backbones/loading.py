@@ -66,7 +66,7 @@ def load(
     not what its configuration says, and for pickled weights that were not allowed.
     """
     folder = _folder(str(name), allow_pickle)
-    form = _weight_form(folder, allow_pickle)
+    form = _weight_form(folder, allow_pickle, str(name))
     config = form.read_configuration(_read_json(folder / form.configuration))
     tokenizer, preprocess = read_tokenizer(folder, config), read_preprocess(folder)
     if preprocess.crop != config.image.image_size:
@@ -116,17 +116,46 @@ def _download(source: str, revision: str | None, allow_pickle: bool) -> Path:
     return folder
 
 
-def _weight_form(folder: Path, allow_pickle: bool) -> WeightFile:
+def _weight_form(folder: Path, allow_pickle: bool, name: str) -> WeightFile:
     present = [form for form in WEIGHT_FILES if (folder / form.name).is_file()]
     readable = [form for form in present if allow_pickle or not form.pickled]
     if readable:
         return readable[0]
     safe = " or ".join(form.name for form in WEIGHT_FILES if not form.pickled)
+    if Path(name).is_dir():
+        if not present:
+            raise OpenworldError(f"{name} holds no {safe}; give a folder that holds a whole checkpoint.")
+        raise OpenworldError(
+            f"{name} holds no {safe}, only {present[0].name}, which is pickled Python. Convert it once: "
+            f"{_conversion(name, present[0])}"
+        )
+    source = name.partition("@")[0]
     raise OpenworldError(
-        f"{folder} holds no {safe}. If its weights exist only as .bin, which is pickled Python, name a revision that "
-        'has safetensors ("owner/name@refs/pr/1"), convert them, or pass allow_pickle=True to read them with '
-        "weights_only."
+        f"{name} holds no {safe}; its weights may be there as .bin, which is pickled Python. Name a revision that has "
+        f'safetensors, if one of its pull requests adds them ("{source}@refs/pr/NUMBER"), or fetch and convert the '
+        f"weights once, and give the folder as the backbone: {_conversion(source, _pickled(folder), fetch=True)}"
     )
+
+
+def _pickled(folder: Path) -> WeightFile:
+    """The pickled form whose configuration lies in a folder; Hugging Face's where none does."""
+    forms = [form for form in WEIGHT_FILES if form.pickled]
+    return next((form for form in forms if (folder / form.configuration).is_file()), forms[0])
+
+
+def _conversion(name: str, form: WeightFile, *, fetch: bool = False) -> str:
+    """A command that writes pickled weights as safetensors beside them, of a folder, or of a repository to fetch."""
+    folder = name.rpartition("/")[2] if fetch else name
+    fetched = f"huggingface_hub.snapshot_download('{name}', local_dir='{folder}', ignore_patterns=['*.h5', '*.msgpack'])"
+    reading = f"torch.load('{folder}/{form.name}', map_location='cpu', weights_only=True)"
+    safe = next(one.name for one in WEIGHT_FILES if one.configuration == form.configuration and not one.pickled)
+    lines = (
+        f"import {'huggingface_hub, ' * fetch}torch, safetensors.torch",
+        *([fetched] if fetch else []),
+        f"weights = {{key: one.clone() for key, one in {reading}.items()}}",
+        f"safetensors.torch.save_file(weights, '{folder}/{safe}')",
+    )
+    return f'python -c "{"; ".join(lines)}"'
 
 
 def _layout(form: WeightFile, config: TwoTowerConfig) -> str:
