@@ -127,6 +127,7 @@ def test_seconds_are_never_subtracted_and_parameters_always():
     seconds = beside("openworldauc", "16", [number("GMoP", "", (0.1, 0.2, 0.3), "inference_time_s", datasets=("DTD",))])
     assert cell(seconds, "GMoP", metric="inference_time_s").difference is None
     assert "Nothing is subtracted" in seconds.sentences[0]
+    assert "image tower" in seconds.sentences[-1] and "image tower" in beside_markdown(seconds)
     size = beside(
         "openworldauc", "7", [replace(number("GMoP", ""), metric="n_params", value=26624.0, datasets=("DTD",))]
     )

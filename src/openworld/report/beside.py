@@ -25,6 +25,19 @@ from openworld.report.published import (
 
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
 
+ABOUT_OURS = {
+    ("openworldauc", "3"): (
+        "Our intervals over images are of the mean over all possible draws. Where every class keeps the same share of "
+        "its images, that mean is the OpenworldAUC of all images, so these intervals equal those of Table 2."
+    ),
+    ("openworldauc", "16"): (
+        "Our seconds measure something else than the paper's. The frozen image tower has encoded the images before, "
+        "once for all learners, and is not counted; learners with prompts in the image tower run it again and are "
+        "counted with it. Compare neither these seconds nor their order with the printed ones."
+    ),
+}
+"""What a reader must know of our numbers of a table, by paper and table."""
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
@@ -69,7 +82,8 @@ class Beside:
     def sentences(self) -> tuple[str, ...]:
         """What comes of it, in words."""
         found = (self._compared,) if self.same_data else (self._not_compared,)
-        return (*found, *(one.words for one in self.agreements))
+        about = ABOUT_OURS.get((self.table.paper, self.table.number))
+        return (*found, *(one.words for one in self.agreements), *([about] if about else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
