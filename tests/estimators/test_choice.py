@@ -57,3 +57,7 @@ def test_few_mistakes_rule_out_thresholds():
 def test_what_has_no_accuracy_is_never_quoted():
     assert choose(all_of(accuracy=None), 10) is None
     assert choose({"IM": found(accuracy=None), "GDE": found()}, 10).name == "GDE"
+
+
+def test_agreement_may_be_a_number_of_numpy():
+    assert [choose(all_of(), 10, kept=np.float64(kept)).name for kept in (0.4, 0.6)] == ["COTT", "FRAP"]

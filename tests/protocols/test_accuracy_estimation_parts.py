@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from openworld import OpenworldError, backbones, classifiers
-from openworld.datasets import emoji
+from openworld.datasets import breeds, emoji
 from openworld.estimators import FRAP, Estimate, ScoreRegression
 from openworld.metrics import semantic_alignment
-from openworld.protocols import read_protocol
+from openworld.protocols import _estimation_taxonomy, read_protocol
 from openworld.protocols._estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.protocols._estimation_fits import told
 from openworld.protocols._estimation_ground import Pictures
@@ -23,7 +23,9 @@ from openworld.protocols._workbench import Machine, Source
 from openworld.protocols.accuracy_estimation import tasks
 from openworld.runs import to_json
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "datasets")]
+import shifted_trees  # noqa: E402
+import trees  # noqa: E402
 from by_colour import network  # noqa: E402
 
 
@@ -51,6 +53,33 @@ def test_groups_stand_side_by_side_and_subgroups_under_them():
     assert np.unique(groups.round(9)).tolist() == pytest.approx([(1 / 3 + 1 / 2) / 2, 1])
     assert len(np.unique(subgroups.round(9))) == 3
     assert semantic_alignment(np.eye(len(groups)), np.arange(len(groups)), groups).value == 1
+
+
+@pytest.fixture
+def downloads(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENWORLD_DATA", str(tmp_path))
+    taxonomy_of.cache_clear()
+    yield tmp_path
+    taxonomy_of.cache_clear()
+
+
+def test_breeds_superclasses_stand_in_its_own_hierarchy(downloads, monkeypatch):
+    monkeypatch.setitem(breeds.TASKS, "living17", breeds.Task(level=2, subclasses=2))
+    edges = "root>a root>b a>c a>d b>e c>1 c>2 d>3 d>4 e>5 e>6"
+    pairs = [tuple(breeds.ROOT if node == "root" else node for node in one.split(">")) for one in edges.split()]
+    shifted_trees.plant_hierarchy(downloads / "breeds", pairs, list("123456"), {breeds.ROOT: "thing"})
+    found = taxonomy_of("living17")
+    near, far = (1 / (1 + 2) + 2 * 2 / (2 + 2 * 2)) / 2, (1 / (1 + 4) + 2 * 1 / (4 + 2 * 1)) / 2
+    assert found.similarity == pytest.approx(np.array([[1, near, far], [near, 1, far], [far, far, 1]]))
+    assert "BREEDS" in found.name
+
+
+def test_imagenet_200_has_the_wordnet_ids_of_imagenet_r(downloads, monkeypatch):
+    for name in ("imagenet", "imagenet-r"):
+        trees.plant(downloads, name)
+    monkeypatch.setattr(_estimation_taxonomy, "find_wordnet", object)
+    monkeypatch.setattr(_estimation_taxonomy, "wordnet_similarity", lambda ids, nouns: ids)
+    assert list(taxonomy_of("imagenet-200").similarity) == sorted(trees.SUBSETS["imagenet-r"])
 
 
 def test_no_taxonomy_says_why(tmp_path):

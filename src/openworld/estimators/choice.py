@@ -38,7 +38,7 @@ def choose(estimates: Mapping[str, Estimate], classes: int, kept: float = 1.0) -
     'ATC-MC'
     """
     known = {name: one for name, one in estimates.items() if one.accuracy is not None}
-    passed_over = kept < KEPT and "FRAP" in known
+    passed_over = "FRAP" in known and bool(kept < KEPT)  # of NumPy numbers, too
     for name, fits, why in RULES[passed_over:]:
         if name in known and fits(known[name], classes):
             return Choice(name, f"{why}; FRAP is passed over, for {_ALONE}" if passed_over else why)

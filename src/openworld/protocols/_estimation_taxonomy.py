@@ -1,4 +1,4 @@
-"""How near classes are in meaning, for the Semantic Alignment Score: by WordNet, or by Unicode's tree of emoji."""
+"""How near classes are in meaning, for the Semantic Alignment Score: by WordNet, BREEDS, or Unicode's tree of emoji."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from openworld.datasets import PUBLISHED, emoji
+from openworld.datasets import PUBLISHED, SHIFTED, breeds, emoji
 from openworld.datasets.class_names import class_names
-from openworld.datasets.taxonomy import taxonomy_similarity, wordnet_similarity
+from openworld.datasets.downloaded import find_root
+from openworld.datasets.taxonomy import read_edges, taxonomy_similarity, wordnet_similarity
 from openworld.datasets.wordnet import find_wordnet
 
 EMOJI = "emoji-"
 ROOT = "emoji"
+NAMED_LIKE = {"imagenet-200": "imagenet-r"}
+"""A data set -> the published one whose classes it has, in the same order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +32,23 @@ def taxonomy_of(dataset: str) -> Taxonomy:
     """The taxonomy of a data set's classes."""
     if dataset.startswith(EMOJI):
         return Taxonomy(_of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji")
-    ids = class_names(dataset).wordnet_ids if dataset in PUBLISHED else ()
+    if dataset in breeds.TASKS:
+        return Taxonomy(_of_breeds(dataset), "the hierarchy of BREEDS")
+    listed = NAMED_LIKE.get(dataset, dataset)
+    ids = class_names(listed).wordnet_ids if listed in PUBLISHED else ()
     if not ids:
         return Taxonomy(None, reason=f"the classes of {dataset} stand in no taxonomy that is known here")
     nouns = find_wordnet()
     if nouns is None:
         return Taxonomy(None, reason="WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR")
     return Taxonomy(wordnet_similarity(ids, nouns), "WordNet 3.0")
+
+
+def _of_breeds(task: str) -> np.ndarray:
+    folder = find_root(None) / SHIFTED[task].folder
+    above = read_edges(folder / "class_hierarchy.txt")
+    nodes = [one.node for one in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
+    return taxonomy_similarity(nodes, lambda node: above.get(node, ()))
 
 
 def _of_emoji(task: str) -> np.ndarray:
