@@ -146,7 +146,8 @@ def _pickled(folder: Path) -> WeightFile:
 def _conversion(name: str, form: WeightFile, *, fetch: bool = False) -> str:
     """A command that writes pickled weights as safetensors beside them, of a folder, or of a repository to fetch."""
     folder = name.rpartition("/")[2] if fetch else name
-    fetched = f"huggingface_hub.snapshot_download('{name}', local_dir='{folder}', ignore_patterns=['*.h5', '*.msgpack'])"
+    others = "ignore_patterns=['*.h5', '*.msgpack']"
+    fetched = f"huggingface_hub.snapshot_download('{name}', local_dir='{folder}', {others})"
     reading = f"torch.load('{folder}/{form.name}', map_location='cpu', weights_only=True)"
     safe = next(one.name for one in WEIGHT_FILES if one.configuration == form.configuration and not one.pickled)
     lines = (

@@ -62,9 +62,9 @@ def remarks(ground: Ground) -> tuple[str, ...]:
         told = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
         return told, ours, third
     return (
-        "All of ImageNet-21K-P is judged, as in the paper: 64 lists of validation pictures and 64 of training pictures, "
-        "about 11.6 million pictures together. All are resized alike, where the paper brings those of ImageNet-21K to "
-        "224 pixels and the others to 256.",
+        "All of ImageNet-21K-P is judged, as in the paper: 64 lists of validation pictures and 64 of training "
+        "pictures, about 11.6 million pictures together. All are resized alike, where the paper brings those of "
+        "ImageNet-21K to 224 pixels and the others to 256.",
         "One process reads the pictures one after the other, and a saved classifier is a single unit: if the run is "
         "stopped, that unit starts again from its beginning. The hours leave out KNN's search among the 1.28 million "
         "training pictures of ImageNet, which takes days on a CPU.",
