@@ -69,3 +69,17 @@ def test_run_time_needs_no_other_model_library(repository, package):
             if isinstance(node, ast.ImportFrom)
         }
         assert package not in names, path
+
+
+def test_no_picture_is_opened_without_saying_its_formats(repository):
+    """Pillow tries every format that it knows otherwise, and starts another program for some."""
+    opened = [
+        (path.name, call)
+        for room in ("src", "tools", "bench")
+        for path in sorted((repository / room).rglob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Image.open"
+    ]
+    assert opened
+    for name, call in opened:
+        assert "formats" in {keyword.arg for keyword in call.keywords}, f"{name}, line {call.lineno}"

@@ -245,7 +245,7 @@ def svg(icons: dict, name: str) -> str:
 def render(document: str) -> np.ndarray:
     """SVG -> premultiplied uint8[64, 64, 4]: drawn at twice the size, then averaged 2 x 2."""
     drawn = bytes(resvg_py.svg_to_bytes(svg_string=document))
-    pixels = np.asarray(Image.open(io.BytesIO(drawn)).convert("RGBA"), dtype=np.float64)
+    pixels = np.asarray(Image.open(io.BytesIO(drawn), formats=("PNG",)).convert("RGBA"), dtype=np.float64)
     pixels[..., :3] *= pixels[..., 3:] / 255
     factor = RENDERED // STORED
     small = pixels.reshape(STORED, factor, STORED, factor, 4).mean(axis=(1, 3))

@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw
 from openworld import datasets
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
 from openworld.datasets.corruptions.corrupted import middle_square
+from openworld.datasets.folder import read_picture
 
 LABEL, HEAD, GAP, BLOCK_GAP = 96, 16, 4, 16
 Cut = int | None
@@ -67,8 +68,7 @@ def _drawing() -> datasets.ImageSet:
 
 def _alone(path: Path) -> datasets.ImageSet:
     """One picture file as an image set."""
-    with Image.open(path) as found:
-        picture = found.convert("RGB")
+    picture = read_picture(path)
     return datasets.ImageSet(path.stem, "", ("picture",), [0], np.arange(1), path.name, lambda number: picture)
 
 

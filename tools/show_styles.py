@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from openworld import datasets
+from openworld.datasets.folder import read_picture
 from openworld.datasets.styles import STYLES
 from openworld.datasets.styles.styled import redrawn
 
@@ -56,8 +57,7 @@ def _open(name: str, cell: int) -> Image.Image:
     """A drawing, or the middle square of a picture file at twice the size it is shown."""
     if name == "-":
         return datasets.load("emoji-concepts").image(215)
-    with Image.open(name) as file:
-        picture = file.convert("RGB")
+    picture = read_picture(Path(name))
     side = min(picture.size)
     left, top = ((length - side) // 2 for length in picture.size)
     return picture.crop((left, top, left + side, top + side)).resize((2 * cell, 2 * cell), Image.Resampling.BOX)

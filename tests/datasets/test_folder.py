@@ -147,9 +147,7 @@ def test_a_link_within_the_folder_is_fine(tmp_path):
     assert len(folder.load(tmp_path / "link")) == 2
 
 
-# A header that claims very many pixels makes Pillow warn before the file turns out to be damaged.
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow also warns of damage that it reads past
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow warns of damage that it reads past
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

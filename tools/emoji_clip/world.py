@@ -52,4 +52,4 @@ def _concept(entry: dict) -> Concept:
 
 
 def _decode(png: bytes) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
+    return np.asarray(Image.open(io.BytesIO(png), formats=("PNG",)).convert("RGBA"))

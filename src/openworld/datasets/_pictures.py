@@ -1,11 +1,18 @@
-"""Decoding one picture, from a file or from memory: whole and in RGB, or an error that names it."""
+"""Decoding one picture, from a file or from memory: whole and in RGB, or an error that names it.
+
+Only the formats of KNOWN are ever opened. `PIL.Image.open` would try every format that Pillow knows, and start
+Ghostscript for PostScript, whatever the file is called; it would also warn on standard error of a large picture before
+its size could be asked for.
+"""
 
 import struct
 import zlib
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from PIL import Image
+from PIL import BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
 from openworld._errors import OpenworldError
 
@@ -19,10 +26,24 @@ FORMATS = {
     ".tif": ("TIFF",),
     ".tiff": ("TIFF",),
 }
-"""File ending -> what Pillow may find inside. Other files are no pictures and are passed over."""
+"""File ending -> the formats that a file of that name may have. Other files are no pictures and are passed over."""
 
 KNOWN = tuple(sorted({kind for kinds in FORMATS.values() for kind in kinds}))
-"""What Pillow may find in pictures whose endings are not ours to mend, because a published list names the files."""
+"""The formats of pictures whose endings are not ours to mend, because a published list names the files."""
+
+MOST_PIXELS = 89_478_485
+"""The most pixels that a picture may have: as many as Pillow itself decodes without a warning, 256 MiB in RGB."""
+
+_READERS: tuple[tuple[bytes, Callable[[BinaryIO], Image.Image]], ...] = (
+    (b"\xff\xd8\xff", JpegImagePlugin.jpeg_factory),  # of MPO too
+    (b"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
+    (b"RIFF", WebPImagePlugin.WebPImageFile),
+    (b"BM", BmpImagePlugin.BmpImageFile),
+    (b"GIF8", GifImagePlugin.GifImageFile),
+    (b"II", TiffImagePlugin.TiffImageFile),
+    (b"MM", TiffImagePlugin.TiffImageFile),
+)
+"""The first bytes of a file -> what reads it; every reader looks at the rest of the header itself."""
 
 # What Pillow raises for damaged files, found by feeding it damaged files.
 _UNREADABLE = (
@@ -30,6 +51,8 @@ _UNREADABLE = (
     SyntaxError,
     ValueError,
     EOFError,
+    IndexError,
+    TypeError,
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
@@ -37,26 +60,57 @@ _UNREADABLE = (
 
 
 def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN) -> Image.Image:
-    """One picture, decoded whole, in RGB.
+    """Return one picture, decoded whole, in RGB.
 
     Args:
-        source: a file, or an open stream that can be sought in.
+        source: a plain file, or an open stream that can be sought in.
         name: of the picture, for messages.
-        formats: what Pillow may find inside; others are refused.
+        formats: those of KNOWN that the picture may have; others are refused.
 
     Raises:
-        OpenworldError: names the picture: damaged, cut short, of another format, or of more than 8 bits a channel.
+        OpenworldError: names the picture: no plain file, damaged, cut short, of another format, of more than
+            MOST_PIXELS, or of more than 8 bits a channel.
     """
     try:
-        with Image.open(source) as picture:
-            found = picture.format
+        with _stream(source) as stream:
+            picture = _reader(stream)(stream)
+            _require_wanted(picture, name, formats)
             picture.load()
+    except OpenworldError:
+        raise
     except _UNREADABLE as error:
         raise OpenworldError(f"{name} cannot be read as a picture ({error}); replace or remove it.") from error
-    if found not in formats:
-        wanted = " or ".join(formats) or "no picture"
-        raise OpenworldError(f"{name} holds a {found} picture, expected {wanted}; rename or convert it.")
     if picture.mode == "F" or picture.mode.startswith("I"):
         raise OpenworldError(f"{name} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
     # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
     return (picture.convert("RGBA") if picture.mode == "P" else picture).convert("RGB")
+
+
+def _stream(source: Path | BinaryIO):
+    if not isinstance(source, Path):
+        return nullcontext(source)
+    if source.exists() and not source.is_file():
+        raise OSError("it is no plain file")  # a pipe or a device would be waited for, or read without end
+    return source.open("rb")
+
+
+def _reader(stream: BinaryIO) -> Callable[[BinaryIO], Image.Image]:
+    """What reads the picture that a stream holds."""
+    stream.seek(0)
+    beginning = stream.read(8)
+    stream.seek(0)
+    for first, reader in _READERS:
+        if beginning.startswith(first):
+            return reader
+    raise OSError(f"it is of none of the formats {', '.join(KNOWN)}" if beginning else "it is empty")
+
+
+def _require_wanted(picture: Image.Image, name: str, formats: tuple[str, ...]) -> None:
+    if picture.format not in formats:
+        wanted = " or ".join(formats) or "no picture"
+        raise OpenworldError(f"{name} holds a {picture.format} picture, expected {wanted}; rename or convert it.")
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        raise OpenworldError(
+            f"{name} has {width:,} x {height:,} pixels, more than the {MOST_PIXELS:,} that are read; make it smaller."
+        )

@@ -75,7 +75,7 @@ def styles_of() -> dict[str, frozenset[str]]:
 def drawing(number: int) -> Image.Image:
     """Drawing `number` as a PIL picture, 64 x 64, RGBA with straight alpha. Shared: do not write on it."""
     png = _table()["png"][number].as_py()
-    return Image.open(io.BytesIO(png)).convert("RGBA")
+    return Image.open(io.BytesIO(png), formats=("PNG",)).convert("RGBA")
 
 
 @lru_cache(maxsize=1)

@@ -193,7 +193,7 @@ def photos() -> datasets.ImageSet:
     numbers, content = np.arange(64), file.getvalue()
 
     def read(_: int) -> Image.Image:
-        return Image.open(io.BytesIO(content))
+        return Image.open(io.BytesIO(content), formats=("JPEG",))
 
     return datasets.ImageSet("photos", "", ("noise",), 0 * numbers, numbers, "the same photo", read)
 

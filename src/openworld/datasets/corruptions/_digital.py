@@ -50,7 +50,7 @@ def jpeg_compression(pixels: np.ndarray, draws: Draws, quality: int) -> np.ndarr
     """Through JPEG and back."""
     packed = io.BytesIO()
     Image.fromarray(as_levels(pixels)).save(packed, "JPEG", quality=quality)
-    return np.asarray(Image.open(packed)) / 255
+    return np.asarray(Image.open(packed, formats=("JPEG",))) / 255
 
 
 def saturate(pixels: np.ndarray, draws: Draws, factor: float, added: float) -> np.ndarray:
