@@ -1,7 +1,9 @@
 """The one exception users meet, and the nearest spelling of a mistyped name."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+
+_MOST_SHOWN, _NEAREST = 60, 8
 
 
 class OpenworldError(ValueError):
@@ -11,11 +13,17 @@ class OpenworldError(ValueError):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
     """The error for a name that is not in a visible dict: lists the known ones and the nearest spelling.
 
+    Of more than a screen holds it lists those that are spelled most alike.
+
     >>> print(unknown_name("learner", "coop", ["CoOp", "GMoP"]))
     unknown learner 'coop'; did you mean 'CoOp'? Known: CoOp, GMoP.
     """
     known = list(known)
+    shown = ", ".join(known) or "none"
+    if len(known) > _MOST_SHOWN:
+        nearest = sorted(known, key=lambda option: -SequenceMatcher(None, name.casefold(), option.casefold()).ratio())
+        shown = f"{len(known)}, such as {', '.join(nearest[:_NEAREST])}"
     folded = {option.casefold(): option for option in known}
     close = get_close_matches(name.casefold(), folded, n=1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
-    return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known) or 'none'}.")
+    return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {shown}.")

@@ -70,6 +70,13 @@ def test_a_folder_under_another_name(tmp_path, planted):
     assert "but a Caltech101: rename it, or link to it" in said("caltech101", tmp_path)
 
 
+def test_another_data_set_is_not_taken_for_a_missing_one(tmp_path):
+    for name in ("CIFAR-10-C", "imglist", "usps", "imagenet-r"):
+        (tmp_path / name).mkdir()
+    for name in ("cifar100", "mnist", "cifar100-c", "qmnist", "imagenet", "imagenet-a"):
+        assert "rename" not in said(name, tmp_path)
+
+
 def test_a_dangling_link(tmp_path):
     (tmp_path / "dtd").symlink_to(tmp_path / "gone")
     assert "no folder" in said("dtd", tmp_path)

@@ -1,4 +1,5 @@
 import io
+import os
 import random
 from pathlib import Path
 
@@ -193,3 +194,43 @@ def test_every_other_kind_of_picture_becomes_rgb(tmp_path, mode):
     options = {"transparency": b"\x00\x80"} if mode == "P" else {}
     Image.new(mode, (4, 4)).save(path, **options)
     assert folder.read_picture(path).mode == "RGB"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (os.mkfifo, "9.png is no plain file, but a pipe or a device"),
+        (os.mkdir, "9.png is no plain file, but a folder"),
+        (lambda path: path.symlink_to(path), "9.png is no plain file, but a link that leads to no file"),
+        (lambda path: path.symlink_to(path.with_name("gone.png")), "9.png is no plain file, but a link"),
+        (lambda path: os.symlink(b"0.png", os.fsencode(path.parent) + b"/caf\xe9.png"), "not UTF-8"),
+    ],
+)
+def test_a_picture_that_is_no_plain_file_of_a_readable_name_is_named(tmp_path, make, message):
+    save(tmp_path / "cat" / "0.png")
+    make(tmp_path / "cat" / "9.png")
+    with pytest.raises(OpenworldError, match=message):
+        folder.load(tmp_path)
+
+
+def test_a_class_whose_name_is_not_text_is_named(tmp_path):
+    save(tmp_path / "cat" / "0.png")
+    os.rename(tmp_path / "cat", os.fsencode(tmp_path) + b"/k\xe4fer")
+    with pytest.raises(OpenworldError, match="not UTF-8"):
+        folder.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("", ""), ("train", "test"), ("mono", "color"), ("mono/test", "color/test")]
+)
+def test_class_names_are_found_whatever_the_layout(tmp_path, one, other):
+    save(tmp_path / one / "wild_dog" / "0.png")
+    save(tmp_path / other / "owl" / "0.png")
+    (tmp_path / one / "cat").mkdir()
+    assert folder.class_names(tmp_path) == ("cat", "owl", "wild_dog")
+
+
+def test_class_names_of_a_folder_without_pictures_are_refused(tmp_path):
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    with pytest.raises(OpenworldError, match="holds no class folders"):
+        folder.class_names(tmp_path)

@@ -1,5 +1,7 @@
 """Pictures without labels: every file once, in the order of their names."""
 
+import os
+
 import pytest
 from PIL import Image
 
@@ -29,3 +31,14 @@ def test_what_is_not_there(folder):
     (folder / "empty").mkdir()
     with pytest.raises(OpenworldError, match="empty holds no picture ending in"):
         loose.find_pictures([folder / "empty"])
+
+
+def test_a_pipe_and_a_name_that_is_not_text_are_refused(folder):
+    os.mkfifo(folder / "pipe.png")
+    with pytest.raises(OpenworldError, match="pipe.png is no plain file"):
+        loose.find_pictures([folder / "pipe.png"])
+    assert "pipe.png" not in [path.name for path in loose.find_pictures([folder])]
+    os.rename(folder / "pipe.png", folder / "pipe.txt")
+    os.rename(folder / "a.png", os.fsencode(folder) + b"/caf\xe9.png")
+    with pytest.raises(OpenworldError, match="not UTF-8"):
+        loose.find_pictures([folder])

@@ -87,5 +87,5 @@ def test_what_is_no_plain_file_is_refused_and_not_waited_for(tmp_path, kind):
         "loop": lambda where: os.symlink(where, where),
     }
     make[kind](path)
-    with pytest.raises(OpenworldError, match="9.png cannot be read"):
+    with pytest.raises(OpenworldError, match="9.png is no plain file"):
         folder.read_picture(path)

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import os
 import pickle
 import shutil
 from dataclasses import replace
@@ -12,7 +13,7 @@ import shifted_trees as trees
 from PIL import Image
 
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, SHIFTED, check, load
+from openworld.datasets import DATASETS, SHIFTED, _pixel_tables, check, load
 from openworld.datasets.cifar import CIFAR10_NAMES
 from openworld.datasets.digits import read_idx
 from openworld.datasets.fmow import NAMES as FMOW_NAMES
@@ -54,6 +55,54 @@ def test_pictures_and_labels_are_those_of_the_files(root, name, part):
         ours = np.asarray(found) if len(shape) == 3 else as_grey(found)
         # USPS is text of eight digits, cut to levels as torchvision cuts it: a level may be lost.
         assert np.abs(ours.astype(int) - pixels).max() <= (1 if name == "usps" else 0)
+
+
+@pytest.mark.parametrize("name", ["mnist", "qmnist"])
+def test_digits_are_found_where_torchvision_puts_them(root, name):
+    trees.PLANT[name](root)
+    expected = load(name, root=root).fingerprint
+    for place in (f"{name.upper()}/raw", f"{name}/raw"):
+        (root / name).rename(root / "moved")
+        (root / place).parent.mkdir(exist_ok=True)
+        (root / "moved").rename(root / place)
+        assert load(name, root=root).fingerprint == expected
+        assert check(name, root).folder == str(root / place)
+        (root / place).rename(root / "moved")
+        (root / place).parent.rmdir()
+        (root / "moved").rename(root / name)
+
+
+def test_a_domain_may_be_called_as_pages_print_it(root):
+    trees.plant_cifar10(root)
+    trees.plant_cifar_c(root, "CIFAR-10-C", 10, ["gaussian_noise"])
+    spaced, listed = (load("cifar10-c", root=root, domain=f"gaussian{sign}noise 3") for sign in " _")
+    assert spaced.fingerprint == listed.fingerprint and spaced.domain == listed.domain == "gaussian_noise 3"
+
+
+def test_an_unknown_domain_of_many_is_told_its_neighbours_not_all(root):
+    (root / "CIFAR-10-C").mkdir(parents=True)
+    with pytest.raises(OpenworldError) as told:
+        load("cifar10-c", root=root, domain="gaussian nois 3")
+    assert "gaussian_noise 3" in str(told.value) and "95" in str(told.value) and len(str(told.value)) < 400
+
+
+def test_a_packed_file_of_any_size_is_not_unpacked_whole(root, monkeypatch):
+    trees.plant_mnist(root)
+    trees.plant_usps(root)
+    monkeypatch.setattr(_pixel_tables, "MOST_BYTES", 5)
+    for name in ("mnist", "usps"):
+        with pytest.raises(OpenworldError, match="unpacks to more than 5 bytes"):
+            load(name, root=root)
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar10.2", "cifar100", "mnist", "qmnist", "usps", "svhn", "fmow"])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(root, name):
+    trees.PLANT[name](root)
+    for file in [path for path in root.rglob("*") if path.is_file()]:
+        file.unlink()
+        os.mkfifo(file)
+    with pytest.raises(OpenworldError, match="no plain file|there is no file"):
+        load(name, root=root)
 
 
 def test_names_and_groups(root):

@@ -1,7 +1,9 @@
 """From a list of files to an image set: which files are there, a cheap fingerprint, and reading them."""
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +13,12 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.datasets._pictures import decode
+from openworld.datasets._plain import is_text, require_text
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.split_files import Rows
 
 MISSING = -1
-"""The size of a file that is not there."""
+"""The size of a file that is not there, or that is no plain file."""
 
 
 def image_set(name: str, folder: Path, classnames: Sequence[str], rows: Rows, chosen: np.ndarray | None = None):
@@ -60,7 +63,7 @@ class FileReader:
 
 
 def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
-    """Bytes of every file, MISSING where there is none."""
+    """Bytes of every file, MISSING where there is no plain file."""
     return [_size(os.path.join(folder, path)) for path in paths]
 
 
@@ -68,27 +71,13 @@ def content_of(sized: Iterable[tuple[str, int]]) -> str:
     """Hex SHA-256 of names and sizes.
 
     Raises:
-        OpenworldError: a name that is not text, as an archive unpacked with the wrong alphabet leaves behind.
+        OpenworldError: a name that is not text.
     """
     digest = hashlib.sha256()
     for path, size in sized:
-        if not is_text(path):
-            raise OpenworldError(f"the file name {path!a} is not UTF-8 text; unpack its archive again, or rename it.")
+        require_text(path)
         digest.update(f"{path}\0{size}\n".encode())
     return digest.hexdigest()
-
-
-def is_text(path: str) -> bool:
-    """Whether a file's name could be decoded; Python keeps bytes that could not as lone surrogates.
-
-    >>> is_text("caf\\u00e9.jpg"), is_text("caf\\udce9.jpg")
-    (True, False)
-    """
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def first(names: Sequence[str], count: int = 3) -> str:
@@ -103,6 +92,9 @@ def first(names: Sequence[str], count: int = 3) -> str:
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
-    except (FileNotFoundError, NotADirectoryError):
-        return MISSING
+        found = os.stat(path)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return MISSING
+        raise
+    return found.st_size if stat.S_ISREG(found.st_mode) else MISSING

@@ -1,12 +1,9 @@
 """What a look at a downloaded data set finds, and whether its folder is there at all."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-
-from openworld.datasets.published import PublishedSet
-from openworld.datasets.shifted_set import ShiftedSet
 
 
 @dataclass(frozen=True)
@@ -37,16 +34,19 @@ class Inspection:
         return not self.wrong
 
 
-def missing_folder(card: PublishedSet | ShiftedSet, root: Path) -> Iterator[str]:
-    """The folder of all data sets or that of this one, if it is missing."""
+def missing_folder(place: Path, root: Path) -> Iterator[str]:
+    """The folder of all data sets or that of one of them, if it is missing."""
     if not root.is_dir():
         yield f"there is no folder {root}; give the folder that holds the data sets."
-    elif not (root / card.folder).is_dir():
-        yield f"there is no folder {root / card.folder}{lookalike(root, card.folder)}."
+    elif not place.is_dir():
+        yield f"there is no folder {place}{lookalike(root, place.name)}."
 
 
 def lookalike(folder: Path, name: str) -> str:
-    """What lies there under a name like the one that is missing."""
-    there = {entry.name.casefold(): entry.name for entry in folder.iterdir()}
-    close = get_close_matches(name.casefold(), there, n=1)
-    return f", but a {there[close[0]]}: rename it, or link to it" if close else ""
+    """What lies there under the same name but for case, punctuation and a plural; no other name is worth a guess."""
+    alike = [entry.name for entry in sorted(folder.iterdir()) if _letters(entry.name) == _letters(name)]
+    return f", but a {alike[0]}: rename it, or link to it" if alike else ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold()).rstrip("s")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_plain
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
@@ -20,6 +21,7 @@ def read_pickle(path: Path) -> dict[str, Any]:
     Raises:
         OpenworldError: no such file, a damaged one, one that names anything but arrays, one that holds no dict.
     """
+    require_plain(path)
     try:
         found = _PlainUnpickler(io.BytesIO(path.read_bytes()), encoding="latin1").load()
     except FileNotFoundError:

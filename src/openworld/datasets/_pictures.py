@@ -15,6 +15,7 @@ from typing import BinaryIO
 from PIL import BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_plain
 
 FORMATS = {
     ".jpg": ("JPEG", "MPO"),
@@ -71,8 +72,10 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
         OpenworldError: names the picture: no plain file, damaged, cut short, of another format, of more than
             MOST_PIXELS, or of more than 8 bits a channel.
     """
+    if isinstance(source, Path):
+        require_plain(source)
     try:
-        with _stream(source) as stream:
+        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
             picture = _reader(stream)(stream)
             _require_wanted(picture, name, formats)
             picture.load()
@@ -84,14 +87,6 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
         raise OpenworldError(f"{name} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
     # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
     return (picture.convert("RGBA") if picture.mode == "P" else picture).convert("RGB")
-
-
-def _stream(source: Path | BinaryIO):
-    if not isinstance(source, Path):
-        return nullcontext(source)
-    if source.exists() and not source.is_file():
-        raise OSError("it is no plain file")  # a pipe or a device would be waited for, or read without end
-    return source.open("rb")
 
 
 def _reader(stream: BinaryIO) -> Callable[[BinaryIO], Image.Image]:

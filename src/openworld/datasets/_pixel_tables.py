@@ -5,13 +5,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_plain
 from openworld.datasets.image_set import ImageSet
+
+MOST_BYTES = 1 << 30
+"""The most that a packed file may hold; the largest that is read holds 47 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +73,32 @@ class _PixelReader:
         return Image.fromarray(self.pixels[index])
 
 
+def unpacked(path: Path, file: BinaryIO) -> bytes:
+    """All that a packed file holds.
+
+    Raises:
+        OpenworldError: more than MOST_BYTES.
+    """
+    held = file.read(MOST_BYTES + 1)
+    if len(held) > MOST_BYTES:
+        raise OpenworldError(f"{path} unpacks to more than {MOST_BYTES:,} bytes, many times a data set; get it again.")
+    return held
+
+
 def read_bytes(path: Path) -> bytes:
     """A file, or the same with .gz behind its name, unpacked.
 
     Raises:
-        OpenworldError: neither is there, or the packed one is damaged.
+        OpenworldError: neither is there, or the packed one is damaged or holds more than MOST_BYTES.
     """
     packed = path.with_name(path.name + ".gz")
+    require_plain(path)
+    require_plain(packed)
     try:
         if path.is_file():
             return path.read_bytes()
         with gzip.open(packed) as file:
-            return file.read()
+            return unpacked(packed, file)
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}, nor {packed.name}.") from None
     except (OSError, EOFError) as error:

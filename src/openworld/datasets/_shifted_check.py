@@ -12,7 +12,8 @@ from openworld.datasets.shifted_set import ShiftedSet
 
 def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Inspection:
     """A data set of `shifted` is whole if every part can be read and holds as many pictures as published."""
-    folder, wrong, pictures, classes = root / card.folder, list(missing_folder(card, root)), {}, None
+    folder, pictures, classes = card.place(root), {}, None
+    wrong = list(missing_folder(folder, root))
     if wrong:
         return Inspection(name, str(folder), None, {}, tuple(wrong), (), card.sources)
     faults: dict[str, list[str]] = {}

@@ -121,6 +121,12 @@ def load(
     for affix, source in SOURCES.items():
         if name.startswith(affix) or name.endswith(affix):
             return source(name, **options, **({"root": root} if source is listing.load else {}))
-    if Path(name).is_dir() or len(Path(name).parts) > 1:
+    if is_folder(name):
         return folder.load(name, **options)
     raise unknown_name("data set (no folder of that name either)", name, DATASETS)
+
+
+def is_folder(name: str) -> bool:
+    """Whether `load` takes the name for that of a folder of pictures."""
+    known = name in DATASETS or any(name.startswith(affix) or name.endswith(affix) for affix in SOURCES)
+    return not known and (Path(name).is_dir() or len(Path(name).parts) > 1)

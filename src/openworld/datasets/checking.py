@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets._files import MISSING, first, is_text, sizes_of
+from openworld.datasets._files import MISSING, first, sizes_of
 from openworld.datasets._inspection import Inspection, lookalike, missing_folder
 from openworld.datasets._pictures import decode
+from openworld.datasets._plain import is_text
 from openworld.datasets._shifted_check import check_shifted
 from openworld.datasets.class_folders import LISTING, ClassFolders
 from openworld.datasets.downloaded import find, find_root
@@ -80,13 +81,13 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
 
 def _first_missing(name: str, root: Path) -> str:
     """The first folder or list that a data set lacks; "" if it lacks none."""
-    places = missing_folder(SHIFTED[name], root) if name in SHIFTED else _missing_places(find(name), root)
+    places = missing_folder(SHIFTED[name].place(root), root) if name in SHIFTED else _missing_places(find(name), root)
     return next(places, "")
 
 
 def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:
     """The first folder that is missing, and every list that is."""
-    missing, folder = list(missing_folder(card, root)), root / card.folder
+    missing, folder = list(missing_folder(root / card.folder, root)), root / card.folder
     yield from missing
     if missing:
         return

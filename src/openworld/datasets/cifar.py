@@ -14,6 +14,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets._pickles import read_pickle
 from openworld.datasets._pixel_tables import PixelTable
+from openworld.datasets._plain import require_plain
 from openworld.datasets.published_corruptions import read_array
 
 CIFAR10_NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -61,6 +62,7 @@ def read_cifar102(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]
         OpenworldError: no such file, a damaged one, or one without images and labels.
     """
     path = folder / f"cifar102_{part}.npz"
+    require_plain(path)
     try:
         with np.load(path, allow_pickle=False) as held:
             pixels, labels = held["images"], held["labels"]

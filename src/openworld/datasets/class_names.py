@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.datasets import cards, downloaded
+from openworld.datasets import cards, downloaded, folder
 from openworld.datasets.published import PUBLISHED
 from openworld.datasets.splits import base_new_split
 from openworld.datasets.wordnet import split_synset_ids
@@ -51,6 +51,8 @@ def class_names(name: str, root: str | Path | None = None) -> ClassNames:
     if name in PUBLISHED:
         said = downloaded.read(name, root, ("test",))
         return ClassNames(name, said.classnames, said.wordnet_ids)
+    if cards.is_folder(name):
+        return ClassNames(name, folder.class_names(name))
     return ClassNames(name, cards.load(name, root=root).classnames)
 
 

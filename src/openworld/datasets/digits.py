@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets._pixel_tables import PixelTable, read_bytes
+from openworld.datasets._pixel_tables import PixelTable, read_bytes, unpacked
+from openworld.datasets._plain import require_plain
 
 DIGITS = tuple("0123456789")
 """Class names in label order."""
@@ -73,10 +74,14 @@ def read_usps(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
         OpenworldError: no such file, a damaged one, a line that is no label and values.
     """
     path = folder / {"train": "usps.bz2", "test": "usps.t.bz2"}[part]
+    require_plain(path)
     try:
-        lines = bz2.decompress(path.read_bytes()).decode("ascii").splitlines()
+        with bz2.open(path) as file:
+            lines = unpacked(path, file).decode("ascii").splitlines()
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None
+    except OpenworldError:
+        raise
     except (OSError, EOFError, ValueError) as error:
         raise OpenworldError(f"{path} cannot be read as text in bzip2 ({error}); get it again.") from error
     rows = [_usps_line(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_plain
 from openworld.datasets.split_files import Rows
 
 PARTS = {
@@ -77,6 +78,7 @@ def _regions(path: Path) -> dict[str, str]:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    require_plain(path)
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = csv.DictReader(file)

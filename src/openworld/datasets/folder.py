@@ -7,6 +7,7 @@ list, so a class may have no picture in a part.
 """
 
 import hashlib
+import os
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,11 +18,14 @@ from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets._pictures import FORMATS, decode
+from openworld.datasets._plain import require_plain, require_text
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
 PARTS = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
 """Part -> the folders it may lie in."""
+
+_PART_NAMES = {name for names in PARTS.values() for name in names}
 
 
 def load(
@@ -46,7 +50,8 @@ def load(
         is a hash of every file.
 
     Raises:
-        OpenworldError: a missing folder, a folder without classes or pictures, a link that leaves the folder.
+        OpenworldError: a missing folder, a folder without classes or pictures, a link that leaves the folder, a picture
+            that is no plain file, a name that is not text.
     """
     root = Path(folder)
     top = _enter(root, domain, part)
@@ -69,6 +74,24 @@ def load(
         content=_content(root, paths),
         read=_FileReader(tuple(paths)),
     )
+
+
+def class_names(folder: str | Path) -> tuple[str, ...]:
+    """The names of all classes in label order, over all domains and parts; pictures are only looked for, not read.
+
+    Raises:
+        OpenworldError: a missing folder, one without class folders that hold pictures.
+    """
+    root = _enter(Path(folder), None, None)
+    below = [root / name for name in sorted(_subfolders(root))]
+    deeper = [place / name for place in below for name in sorted(_subfolders(place))]
+    top = next((place for place in (root, *below, *deeper) if _holds_classes(place)), None)
+    if top is None:
+        raise OpenworldError(
+            f"{root} holds no class folders; put the pictures of each class into a folder of its own, as FOLDER/CLASS, "
+            "FOLDER/PART/CLASS, FOLDER/DOMAIN/CLASS or FOLDER/DOMAIN/PART/CLASS."
+        )
+    return tuple(_class_names(root, top).values())
 
 
 def read_picture(path: Path) -> Image.Image:
@@ -115,6 +138,14 @@ def _subfolders(top: Path) -> set[str]:
     return {entry.name for entry in top.iterdir() if entry.is_dir() and not entry.name.startswith(".")}
 
 
+def _holds_classes(place: Path) -> bool:
+    """Whether the folders here are classes: not parts, and a picture lies in one of them."""
+    names = _subfolders(place)
+    if names & _PART_NAMES:
+        return False
+    return any(file.suffix.lower() in FORMATS for name in names for file in (place / name).iterdir())
+
+
 def _class_names(root: Path, top: Path) -> dict[str, str]:
     """Class folder -> class name, over all sibling parts and domains, in the order of the folders."""
     folders = sorted(set().union(*(_subfolders(place) for place in _siblings(root, top))))
@@ -133,8 +164,8 @@ def _siblings(root: Path, top: Path) -> list[Path]:
     places = [root]
     for _ in top.relative_to(root).parts:
         places = [place / name for place in places for name in _subfolders(place)]
-    parts = {name for names in PARTS.values() for name in names}
-    return [place for place in places if top.name not in parts or place.name in parts or place == top]
+    beside_parts = top.name in _PART_NAMES
+    return [place for place in places if not beside_parts or place.name in _PART_NAMES or place == top]
 
 
 def _read_listing(path: Path) -> dict[str, str]:
@@ -151,23 +182,26 @@ def _read_listing(path: Path) -> dict[str, str]:
 
 
 def _pictures(root: Path, folder: Path) -> list[Path]:
-    """Picture files of a class folder by name; a link may not lead out of `root`."""
+    """Picture files of a class folder by name; a link may not lead out of `root`, and a pipe is refused."""
     _require_inside(root, folder)
     found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
     for file in found:
         if file.is_symlink():
             _require_inside(root, file)
+        require_plain(file)
     return found
 
 
 def _require_inside(root: Path, path: Path) -> None:
-    if not path.resolve().is_relative_to(root.resolve()):
+    # Path.resolve raises on a link to itself, this does not.
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         raise OpenworldError(f"{path} is a link that leaves {root}; copy what it points to, or load that folder.")
 
 
 def _content(root: Path, paths: list[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
+        require_text(path.relative_to(root).as_posix())
         with path.open("rb") as file:
             own = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{path.relative_to(root).as_posix()}\0{own}\n".encode())

@@ -9,6 +9,7 @@ from PIL import Image
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,8 @@ class ImageSet:
         read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read.
 
     Raises:
-        OpenworldError: duplicate or empty class names, labels out of range, lengths that differ.
+        OpenworldError: duplicate or empty class names, names that are not text, labels out of range, lengths that
+            differ.
 
     >>> white = lambda number: Image.new("L", (2, 2), 255)
     >>> pair = ImageSet("toy", "", ("cat", "wild_dog"), [1, 0], [0, 1], "white squares", white)
@@ -46,6 +48,8 @@ class ImageSet:
         names = tuple(name.replace("_", " ").strip() for name in self.classnames)
         labels = as_labels(self.labels, f"the labels of {self.name!r}")
         groups = as_labels(self.groups, f"the groups of {self.name!r}", len(labels))
+        for one in (self.name, self.domain, *names):
+            require_text(one)
         _require_distinct(names, self.name)
         if labels.size and labels.max() >= len(names):
             raise OpenworldError(

@@ -9,6 +9,7 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.datasets._pictures import FORMATS
+from openworld.datasets._plain import require_plain, require_text
 from openworld.datasets.folder import read_picture
 from openworld.datasets.image_set import ImageSet
 
@@ -17,12 +18,14 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
     """The files among `paths`, and every picture in and below the folders among them by name, each once.
 
     Raises:
-        OpenworldError: a path that does not exist, a folder without pictures.
+        OpenworldError: a path that does not exist, one that is no plain file or not text, a folder without pictures.
     """
     found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     for file in found:
+        require_plain(file)
         if not file.exists():
             raise OpenworldError(f"there is no file or folder {file}.")
+        require_text(str(file))
     return list(dict.fromkeys(found))
 
 

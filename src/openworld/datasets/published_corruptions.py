@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets._pixel_tables import PixelTable
+from openworld.datasets._plain import require_plain
 from openworld.datasets.class_folders import ClassFolders, read_class_folders
 from openworld.datasets.split_files import Split
 
@@ -77,6 +78,7 @@ def read_array(path: Path) -> np.ndarray:
     Raises:
         OpenworldError: no such file, or a damaged one.
     """
+    require_plain(path)
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:

@@ -6,7 +6,7 @@ or part. Every file is read as it is published; nothing is downloaded or convert
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,8 @@ def load(
         name: a key of SHIFTED.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
         domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS, "fog 3" of
-            CIFAR-10-C, a variant for ImageNet-200; None for the first.
+            CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant for ImageNet-200; None for the
+            first.
         part: one of the data set's parts.
         shots: so many pictures per class (`splits.few_shot`); None for all.
         seed: of that draw.
@@ -45,19 +46,28 @@ def load(
     if name not in SHIFTED:
         raise unknown_name("data set to download", name, SHIFTED)
     card, folder = SHIFTED[name], downloaded.find_root(root)
-    domain = card.domains[0] if domain is None else domain
+    domain = card.domains[0] if domain is None else _as_listed(domain, card.domains)
     for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
         if value not in known:
             raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
-    if not (folder / card.folder).is_dir():
+    if not card.place(folder).is_dir():
         raise OpenworldError(
-            f"there is no folder {folder / card.folder}; openworld data check {name} --root {folder} says what to "
+            f"there is no folder {card.place(folder)}; openworld data check {name} --root {folder} says what to "
             "download and where to put it."
         )
-    images = card.read(folder, folder / card.folder, domain, part)
+    images = card.read(folder, card.place(folder), domain, part)
     if shots is not None:
         images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
     return replace(images, name=name, domain=domain)
+
+
+def _as_listed(domain: str, domains: Sequence[str]) -> str:
+    """The domain as it is spelled in the list, where pages write a space in place of an underscore.
+
+    >>> _as_listed("gaussian noise 3", ("fog 3", "gaussian_noise 3"))
+    'gaussian_noise 3'
+    """
+    return {one.replace("_", " "): one for one in domains}.get(domain.replace("_", " "), domain)
 
 
 def _table(reader: Callable, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
@@ -76,7 +86,7 @@ def _read_cifar101(root: Path, folder: Path, domain: str, part: str) -> ImageSet
 
 
 def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    names = cifar.CIFAR10_NAMES if clean == "cifar10" else cifar.read_cifar100_names(root / SHIFTED[clean].folder)
+    names = cifar.CIFAR10_NAMES if clean == "cifar10" else cifar.read_cifar100_names(SHIFTED[clean].place(root))
     return _pixel_tables.image_set(folder.name, names, published_corruptions.read_cifar_c(folder, domain))
 
 
@@ -150,6 +160,7 @@ SHIFTED: dict[str, ShiftedSet] = {
         pictures={"train": 60_000, "test": 10_000},
         sources=(("the four files, packed or not", "http://yann.lecun.com/exdb/mnist"),),
         read=partial(_table, digits.read_mnist),
+        also=("MNIST/raw", "mnist/raw"),
     ),
     "qmnist": ShiftedSet(
         title="QMNIST",
@@ -164,6 +175,7 @@ SHIFTED: dict[str, ShiftedSet] = {
             ),
         ),
         read=partial(_table, digits.read_qmnist),
+        also=("QMNIST/raw", "qmnist/raw"),
         group_name="writer",
     ),
     "usps": ShiftedSet(

@@ -15,6 +15,7 @@ class ShiftedSet:
         title: its name in papers.
         what: its classes, in a few words.
         folder: its place below the folder of all data sets.
+        also: other places where it may lie, as other libraries download it.
         classes: how many there should be.
         pictures: part -> how many there should be in the first domain; None where that is not published.
         sources: (what, address) of everything to download.
@@ -34,6 +35,11 @@ class ShiftedSet:
     domains: tuple[str, ...] = ("",)
     group_name: str = ""
     alike: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def place(self, root: Path) -> Path:
+        """Return its folder below the folder of all data sets: the first place that is there, else the usual one."""
+        return next((root / one for one in (*self.also, self.folder) if (root / one).is_dir()), root / self.folder)
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets._plain import require_plain
 
 FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 """Part -> what split files call it."""
@@ -149,6 +150,7 @@ def _rows(pairs: Iterable[tuple[str, int]]) -> Rows:
 
 
 def _read_text(path: Path) -> str:
+    require_plain(path)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,0 +1,55 @@
+"""What a data set may consist of: plain files, whose names are text."""
+
+import sys
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+
+
+def require_plain(path: Path) -> None:
+    """Refuse what is there and is no plain file: a pipe would be waited for, and a device read without end.
+
+    Raises:
+        OpenworldError: a folder, a pipe, a device, a link to nothing or to itself. Nothing at all is no error here.
+
+    >>> require_plain(Path(__file__))
+    """
+    if not path.is_file() and (path.exists() or path.is_symlink()):
+        raise OpenworldError(f"{path} is no plain file, but {_kind(path)}; remove it, or put a file there.")
+
+
+def is_text(name: str) -> bool:
+    """Whether a file's name could be decoded; Python keeps bytes that could not as lone surrogates.
+
+    >>> is_text("caf\\u00e9.jpg"), is_text("caf\\udce9.jpg")
+    (True, False)
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def require_text(name: str) -> None:
+    """Refuse a name that is not text, as an archive unpacked with the wrong alphabet leaves behind.
+
+    Raises:
+        OpenworldError: such a name, or any with a letter beyond English where Python was told to read names as ASCII.
+    """
+    if is_text(name):
+        return
+    if sys.getfilesystemencoding().lower() != "utf-8":
+        raise OpenworldError(
+            f"the name {name!a} cannot be read: Python reads names as {sys.getfilesystemencoding()} here; "
+            "set PYTHONUTF8=1."
+        )
+    raise OpenworldError(f"the name {name!a} is not UTF-8 text; unpack its archive again, or rename it.")
+
+
+def _kind(path: Path) -> str:
+    if path.is_symlink() and not path.exists():
+        return "a link that leads to no file"
+    if path.is_dir():
+        return "a folder"
+    return "a pipe or a device"
