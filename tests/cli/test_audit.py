@@ -32,6 +32,14 @@ def test_other_data_sets_tokens_and_exit_code_0(data):
     assert "emoji-concepts: 100 class names" in done.output and "not made: tokens" not in done.output
 
 
+def test_a_folder_of_domains_is_audited_without_naming_one(data, tmp_path):
+    for place in ("mono/train/cat", "mono/test/cat", "color/test/cats"):
+        (tmp_path / "world" / place).mkdir(parents=True)
+        (tmp_path / "world" / place / "0.png").write_bytes(b"not looked at")
+    done = data("audit", "./world")
+    assert "world: 2 class names" in done.output and "new 'cats' differ only in singular" in done.output
+
+
 def test_json(data):
     (told,) = json.loads(data("audit", "mine.txt", "--json").output)
     assert told["classes"] == 3 and told["findings"][0]["kind"] == "clash"

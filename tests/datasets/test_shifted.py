@@ -14,6 +14,7 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, SHIFTED, _pixel_tables, check, load
+from openworld.datasets._pickles import read_pickle
 from openworld.datasets.cifar import CIFAR10_NAMES
 from openworld.datasets.digits import read_idx
 from openworld.datasets.fmow import NAMES as FMOW_NAMES
@@ -229,6 +230,22 @@ def test_a_pickle_runs_nothing_and_says_what_is_wrong(root, monkeypatch, held, m
     with pytest.raises(OpenworldError, match=message):
         load("cifar10", root=root)
     assert not (root / "evil").exists()
+
+
+def test_a_pickle_leaves_no_mark_on_what_it_names(tmp_path):
+    named = b"cnumpy.core.multiarray\n_reconstruct\n"
+    marked = b"}q\x00(" + b"X\x04\x00\x00\x00mark" + b"K\x01u"
+    (tmp_path / "first").write_bytes(b"\x80\x02}X\x01\x00\x00\x00a" + named + b"N" + marked + b"\x86b" + b"s.")
+    (tmp_path / "second").write_bytes(b"\x80\x02}X\x01\x00\x00\x00a" + named + b"s.")
+    assert read_pickle(tmp_path / "first")["a"].mark == 1
+    assert not hasattr(read_pickle(tmp_path / "second")["a"], "mark")
+
+
+@pytest.mark.parametrize("note", [b"p200000000\n", b"r\x00\xc2\xeb\x0b"])
+def test_a_pickle_that_asks_for_a_table_of_any_length_is_refused(tmp_path, note):
+    (tmp_path / "bomb").write_bytes(b"}" + note + b".")
+    with pytest.raises(OpenworldError, match="under the number 200000000"):
+        read_pickle(tmp_path / "bomb")
 
 
 def test_pickles_of_today_are_read_too(root):

@@ -1,5 +1,6 @@
 import gzip
 import io
+import os
 import pickle
 import random
 import tarfile
@@ -156,3 +157,39 @@ def test_shards_that_are_not_all_there_are_refused(shards):
         load(str(shards / "{part}" / "*.tar"), domain="sketch")
     with pytest.raises(OpenworldError, match="unknown part"):
         tars.load(shards / "0.tar", part="exam")
+
+
+def header(size, kind=b"0", name="0.png"):
+    """A header of a member whose size may be larger than tarfile would write."""
+    block = bytearray(tarfile.TarInfo(name).tobuf()[:512])
+    block[124:136] = b"\x80" + size.to_bytes(11, "big") if size >= 8**11 else b"%011o\0" % size
+    block[156:157] = kind
+    block[148:156] = b"        "
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+LONG_LINK = header(512, b"K", "././@LongLink") + b"x".ljust(512, b"\0")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [header(2**62), LONG_LINK * 5000, header(10**12, b"K"), header(10**12, b"L"), header(10**12, b"x")],
+    ids=["size beyond any file", "links without end", "link", "name", "extended header"],
+)
+def test_sizes_beyond_any_archive_are_refused(tmp_path, content):
+    (tmp_path / "0.tar").write_bytes(content + bytes(1024))
+    with pytest.raises(OpenworldError, match="0.tar cannot be read as a plain tar archive|0.tar is damaged"):
+        load(str(tmp_path / "0.tar"))
+
+
+@pytest.mark.parametrize("braces", ["{000000000..999999999}", "{a,b}" * 26, "{a,b}" * 3000, "{2..1}"])
+def test_patterns_of_too_many_shards_or_none_are_refused(tmp_path, braces):
+    with pytest.raises(OpenworldError, match="stand for none or more than 100,000 shards"):
+        load(f"{tmp_path}/{braces}.tar")
+
+
+def test_a_pipe_among_the_shards_is_refused(shards):
+    os.mkfifo(shards / "train" / "2.tar")
+    with pytest.raises(OpenworldError, match="2.tar is no plain file"):
+        load(str(shards / "{part}" / "*.tar"), part="train")

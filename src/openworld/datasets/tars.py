@@ -10,8 +10,11 @@ import io
 import random
 import re
 import tarfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image
@@ -19,13 +22,16 @@ from PIL import Image
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets._files import content_of, first
 from openworld.datasets._pictures import FORMATS, decode
+from openworld.datasets._plain import require_plain
 from openworld.datasets.folder import PARTS
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.split_files import read_lines, require_below
 from openworld.datasets.splits import few_shot
 
 _LONGEST_LABEL = 1000
+_LONGEST_HEADER = 1 << 20  # bytes; a member's long name or its extended header, of which real ones have some hundred
 _BLOCK = 512
+_MOST_SHARDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,8 @@ def load(
         An image set of independent pictures. Its content is a hash of names and sizes.
 
     Raises:
-        OpenworldError: no shard, a compressed, cut or damaged one, a member that is no plain file or that leaves its
-            folder, a sample without a label or picture, or with two.
+        OpenworldError: no shard, more than 100,000, a compressed, cut or damaged one, a member that is no plain file or
+            that leaves its folder, a sample without a label or picture, or with two.
     """
     if domain:
         raise OpenworldError(f"{pattern} names shards, which have no domains, so no {domain!r}; leave the domain out.")
@@ -112,7 +118,7 @@ def patterns(pattern: str, part: str) -> list[str]:
     """What shards of a part may be called: none where the pattern does not say where parts lie, but for "test"."""
     if "{part}" not in pattern and part != "test":
         return []
-    return [one for name in PARTS[part] for one in _braces(pattern.replace("{part}", name))]
+    return [one for name in PARTS[part] for one in _expand(pattern.replace("{part}", name))]
 
 
 def _shards(pattern: str, part: str) -> list[Path]:
@@ -122,7 +128,7 @@ def _shards(pattern: str, part: str) -> list[Path]:
         raise OpenworldError(f"{pattern} does not say where part {part!r} lies; put {{part}} into it.")
     found: dict[str, list[str]] = {}
     for name in PARTS[part]:
-        found = {one: sorted(glob.glob(one)) for one in _braces(pattern.replace("{part}", name))}
+        found = {one: sorted(glob.glob(one)) for one in _expand(pattern.replace("{part}", name))}
         if any(found.values()):
             break
     missing = [one for one, paths in found.items() if not paths]
@@ -130,21 +136,39 @@ def _shards(pattern: str, part: str) -> list[Path]:
         raise OpenworldError(
             f"no file matches {first(missing)} (part {part!r}); complete the shards, or mend the path."
         )
-    return [Path(path) for paths in found.values() for path in paths]
+    shards = [Path(path) for paths in found.values() for path in paths]
+    for shard in shards:
+        require_plain(shard)
+    return shards
 
 
-def _braces(pattern: str) -> list[str]:
-    """Every pattern that {000..012} and {a,b} stand for.
+def _expand(pattern: str) -> list[str]:
+    """Every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS.
 
-    >>> _braces("x-{08..10}.tar")
+    >>> _expand("x-{08..10}.tar")
     ['x-08.tar', 'x-09.tar', 'x-10.tar']
     """
-    found = re.search(r"\{(?:(\d+)\.\.(\d+)|([^{}]*,[^{}]*))\}", pattern)
+    try:
+        found = list(islice(_braces(pattern), _MOST_SHARDS + 1))
+    except RecursionError:
+        found = []
+    if not 0 < len(found) <= _MOST_SHARDS:
+        raise OpenworldError(
+            f"the braces of {first([pattern])[:200]!r} stand for none or more than {_MOST_SHARDS:,} shards; write them "
+            "as {000..012} or {a,b}, or name the shards with *."
+        )
+    return found
+
+
+def _braces(pattern: str) -> Iterator[str]:
+    found = re.search(r"\{(?:(\d{1,18})\.\.(\d{1,18})|([^{}]*,[^{}]*))\}", pattern)
     if not found:
-        return [pattern]
+        yield pattern
+        return
     low, high, listed = found.groups()
-    each = listed.split(",") if listed else [f"{n:0{len(low)}d}" for n in range(int(low), int(high) + 1)]
-    return [whole for one in each for whole in _braces(pattern[: found.start()] + one + pattern[found.end() :])]
+    each = listed.split(",") if listed else (f"{n:0{len(low)}d}" for n in range(int(low), int(high) + 1))
+    for one in each:
+        yield from _braces(pattern[: found.start()] + one + pattern[found.end() :])
 
 
 def _samples(shard: Path) -> list[Sample]:
@@ -170,9 +194,10 @@ def _samples(shard: Path) -> list[Sample]:
 def _members(shard: Path, file) -> list[tarfile.TarInfo]:
     """The plain files of a shard; anything that could reach outside it is refused."""
     try:
-        with tarfile.open(fileobj=file, mode="r:") as archive:
+        with tarfile.open(fileobj=_Headers(file), mode="r:") as archive:
             members = archive.getmembers()
-    except (tarfile.TarError, EOFError, ValueError) as error:
+    # A size beyond any file and long names that follow one another without end fail as the last three.
+    except (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError) as error:
         raise OpenworldError(
             f"{shard} cannot be read as a plain tar archive ({error}); decompress it, or get it again."
         ) from error
@@ -184,6 +209,24 @@ def _members(shard: Path, file) -> list[tarfile.TarInfo]:
             )
     _require_whole(shard, file, members)
     return [member for member in members if member.isreg()]
+
+
+@dataclass(frozen=True)
+class _Headers:
+    """A shard of which headers alone are read, so that one of any length is not read into memory."""
+
+    file: BinaryIO
+
+    def read(self, size: int) -> bytes:
+        if size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self.file.read(size)
+
+    def seek(self, place: int) -> int:
+        return self.file.seek(place)
+
+    def tell(self) -> int:
+        return self.file.tell()
 
 
 def _require_whole(shard: Path, file, members: list[tarfile.TarInfo]) -> None:
