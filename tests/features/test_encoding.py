@@ -1,5 +1,6 @@
 """Encoding: once, resumable, keyed by what determines the numbers, honest about unreadable pictures."""
 
+import hashlib
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.datasets import ImageSet  # noqa: E402
-from openworld.features import Encoding, encode, encode_shard, missing_shards  # noqa: E402
+from openworld.features import Encoding, encode, encode_shard, is_encoded, missing_shards  # noqa: E402
 
 
 def picture(index):
@@ -99,6 +100,57 @@ def test_an_interrupted_encoding_goes_on_where_it_was(clip, tmp_path):
     parts = encode(clip, image_set(reader), cache=tmp_path / "parts")
     assert reader.count == 4
     np.testing.assert_array_equal(whole.embeddings, parts.embeddings)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGE = {
+    "a bit flipped": flip,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-4]),
+    "emptied": lambda path: path.write_bytes(b""),
+    "gone": lambda path: path.unlink(),
+    "its checksum lost": lambda path: path.with_name(path.name + ".sha256").write_bytes(b""),
+}
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_shard_is_encoded_again_and_the_others_are_not(clip, tmp_path, caplog, damage, finished):
+    encode(clip, image_set(Reader()), cache=tmp_path)
+    (folder,) = tmp_path.iterdir()
+    before = contents(tmp_path)
+    if not finished:
+        (folder / "manifest.json").unlink()
+    DAMAGE[damage](folder / "shard-00001.safetensors")
+    images, healed = image_set(Reader()), not finished or damage != "its checksum lost"
+    assert is_encoded(clip, images, cache=tmp_path) == (not healed)
+    reader = Reader()
+    encode(clip, image_set(reader), cache=tmp_path)
+    assert reader.count == (3 if healed else 0)
+    assert not healed or contents(tmp_path) == before
+    assert ("shard-00001.safetensors was damaged" in caplog.text) == (healed and damage != "gone")
+
+
+def test_a_damaged_shard_is_missing_for_those_who_encode_shard_by_shard(clip, tmp_path):
+    encode(clip, image_set(Reader()), cache=tmp_path)
+    before = contents(tmp_path)
+    flip(next(tmp_path.glob("*/shard-00002.safetensors")))
+    images = image_set(Reader())
+    assert missing_shards(clip, images, cache=tmp_path) == {2: 1}
+    encode_shard(clip, images, Encoding(), 2, cache=tmp_path)
+    assert is_encoded(clip, images, cache=tmp_path) and contents(tmp_path) == before
+
+
+def test_a_set_is_read_for_its_checksum_once_per_process(clip, tmp_path, monkeypatch):
+    digested, digest = [], hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *given: digested.append(given) or digest(*given))
+    for _ in range(4):
+        encode(clip, image_set(Reader()), cache=tmp_path)
+    assert len(digested) == 3  # a set of three shards
 
 
 @pytest.mark.parametrize("threads", [1, 3])

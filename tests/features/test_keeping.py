@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
+from openworld.features.checksums import write_with_checksum
 from openworld.features.keeping import look, remove
 from openworld.features.store import FeatureStore
 
@@ -54,7 +55,7 @@ def test_a_set_of_an_older_version_and_one_that_is_not_whole(tmp_path):
 def test_what_protocols_keep_is_ours_too(tmp_path, file, holds):
     folder = tmp_path / ("c" * 32)
     folder.mkdir()
-    (folder / file).write_bytes(b"numbers")
+    write_with_checksum(folder / file, b"numbers")
     kept = look(tmp_path)
     assert [one.holds for one in kept.sets] == [holds] and not kept.foreign
 

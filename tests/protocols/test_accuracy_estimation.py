@@ -227,6 +227,18 @@ def test_an_emptied_cache_is_said(colours, tmp_path):
         unit.run()
 
 
+def test_damaged_answers_are_refused_by_a_unit_and_made_again_by_the_stage(colours, tmp_path):
+    spec, folder, cache = read_protocol(given(colours)), tmp_path / "run", tmp_path / "cache"
+    prepare(spec, folder, cache)
+    damaged = sorted(cache.rglob("answers-*.safetensors"))[0]
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(OpenworldError, match="damaged in the cache; start the run again"):
+        [unit.run() for unit in units(spec, Machine(cache=str(cache)))]
+    assert prepare(spec, folder, cache) == [0, 8]
+    assert damaged.read_bytes() == whole
+
+
 def test_an_unreadable_picture_stops_or_is_left_out(colours, tmp_path):
     root = shutil.copytree(colours, tmp_path / "colours")
     (root / "away" / "test" / "red" / "3.png").write_bytes(b"no picture")

@@ -1,5 +1,6 @@
 """Incremental shift: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
 
+from pathlib import Path
 from shutil import copytree
 
 import numpy as np
@@ -61,6 +62,30 @@ def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
     again, same = run(spec, folder, folder / "cache")
     assert again == [0, 0, 0, 0]
     assert [one.metrics for one in same] == [one.metrics for one in records]
+
+
+@pytest.mark.parametrize(
+    ("kept", "stage"),
+    [
+        ("*-weights.safetensors", 0),
+        ("*-classifier.json", 0),
+        ("shard-*.safetensors", 1),
+        ("decomposition.safetensors", 2),
+        ("degrees.safetensors", 3),
+    ],
+)
+def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, stage):
+    spec, folder, made, _ = ran
+    cache = Path(copytree(folder / "cache", tmp_path / "cache"))
+    whole = {path: path.read_bytes() for path in cache.rglob(kept)}
+    for path, content in whole.items():
+        path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    stages = stages_of(spec, Machine(cache=str(cache)))
+    again, once_more = ([one.work(Crew("local", 1, tmp_path / "run"), None) for one in stages] for _ in range(2))
+    assert [number for number, count in enumerate(again) if count] == [stage]
+    assert again[stage] <= made[stage] and not any(once_more)
+    mended = [path for path, content in whole.items() if path.read_bytes() == content]
+    assert mended == list(whole) or (stage == 1 and mended)  # what nothing reads any more is not looked at
 
 
 def test_a_unit_per_model_and_seed(ran):

@@ -72,6 +72,8 @@ def encode(
 ) -> Features:
     """Embeddings of every image of a set, read from disk where they were computed before.
 
+    What is on disk is compared with its checksums, once per process; what is missing or damaged is encoded again.
+
     Args:
         clip: backbone of `openworld.backbones.load`.
         images: image set (`openworld.datasets`): labels, groups, classnames, fingerprint, `image(i)`.
@@ -84,29 +86,25 @@ def encode(
         `Features` of the readable images, memory-mapped views and patches.
 
     Raises:
-        OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite, or
-            a damaged set on disk.
+        OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite.
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
     store = _store(clip, images, encoding, cache)
-    if store.manifest is None:
+    if not store.is_whole(len(_shards(images))):
         _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress)
     return _read(store, images, allow_corrupt)
 
 
 def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> bool:
     """Whether `encode` with the same arguments would only read from disk."""
-    return _store(clip, images, encoding, cache).manifest is not None
+    return _store(clip, images, encoding, cache).is_whole(len(_shards(images)))
 
 
 def missing_shards(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> dict[int, int]:
     """{number of a shard: how many images it holds} of what `encode` with the same arguments would compute."""
     store = _store(clip, images, encoding, cache)
-    if store.manifest is not None:
-        return {}
-    shards = enumerate(_shards(images))
-    return {index: len(rows) for index, rows in shards if not store.shard_path(index).exists()}
+    return {index: len(rows) for index, rows in enumerate(_shards(images)) if not store.has_shard(index)}
 
 
 def encode_shard(
@@ -131,7 +129,7 @@ def encode_shard(
         OpenworldError: more unreadable images than that, an embedding that is not finite.
     """
     store = _store(clip, images, encoding, cache)
-    if store.manifest is None and not store.shard_path(index).exists():
+    if not store.has_shard(index):
         store.write_shard(index, compute_shard(clip, images, encoding, _shards(images)[index], cores))
         corrupt = _corrupt_rows(store, index)
         if len(corrupt) > allow_corrupt:
@@ -163,7 +161,7 @@ def _shards(images) -> list[range]:
 def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress) -> None:
     shards, corrupt = _shards(images), []
     for index, rows in enumerate(shards):
-        if not store.shard_path(index).exists():
+        if not store.has_shard(index):
             store.write_shard(index, compute_shard(clip, images, encoding, rows))
         corrupt += _corrupt_rows(store, index)
         if len(corrupt) > allow_corrupt:
@@ -189,7 +187,7 @@ def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
 
 def _give_up(store: FeatureStore, images, index: int, row: int) -> NoReturn:
     # The shard goes, so that its images are read again once they are repaired.
-    store.shard_path(index).unlink()
+    store.remove_shard(index)
     images.image(row)
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
 

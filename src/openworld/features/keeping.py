@@ -21,7 +21,7 @@ _NAMES = (
     r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
 )
 _WHOLE = {"decomposition.safetensors": "a decomposition", "degrees.safetensors": "shift degrees"}
-_FILE = re.compile(rf"{_NAMES}|\.({_NAMES})-\w+")
+_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?-\w+")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _manifest(folder: Path) -> Mapping:
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     views = f"{encoding['views']} views" if encoding.get("views") else ""
     others = [name for name in ("patches", "pixels") if encoding.get(name)]
-    answers = sum(name.startswith("answers-") for name in files)
+    answers = sum(name.startswith("answers-") and name.endswith(".safetensors") for name in files)
     checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
     counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint")]
     counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]

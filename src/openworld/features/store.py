@@ -1,14 +1,11 @@
 """Features on disk: safetensors shards beside a JSON manifest, written once, read through memory maps.
 
-A shard is complete when it stands under its final name; the manifest, with every shard's SHA-256, is written last.
-A set with a manifest is whole; one without is finished by encoding the shards that are missing.
+A shard is written with its checksum; the manifest, with every shard's SHA-256, is written last. A set is whole when it
+has a manifest and every shard has its SHA-256; any other is finished by encoding what is missing or damaged.
 """
 
-import hashlib
 import json
-import os
 import struct
-import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.features.checksums import (
+    is_intact,
+    noted,
+    remove_with_checksum,
+    write_atomically,
+    write_with_checksum,
+)
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}
 _PER_IMAGE = ("views", "patches", "view_patches", "pixels", "view_pixels")
@@ -124,12 +128,13 @@ class FeatureStore:
 
     @cached_property
     def manifest(self) -> dict | None:
-        """What was written, or None while the set is not whole; raises where it is damaged."""
-        path = self.folder / "manifest.json"
+        """What was written; None where there is none yet, or it is damaged, which is the same: it is written again."""
         try:
-            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-        except ValueError as error:
-            raise _damaged(path, "is not JSON") from error
+            found = json.loads((self.folder / "manifest.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        shards = found.get("shards") if isinstance(found, dict) else None
+        return found if shards and isinstance(shards, list) else None
 
     def shard_path(self, index: int) -> Path:
         """Where shard `index` stands once it is complete."""
@@ -140,12 +145,14 @@ class FeatureStore:
         from safetensors.numpy import save
 
         # safetensors writes what is not contiguous in memory in the order of memory, without a word.
-        write_atomically(self.shard_path(index), save({key: np.ascontiguousarray(a) for key, a in arrays.items()}))
+        content = save({key: np.ascontiguousarray(a) for key, a in arrays.items()})
+        write_with_checksum(self.shard_path(index), content)
 
     def finish(self, shards: int, description: dict) -> None:
         """Write the manifest: the set is whole from here on."""
-        digests = [_digest(self.shard_path(index)) for index in range(shards)]
-        text = json.dumps(description | {"shards": digests}, indent=1, sort_keys=True)
+        # A set that was written without notes has the checksum of an old shard in its old manifest alone.
+        checksums = [noted(self.shard_path(index)) or self._told(index) for index in range(shards)]
+        text = json.dumps(description | {"shards": checksums}, indent=1, sort_keys=True)
         write_atomically(self.folder / "manifest.json", text.encode())
         self.__dict__.pop("manifest", None)
 
@@ -158,20 +165,27 @@ class FeatureStore:
         """One array of one shard, memory-mapped."""
         return memory_map(self.shard_path(index), name)
 
-    def verify(self) -> None:
-        """Read every shard and compare its SHA-256 with the manifest; raises on the first that differs."""
-        for index, digest in enumerate(self.manifest["shards"]):
-            if not self.shard_path(index).exists() or _digest(self.shard_path(index)) != digest:
-                raise _damaged(self.shard_path(index), "is missing or was changed since it was written")
+    def has_shard(self, index: int) -> bool:
+        """Whether a shard is there, with the SHA-256 that it had when it was written; read once per process."""
+        told, path = self._told(index), self.shard_path(index)
+        return (told is not None and is_intact(path, told)) or is_intact(path)
+
+    def is_whole(self, shards: int) -> bool:
+        """Whether the set has its manifest and all of so many shards, each as it was written."""
+        return self.manifest is not None and all(map(self.has_shard, range(shards)))
+
+    def remove_shard(self, index: int) -> None:
+        """Take a shard away, so that it is encoded again."""
+        remove_with_checksum(self.shard_path(index))
+
+    def _told(self, index: int) -> str | None:
+        """What the manifest says of a shard."""
+        told = self.manifest["shards"] if self.manifest else []
+        return told[index] if index < len(told) else None
 
 
 def _damaged(path: Path, what: str) -> OpenworldError:
     return OpenworldError(f"{path} {what}; delete the folder {path.parent} and encode again.")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def memory_map(path: Path, name: str) -> np.ndarray | None:
@@ -195,17 +209,3 @@ def memory_map(path: Path, name: str) -> np.ndarray | None:
         return None
     entry, start = header[name], header[name]["data_offsets"][0]
     return np.memmap(path, _DTYPES[entry["dtype"]], "r", offset=8 + length + start, shape=tuple(entry["shape"]))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put bytes at a path whole or not at all, however many write it at a time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise

@@ -18,7 +18,8 @@ from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
 from openworld.features import Encoding, Features, encode, encode_shard, is_encoded, missing_shards
-from openworld.features.store import memory_map, write_atomically
+from openworld.features.checksums import is_intact, require_intact, write_atomically, write_with_checksum
+from openworld.features.store import memory_map
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_models import MANIFEST, Judged, cache_of
 from openworld.protocols._units import stage_unit
@@ -52,7 +53,7 @@ def look_one(look: Mapping, machine: Mapping) -> UnitResult:
     look, machine = read_spec(look, Look), read_spec(machine, Machine)
     torch.set_num_threads(look.threads)
     images = remembered(look.pictures.load(), _TOGETHER)
-    judged = [one for one in look.judged if not _path(look.pictures, one, machine).exists()]
+    judged = [one for one in look.judged if not is_intact(_path(look.pictures, one, machine))]
     answers: dict[Judged, list[np.ndarray]] = {one: [] for one in judged}
     for shard, start in enumerate(range(0, len(images), _TOGETHER)):
         _embed(look, images, shard, machine)
@@ -62,7 +63,7 @@ def look_one(look: Mapping, machine: Mapping) -> UnitResult:
     for name in look.backbones:  # all shards are there: this makes the set whole
         encode(backbone(name, machine.device), images, cache=machine.folder, allow_corrupt=machine.allow_corrupt)
     for one, parts in answers.items():
-        write_atomically(_path(look.pictures, one, machine), save({"logits": np.concatenate(parts)}))
+        write_with_checksum(_path(look.pictures, one, machine), save({"logits": np.concatenate(parts)}))
     _describe(images, _folder(look.pictures, machine))
     return UnitResult()
 
@@ -71,12 +72,9 @@ def answers_of(pictures: Pictures, judged: Judged, machine: Machine) -> np.ndarr
     """Logits float32[N, C] of a classifier on all pictures, on disk; rows of NaN for those that could not be read.
 
     Raises:
-        OpenworldError: they are not in the cache any more.
+        OpenworldError: they are not in the cache any more, or damaged.
     """
-    path = _path(pictures, judged, machine)
-    if not path.exists():
-        raise OpenworldError(f"{path} is gone from the cache; start the run again, which makes it anew.")
-    return memory_map(path, "logits")
+    return memory_map(require_intact(_path(pictures, judged, machine)), "logits")
 
 
 def embeddings_of(pictures: Pictures, name: str, machine: Machine) -> Features:
@@ -130,7 +128,7 @@ def _embed(look: Look, images: ImageSet, shard: int, machine: Machine) -> None:
 
 
 def _lacks(look: Look, machine: Machine) -> bool:
-    if not all(_path(look.pictures, one, machine).exists() for one in look.judged):
+    if not all(is_intact(_path(look.pictures, one, machine)) for one in look.judged):
         return True
     clips = (backbone(name, machine.device) for name in look.backbones)
     return not all(is_encoded(clip, look.pictures.load(), cache=machine.folder) for clip in clips)

@@ -5,6 +5,7 @@ as soon as it has a manifest.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -17,7 +18,7 @@ from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.keeping import DESCRIPTION, WEIGHTS
 from openworld.features import default_cache
-from openworld.features.store import write_atomically
+from openworld.features.checksums import is_intact, read_intact, write_atomically, write_with_checksum
 from openworld.protocols._estimation_entries import ReferenceSpec
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._units import stage_unit
@@ -101,7 +102,7 @@ def cache_of(machine: Machine) -> Path:
 
 def untrained(trainings: Iterable[Training], machine: Machine) -> dict[Unit, int]:
     """A unit per training that is not in the cache, and how many epochs it has."""
-    missing = [one for one in dict.fromkeys(trainings) if not (folder_of(one, machine) / MANIFEST).exists()]
+    missing = [one for one in dict.fromkeys(trainings) if not _is_kept(folder_of(one, machine))]
     return {_unit(one, machine): one.recipe.epochs for one in missing}
 
 
@@ -113,11 +114,20 @@ def train_one(training: Mapping, machine: Mapping) -> UnitResult:
     kept = classifiers.train(training.architecture, images, training.recipe, seed=training.seed, device=machine.device)
     for epoch, one in kept.items():
         for name, data in classifiers.files(one).items():
-            write_atomically(folder / _file(epoch, name), data)
+            write_with_checksum(folder / _file(epoch, name), data)
     told = {"name": images.name, "domain": images.domain, "model": training.name, "count": len(images)}
     told |= {"checkpoints": list(kept), "images": images.fingerprint}
     write_atomically(folder / MANIFEST, readable_json(told))
     return UnitResult()
+
+
+def _is_kept(folder: Path) -> bool:
+    """Whether a training has its manifest, and every checkpoint that it names as it was written."""
+    try:
+        epochs = json.loads((folder / MANIFEST).read_bytes())["checkpoints"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return all(is_intact(folder / _file(epoch, name)) for epoch in epochs for name in (WEIGHTS, DESCRIPTION))
 
 
 def _file(epoch: int, name: str) -> str:
@@ -138,13 +148,7 @@ def _key(training: Training) -> str:
 
 @lru_cache(maxsize=64)
 def _of_training(folder: Path, epoch: int, architecture: str) -> Classifier:
-    names = (WEIGHTS, DESCRIPTION)
-    try:
-        files = {name: (folder / _file(epoch, name)).read_bytes() for name in names}
-    except OSError as error:
-        raise OpenworldError(
-            f"{error.filename} is gone from the cache ({error.strerror}); start the run again, which makes it anew."
-        ) from error
+    files = {name: read_intact(folder / _file(epoch, name)) for name in (WEIGHTS, DESCRIPTION)}
     return classifiers.load(files, architecture=architecture)
 
 

@@ -6,14 +6,14 @@ Each is a folder beside encoded image sets, named by a hash of all that it depen
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors.numpy import load_file, save
 
-from openworld._errors import OpenworldError
 from openworld.datasets import templates
-from openworld.features.store import write_atomically
+from openworld.features.checksums import is_intact, require_intact, write_atomically, write_with_checksum
 from openworld.learners._bank import spoken
 from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._estimation_models import MANIFEST, cache_of
@@ -84,7 +84,7 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
 
 def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
     """A unit where the decomposition is not in the cache, and how many sentences or pictures it reads."""
-    if (cache_of(machine) / split.key / MANIFEST).exists():
+    if _is_kept(cache_of(machine) / split.key / _DECOMPOSITION):
         return {}
     arguments = {"split": asdict(split)}
     things = split.names if split.pictures is None else range(min(THINGS, len(split.pictures.load())))
@@ -93,7 +93,7 @@ def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
 
 def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
     """A unit per image set whose degrees are not in the cache, and how many pictures it has."""
-    missing = {one.key: one for one in measures if not (cache_of(machine) / one.key / MANIFEST).exists()}
+    missing = {one.key: one for one in measures if not _is_kept(cache_of(machine) / one.key / _DEGREES)}
     return {
         stage_unit(measure_one, {"measure": asdict(one)}, one.name, machine): len(one.pictures.load())
         for one in missing.values()
@@ -109,7 +109,7 @@ def fit_one(split: Mapping, machine: Mapping) -> UnitResult:
     # On the CPU, so that cells do not depend on the device.
     fitted = made.fit(grid, seed=split.how.seed) if split.how.method == "LAID" else made.fit(grid)
     folder = cache_of(machine) / split.key
-    write_atomically(folder / _DECOMPOSITION, fitted.to_bytes())
+    write_with_checksum(folder / _DECOMPOSITION, fitted.to_bytes())
     told = {"name": split.how.method, "domain": split.how.backbone, "count": len(split.names)}
     write_atomically(folder / MANIFEST, readable_json(told | {"templates": list(split.templates)}))
     return UnitResult()
@@ -126,7 +126,7 @@ def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
     found = streamed_degrees(split, asked.embeddings, known.embeddings, k=measure.k)
     arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
     folder, shown = cache_of(machine) / measure.key, measure.pictures.load()
-    write_atomically(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+    write_with_checksum(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     told = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
     write_atomically(folder / MANIFEST, readable_json(told))
     return UnitResult()
@@ -134,16 +134,16 @@ def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
 
 def decomposition_of(split: Split, machine: Machine) -> Decomposition:
     """The fitted decomposition, from the cache."""
-    return _decomposition(_there(cache_of(machine) / split.key / _DECOMPOSITION))
+    return _decomposition(require_intact(cache_of(machine) / split.key / _DECOMPOSITION))
 
 
 def degrees_of(measure: Measure, machine: Machine) -> Degrees:
     """The degrees of an image set, from the cache.
 
     Raises:
-        OpenworldError: they are not in the cache any more.
+        OpenworldError: they are not in the cache any more, or damaged.
     """
-    path = _there(cache_of(machine) / measure.key / _DEGREES)
+    path = require_intact(cache_of(machine) / measure.key / _DEGREES)
     return Degrees(**load_file(path))
 
 
@@ -152,10 +152,9 @@ def _decomposition(path) -> Decomposition:
     return load_decomposition(path)
 
 
-def _there(path):
-    if not path.exists():
-        raise OpenworldError(f"{path} is gone from the cache; start the run again, which makes it anew.")
-    return path
+def _is_kept(path: Path) -> bool:
+    """Whether what a unit makes is there, with its manifest and as it was written."""
+    return path.with_name(MANIFEST).exists() and is_intact(path)
 
 
 def _grid(split: Split, machine: Machine) -> torch.Tensor:

@@ -1,0 +1,102 @@
+"""Files of the cache and their checksums: a file is intact while it has the SHA-256 that was noted when it was written.
+
+The note of NAME is NAME.sha256, written after the file itself. A file without one is not intact, and is made again.
+A file is read whole once per process; after that its size and times say whether it is still the same.
+"""
+
+import hashlib
+import logging
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+
+SUFFIX = ".sha256"
+
+_log = logging.getLogger(__name__)
+
+
+def write_with_checksum(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, then its checksum; say so where it takes the place of a damaged one."""
+    damaged = path.exists() and not is_intact(path)
+    write_atomically(path, content)
+    write_atomically(_note(path), hashlib.sha256(content).hexdigest().encode())
+    if damaged:
+        _log.warning("%s was damaged, or nothing vouched for it; it was made again.", path)
+
+
+def is_intact(path: Path, checksum: str | None = None) -> bool:
+    """Whether a file is there and holds what was written.
+
+    Args:
+        path: of the file.
+        checksum: hex SHA-256 that it must have; None for the noted one.
+    """
+    checksum = checksum or noted(path)
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return checksum is not None and checksum == _digest(path, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def read_intact(path: Path) -> bytes:
+    """Return the content of an intact file.
+
+    Raises:
+        OpenworldError: it is missing or damaged.
+    """
+    require_intact(path)
+    return path.read_bytes()
+
+
+def require_intact(path: Path) -> Path:
+    """Return the path of an intact file.
+
+    Raises:
+        OpenworldError: it is missing or damaged.
+    """
+    if not is_intact(path):
+        what = "was damaged in the cache" if path.exists() else "is gone from the cache"
+        raise OpenworldError(f"{path} {what}; start the run again, which makes it anew.")
+    return path
+
+
+def noted(path: Path) -> str | None:
+    """The noted checksum of a file; None where there is none."""
+    try:
+        return _note(path).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def remove_with_checksum(path: Path) -> None:
+    """Take a file and its checksum away."""
+    path.unlink()
+    _note(path).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put bytes at a path whole or not at all, however many write it at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)
+
+
+@cache
+def _digest(path: Path, _inode: int, _size: int, _changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
