@@ -37,7 +37,9 @@ def decode_table(data: bytes) -> dict[str, np.ndarray]:
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+    # On this thread alone: one of Arrow's own may give `data` back when Python is already closing down, and Python ends
+    # such a thread in a way that aborts the process. `read_table` uses its threads even with use_threads=False.
+    table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
     return {column: _to_numpy(table.column(column)) for column in table.column_names}
 
 
