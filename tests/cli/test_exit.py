@@ -4,7 +4,6 @@
 it: what happens once in many runs then happens nearly each time.
 """
 
-import os
 import shutil
 import subprocess
 import sys

@@ -252,3 +252,23 @@ def test_one_of_several_learners_of_a_run(run, pictures):
 
 def test_a_run_that_kept_no_learner(run, pictures):
     assert "keep_learners = true" in predict(run("CoOp", keep=False), pictures).output
+
+
+@pytest.mark.parametrize(
+    ("names", "asked"), [(("CoOp",), ()), (("CoOp",), ("CoOp, seed 1",)), (("CoOp", "GMoP"), ("CoOp, seed 1",))]
+)
+def test_a_learner_that_is_not_the_one_written_is_damaged(run, pictures, names, asked):
+    folder = run(*names)
+    record = RunStore(folder).records()[0]
+    parameters = record.folder / "attachments" / "learner" / "parameters.safetensors"
+    parameters.write_bytes(parameters.read_bytes()[:-1] + b"!")
+    done = predict(folder, pictures, *(("--unit", *asked) if asked else ()))
+    assert done.exit_code == 2 and "is damaged" in done.output and "parameters.safetensors" in done.output
+
+
+def test_beside_a_damaged_learner_the_whole_one_is_not_chosen_unasked(run, pictures):
+    folder = run("CoOp", "GMoP")
+    (RunStore(folder).records()[0].folder / "record.json").write_text("{}")
+    done = predict(folder, pictures)
+    assert done.exit_code == 2 and "1 fitted learners and 1 damaged record(s)" in done.output
+    assert predict(folder, pictures, "--unit", "GMoP, seed 1").exit_code == 0

@@ -55,6 +55,30 @@ def test_a_lost_timing_file_does_no_harm(written):
 
 
 @pytest.mark.parametrize(
+    ("content", "seconds"),
+    [
+        ('{"seconds": 2.5}', {"all": 2.5}),
+        ('{"seconds": {"fit": 1, "score": 2}}', {"fit": 1, "score": 2}),
+        ('{"seconds": {"fit": {"AC": 1.5}, "score": 2}}', {"score": 2}),
+        *(
+            (text, {})
+            for text in ("[1]", "null", "7", "{", "", "[" * 100_000, "\xff", '{"seconds": {"a": {"b": {"c": 1}}}}')
+        ),
+        *(
+            (f'{{"seconds": {told}}}', {})
+            for told in ('"x"', "null", "[1]", "true", "NaN", "-1", "1e999", '{"fit": "x"}')
+        ),
+    ],
+)
+def test_a_timing_file_that_makes_no_sense_does_no_harm(written, content, seconds):
+    record = written[2]
+    (record.folder / "timing.json").write_text(content, encoding="latin-1")
+    again = load_record(record.folder)
+    assert again.seconds == seconds
+    assert isinstance(again.timing, dict) and ("seconds" in again.timing) == bool(seconds)
+
+
+@pytest.mark.parametrize(
     "change",
     [
         (b'"mean": 0', b'"mean": 1'),

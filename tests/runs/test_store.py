@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -50,6 +51,74 @@ def test_a_folder_without_a_run_and_a_damaged_run_json_are_named(tmp_path):
     (tmp_path / "run.json").write_text('{"given"')
     with pytest.raises(OpenworldError, match="is damaged .* finished units are kept"):
         store.create({}, Spec(), {})
+
+
+def edited(path, before, after):
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [('"epochs": 5', '"epochs": 6'), ("3.12", "3.99"), ('"given": {}', '"given": 1')]
+)
+def test_a_run_json_edited_by_hand_is_refused(tmp_path, before, after):
+    store = RunStore(tmp_path)
+    store.create({}, Spec(), {"python": "3.12"})
+    edited(tmp_path / "run.json", before, after)
+    for read in (store.description, lambda: store.create({}, Spec(), {})):
+        with pytest.raises(OpenworldError, match=r"run\.json is damaged .*changed.* finished units are kept"):
+            read()
+
+
+def test_a_run_json_without_a_seal_is_read_and_sealed_when_it_is_written_again(tmp_path):
+    store = RunStore(tmp_path)
+    old = {"given": {}, "provenance": [], "resolved": {"epochs": 5, "rate": 1.0}}
+    (tmp_path / "run.json").write_text(json.dumps(old))
+    assert store.description() == old
+    store.create({}, Spec(), {"python": "3.12"})
+    assert "seal" in json.loads((tmp_path / "run.json").read_bytes())
+    assert store.description()["provenance"] == [{"python": "3.12"}]
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "1", '{"given": {}}', "[" * 100_000])
+def test_a_run_json_of_another_shape_is_damaged(tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(OpenworldError, match=r"run\.json is damaged"):
+        RunStore(tmp_path).description()
+
+
+KEY = "0" * 64
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": 1}',
+        "[1]",
+        '[{"name": "a"}]',
+        f'[{{"name": 1, "key": "{KEY}"}}]',
+        '[{"name": "a", "key": "../../../etc"}]',
+        "7",
+    ],
+)
+def test_a_plan_of_another_shape_or_with_keys_that_lead_out_is_damaged(tmp_path, content):
+    (tmp_path / "plan.json").write_text(content)
+    store = RunStore(tmp_path)
+    for read in (store.records, store.planned, lambda: store.plan(draws(1))):
+        with pytest.raises(OpenworldError, match=r"plan\.json is damaged .* finished units are kept"):
+            read()
+
+
+def test_damaged_records_are_told_from_missing_ones(tmp_path):
+    store, units = RunStore(tmp_path), draws(3)
+    store.plan(units)
+    for unit in units[:2]:
+        store.write(unit, unit.run())
+    assert store.damaged() == {}
+    (store.read(units[0]).folder / "attachments" / "a.png").write_bytes(b"another")
+    (name, reason), *others = store.damaged().items()
+    assert (name, others) == (units[0].name, []) and "a.png is not the file that was written" in reason
 
 
 def test_the_first_good_record_stands(tmp_path):

@@ -56,10 +56,15 @@ def _of_run(folder: Path, unit: str) -> Saved:
 
     store = RunStore(folder)
     kept = {one.name: one for one in store.records(partial=True) if "learner/learner.json" in one.attachments}
+    damaged = store.damaged()
+    if damaged and (unit in damaged or not (unit or kept)):
+        reason = damaged.get(unit) or next(iter(damaged.values()))
+        raise OpenworldError(f"a record of {folder} is damaged: {reason} Start the run again to mend it.")
     if not kept:
         raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
-    if unit not in kept and (unit or len(kept) > 1):
+    if unit not in kept and (unit or len(kept) + len(damaged) > 1):
         said = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
+        said += f" and {len(damaged)} damaged record(s)" * bool(damaged)
         raise OpenworldError(f"{folder} holds {said}; choose one with --unit: {'; '.join(kept)}.")
     record = kept[unit or next(iter(kept))]
     resolved, told = store.description()["resolved"], record.metrics

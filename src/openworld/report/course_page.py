@@ -98,4 +98,4 @@ def _durations(run: CourseRun, names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _timed(record: Record) -> _Timed:
-    return _Timed(record.metrics, record.timing.get("seconds", {}))
+    return _Timed(record.metrics, record.seconds)

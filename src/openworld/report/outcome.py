@@ -127,7 +127,7 @@ def outcome(record: Record) -> Outcome:
     """One record as the report reads it."""
     validation = record.table("validation") if "validation" in record.tables else None
     picture, fingerprint = _kept(record, "pictures"), record.unit.inputs.get("test")
-    return Outcome(record.metrics, record.table("images"), picture, _seconds(record), fingerprint, validation)
+    return Outcome(record.metrics, record.table("images"), picture, record.seconds, fingerprint, validation)
 
 
 def target_outcomes(record: Record) -> tuple[Outcome, ...]:
@@ -143,7 +143,7 @@ def target_outcomes(record: Record) -> tuple[Outcome, ...]:
         images = {name: column[rows] for name, column in table.items() if name != "target"}
         read = " ".join(inputs[part] for part in target["parts"])
         share = {"score": float(rows.mean())}
-        seconds = {stage: value * share.get(stage, 1.0) for stage, value in _seconds(record).items()}
+        seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
         found.append(Outcome(shared | target, images, _kept(record, f"pictures/{number}"), seconds, read))
     return tuple(found)
 
@@ -157,8 +157,3 @@ def _kept(record: Record, folder: str) -> Callable[[int], bytes | None]:
         return record.attachment(name) if name in kept else None
 
     return picture
-
-
-def _seconds(record: Record) -> Mapping[str, float]:
-    seconds = record.timing.get("seconds", {})
-    return seconds if isinstance(seconds, Mapping) else {"all": seconds}

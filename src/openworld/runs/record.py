@@ -7,6 +7,7 @@ give the same bytes, and `seal` must be the digest of all the rest. What varies 
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,11 +53,25 @@ class Record:
 
     @property
     def timing(self) -> dict[str, Any]:
-        """Start, seconds, host and the like of the one run that wrote this record; {} where lost."""
+        """Start, seconds, host and the like of the one run that wrote this record; {} where lost or not readable.
+
+        Nothing vouches for this file, and nothing may fail for it: `seconds` are kept where they are finite numbers,
+        one or by stage or by stage and name, and left out where not.
+        """
         try:
-            return json.loads((self.folder / "timing.json").read_bytes())
-        except (OSError, ValueError):
+            told = json.loads((self.folder / "timing.json").read_bytes())
+        except (OSError, ValueError, RecursionError):
             return {}
+        if not isinstance(told, dict):
+            return {}
+        return told if _is_time(told.get("seconds", 0)) else {key: told[key] for key in told if key != "seconds"}
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """{stage: seconds}; one number alone is that of the stage "all"."""
+        told = self.timing.get("seconds", {})
+        stages = told if isinstance(told, dict) else {"all": told}
+        return {stage: spent for stage, spent in stages.items() if not isinstance(spent, dict)}
 
     def table(self, name: str) -> dict[str, np.ndarray]:
         """{column: array [N] or [N, C]} of one table; text comes as object arrays."""
@@ -114,7 +129,7 @@ def load_record(folder: Path) -> Record:
         record = _from_content(content, folder)
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read ({error.strerror}).") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OpenworldError(f"{path} is not a record as it was written: {error}.") from error
     record.verify()
     return record
@@ -144,6 +159,12 @@ def _from_content(content: dict[str, Any], folder: Path) -> Record:
         raise ValueError("its key does not belong to its arguments")
     require_names("attachment", content["files"])  # a forged name must not lead out of the folder
     return Record(unit, content["metrics"], content["files"], folder)
+
+
+def _is_time(seconds: Any, levels: int = 2) -> bool:
+    if isinstance(seconds, dict):
+        return levels > 0 and all(_is_time(told, levels - 1) for told in seconds.values())
+    return type(seconds) in (int, float) and 0 <= seconds < math.inf
 
 
 def _entry(data: bytes) -> dict[str, Any]:

@@ -1,15 +1,20 @@
 """The folder of a run: what was asked, which units it has, and the record of every finished one.
 
-    run.json                        the spec as given and as resolved, and what ran it (provenance)
+    run.json                        the spec as given and as resolved, what ran it (provenance), and a seal on these
     plan.json                       key and name of every unit, in order
     units/<16 digits of key>/       one record: record.json, <table>.parquet, attachments/, timing.json
     units/.locks, units/.writing    locks and half-written records; of no interest after the run
 
 A run is resumed by starting it again: a unit counts as done when its record verifies. Several processes may
 work in one folder; a lock per unit, released by the kernel when its holder dies, keeps them apart.
+
+Seals and digests, here and in records, tell of damage and of edits by hand. There is no secret in them: whoever
+computes them anew can forge a run, so that a folder is as trustworthy as those who could write to it. Files that a
+run does not know, in its folder or in that of a unit, are left alone and never read.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,13 +23,14 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld.runs.atomic import remove, write_file, write_folder
-from openworld.runs.canonical import canonical_json, readable_json, to_json
+from openworld.runs.canonical import canonical_json, digest, readable_json, to_json
 from openworld.runs.lock import file_lock
 from openworld.runs.record import Record, load_record, pack
 from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
 _SHORT = 16  # hexadecimal digits of a key that name its folder
+_KEY = re.compile("[0-9a-f]{64}")
 
 
 class RunStore:
@@ -50,11 +56,7 @@ class RunStore:
         if self.folder.is_file():
             raise OpenworldError(f"{self.folder} is a file; give a folder, which is made where it is missing.")
         with self._lock("run"):
-            run = self._load("run.json") or {
-                "given": to_json(given, "spec"),
-                "resolved": resolved,
-                "provenance": [],
-            }
+            run = self._load_run() or {"given": to_json(given, "spec"), "resolved": resolved, "provenance": []}
             differences = list(_differences(run["resolved"], resolved, ""))
             if differences:
                 raise OpenworldError(
@@ -63,11 +65,14 @@ class RunStore:
                 )
             if provenance not in run["provenance"]:
                 run["provenance"].append(provenance)
-                write_file(self.folder / "run.json", readable_json(run))
+                write_file(self.folder / "run.json", readable_json(run | {"seal": digest(run)}))
 
     def description(self) -> dict[str, Any]:
-        """{"given", "resolved", "provenance": [...]} of run.json; raises OpenworldError where there is none."""
-        run = self._load("run.json")
+        """{"given", "resolved", "provenance": [...]} of run.json.
+
+        Raises OpenworldError where there is none, or one that is not as it was written.
+        """
+        run = self._load_run()
         if run is None:
             raise OpenworldError(f"{self.folder} holds no run: it has no run.json. Give the folder of a run.")
         return run
@@ -78,7 +83,7 @@ class RunStore:
             if count > 1:
                 raise OpenworldError(f"{count} units are named {name!r}; a name stands for one unit of a run.")
         with self._lock("run"):
-            known = self._load("plan.json") or []
+            known = self.planned()
             wanted = {entry["name"]: entry["key"] for entry in known} | {unit.name: unit.key for unit in units}
             entries = [{"name": name, "key": key} for name, key in wanted.items()]
             if entries != known:
@@ -86,7 +91,12 @@ class RunStore:
 
     def planned(self) -> list[dict[str, str]]:
         """[{"name", "key"}] of every unit of the run, in order."""
-        return self._load("plan.json") or []
+        entries = self._load("plan.json")
+        if entries is None:
+            return []
+        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            raise self._damaged("plan.json", "expected a list of units, each with its name and its key")
+        return entries
 
     def records(self, *, partial: bool = False) -> list[Record]:
         """The records of all planned units, in order.
@@ -104,6 +114,17 @@ class RunStore:
                 f"{len(missing)} of {len(found) + len(missing)} units of {self.folder} are not done, "
                 f"first {missing[0]!r}; start the run again to finish it."
             )
+        return found
+
+    def damaged(self) -> dict[str, str]:
+        """{name: what is wrong} of the planned units whose record is there, but not as it was written."""
+        found = {}
+        for entry in self.planned():
+            try:
+                self._load_unit(entry["key"])
+            except OpenworldError as error:
+                if str(error) != NO_RECORD:
+                    found[entry["name"]] = str(error)
         return found
 
     # -- one unit -----------------------------------------------------------------------------------
@@ -194,16 +215,42 @@ class RunStore:
             finally:
                 self._held.discard(name)
 
+    def _load_run(self) -> dict[str, Any] | None:
+        run = self._load("run.json")
+        if run is None:
+            return None
+        kinds = {"given": object, "resolved": object, "provenance": list}
+        if not isinstance(run, dict) or not all(isinstance(run.get(key), kind) for key, kind in kinds.items()):
+            raise self._damaged("run.json", f"expected a table of {', '.join(kinds)}")
+        seal = run.pop("seal", None)  # openworld 0.1 wrote none
+        if seal is not None and seal != digest(run):
+            raise self._damaged("run.json", "its bytes have changed since it was written")
+        return run
+
     def _load(self, name: str) -> Any:
-        path = self.folder / name
+        """What a file of the run holds; None where there is no such file."""
         try:
-            return json.loads(path.read_bytes())
+            found = json.loads((self.folder / name).read_bytes())
         except FileNotFoundError:
             return None
-        except ValueError as error:
-            raise OpenworldError(
-                f"{path} is damaged ({error}). Delete it and start the run again; finished units are kept."
-            ) from error
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(name, str(error)) from error
+        if found is None:
+            raise self._damaged(name, "it says nothing")
+        return found
+
+    def _damaged(self, name: str, reason: str) -> OpenworldError:
+        return OpenworldError(
+            f"{self.folder / name} is damaged ({reason}). Delete it and start the run again; finished units are kept."
+        )
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether an entry of plan.json names a unit, and a key that leads nowhere but to a folder of `units`."""
+    if not isinstance(entry, dict):
+        return False
+    name, key = entry.get("name"), entry.get("key")
+    return isinstance(name, str) and isinstance(key, str) and _KEY.fullmatch(key) is not None
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -63,7 +63,7 @@ def _cells(table: ErrorTable, label: str, one: Spent, fastest: float) -> tuple[C
 
 def _seconds(timing: dict) -> dict:
     found = timing.get("seconds")
-    return found if isinstance(found, dict) else {}
+    return {stage: told for stage, told in found.items() if isinstance(told, dict)} if isinstance(found, dict) else {}
 
 
 def _devices(run: EstimateRun) -> str:
