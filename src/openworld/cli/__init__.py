@@ -1,7 +1,9 @@
 """The command line: parses first, imports late, and has no logic of its own."""
 
 import os
+import sys
 
+from openworld.cli import console
 from openworld.cli.app import app
 
 
@@ -10,4 +12,10 @@ def main() -> None:
     # NumPy's matrices are small here: several threads of its BLAS take three times the processor's time and no less of
     # ours, in every worker. Set before NumPy is imported; workers inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    app()
+    try:
+        app()
+    except OSError as error:  # help and version are written outside of any command: to a full disk, for instance
+        if console.debug():
+            raise
+        console.say_error(console.sentence(error))
+        sys.exit(1)

@@ -1,13 +1,12 @@
 """The work of `openworld predict`: from what a person names to predictions, and from these to text."""
 
-import csv
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.cli import console
 
@@ -163,7 +162,12 @@ def say_table(question: Question, predictions, out) -> None:
     heads += map(terminal.name, (*flags, "zero-shot CLIP"))
     rows = []
     for one in predictions:
-        cells = [question.paths[one.row], _listed(one.guesses), f"{100 * one.baseness:.1f}", f"{one.log_baseness:.3g}"]
+        cells = [
+            console.one_line(question.paths[one.row]),
+            _listed(one.guesses),
+            f"{100 * one.baseness:.1f}",
+            f"{one.log_baseness:.3g}",
+        ]
         looks = looks_like(one, question.threshold)
         cells += [one.rank, *([looks, called(one, question.threshold) or "–"] if looks else []), _listed(one.zero_shot)]
         rows.append([*map(str, cells)])
@@ -185,7 +189,9 @@ def called(prediction, threshold: float | None) -> str | None:
 
 
 def _listed(guesses) -> str:
-    return "\n".join(f"{one.name}{' (new)' * (one.side == 'new')} {100 * one.probability:.1f}" for one in guesses)
+    return "\n".join(
+        f"{console.one_line(one.name)}{' (new)' * (one.side == 'new')} {100 * one.probability:.1f}" for one in guesses
+    )
 
 
 def as_json(question: Question, predictions) -> str:
@@ -219,12 +225,10 @@ def as_rows(question: Question, predictions) -> list[dict]:
     ]
 
 
-def print_csv(rows: Sequence[dict]) -> None:
+def as_csv(rows: Sequence[dict]) -> str:
     """The same, one line per picture; second and further names in columns of their own."""
     flat = [_flat(row) for row in rows]
-    writer = csv.DictWriter(sys.stdout, list(flat[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
+    return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
 def _flat(row: dict) -> dict:

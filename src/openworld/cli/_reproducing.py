@@ -40,7 +40,7 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
         require_places(plan.downloads, plan.ground.data)
     cost = _cost(plan, manner, wish, out)
     if wish.only_plan and manner.as_json:
-        print(json.dumps(words.plan_as_json(plan, cost), indent=1))
+        console.write(json.dumps(words.plan_as_json(plan, cost), indent=1))
         return
     words.say_plan(plan, cost, out)
     if wish.only_plan:
@@ -180,7 +180,7 @@ def _show_tables(plan, manner: Manner, out) -> None:
             _write(manner.folder / "tables" / f"table-{one.table.number}.{form}", write(one))
     page = build_beside(manner.folder, shown)
     if manner.as_json and not manner.quiet:
-        print(json.dumps([_as_json(one, HEADER, csv_rows(one)) for one in shown], indent=1))
+        console.write(json.dumps([_as_json(one, HEADER, csv_rows(one)) for one in shown], indent=1))
     for one in shown:
         out.print()
         if len(shown) <= MANY:

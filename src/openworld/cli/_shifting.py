@@ -110,14 +110,15 @@ def keep(done: Done, folder: Path) -> None:
     import pyarrow
     from pyarrow import csv, parquet
 
+    from openworld._csv import as_cell
     from openworld.report.shifts.found_page import build_shift
     from openworld.runs.atomic import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    columns = pyarrow.table(done.table)
-    for ending, write in ((".parquet", parquet.write_table), (".csv", csv.write_csv)):
+    cells = {name: list(map(as_cell, column)) for name, column in done.table.items()}
+    for ending, write, columns in ((".parquet", parquet.write_table, done.table), (".csv", csv.write_csv, cells)):
         data = io.BytesIO()
-        write(columns, data)
+        write(pyarrow.table(columns), data)
         write_file(folder / f"{TABLE}{ending}", data.getvalue())
     write_file(folder / JSON, as_json(done.found).encode())
     write_file(folder / LAID, done.decomposition.to_bytes())

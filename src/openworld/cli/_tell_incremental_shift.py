@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from openworld import report
+from openworld.cli import console
 
 MORE = "Cell by cell: openworld report {folder} --table markdown"
 
@@ -31,7 +32,7 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
     names = str(first), str(second)
     pairs = compare_shifts(load(first), load(second), names)
     if as_json:
-        print(json.dumps([asdict(pair) for pair in pairs], indent=1))
+        console.write(json.dumps([asdict(pair) for pair in pairs], indent=1))
         return
     out.print(_pairs(pairs, names))
 

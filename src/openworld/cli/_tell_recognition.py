@@ -4,6 +4,7 @@ from pathlib import Path
 
 from openworld import report
 from openworld._errors import OpenworldError
+from openworld.cli import console
 
 MORE = "Again with your own data: openworld run --help"
 
@@ -82,7 +83,7 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
     asked = [one for one in asked_differently(*runs) if one[0] not in known]
     if as_json:
         rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
-        print(json.dumps(asdict(found) | {"pairs": rows, "asked_differently": asked}, indent=1))
+        console.write(json.dumps(asdict(found) | {"pairs": rows, "asked_differently": asked}, indent=1))
         return
     for field, before, after in [*found.changed, *asked]:
         out.print(f"{field.replace('_', ' ')}: {before} → {after}", markup=False)

@@ -16,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from openworld.cli import console
+
 TOLD_BY = {
     "recognition": "_tell_recognition",
     "generalisation": "_tell_generalisation",
@@ -52,7 +54,7 @@ def say_run(protocol: str, folder: Path, out, *, as_json: bool) -> None:
     run = told.load(folder)
     page = told.build(folder, run=run)
     if as_json:
-        print(told.export(run, "json"), end="")
+        console.write(told.export(run, "json"))
         return
     told.say(run, out)
     out.print(f"Report: {page}   Records: {folder}/   {told.MORE.format(folder=folder)}")
@@ -62,10 +64,10 @@ def report_run(folder: Path, output: Path | None, form: str, out) -> None:
     """The page of a finished run made again; or with a form its tables instead."""
     told = telling_of(folder)
     if not form:
-        print(f"Report: {told.build(folder, output=output)}")
+        console.write(f"Report: {told.build(folder, output=output)}")
         return
     run = told.load(folder)
     if form in told.TABLES:
         told.TABLES[form](run, out)
         return
-    print(told.export(run, form), end="")
+    console.write(told.export(run, form))

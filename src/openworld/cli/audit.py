@@ -43,7 +43,7 @@ def audit(
 
     audits = _audits(names, against or [], root, backbone, template, wordnet)
     if as_json:
-        print(json.dumps([one.to_dict() for one in audits], indent=1, ensure_ascii=False))
+        console.write(json.dumps([one.to_dict() for one in audits], indent=1, ensure_ascii=False))
     else:
         for one in audits:
             say_audit(one, console.output())

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli import console
+
 
 def cache(
     folder: Annotated[
@@ -23,7 +25,6 @@ def cache(
 
     Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
     """
-    from openworld.cli import console
     from openworld.features import default_cache
     from openworld.features.keeping import look, remove
 
@@ -39,7 +40,7 @@ def cache(
         _ask(chosen)
     count, size = len(chosen), remove(kept, chosen)
     if not as_json:
-        print(f"Removed {count} set(s), {_megabytes(size)}.")
+        console.write(f"Removed {count} set(s), {_megabytes(size)}.")
 
 
 def _matches(one, dataset: str, backbone: str) -> bool:
@@ -56,7 +57,7 @@ def _ask(chosen) -> None:
         raise OpenworldError("--clear asks before it removes anything, and nobody can answer here; add --yes.")
     size = _megabytes(sum(one.size for one in chosen))
     if not typer.confirm(f"Remove {len(chosen)} set(s), {size}?"):
-        print("Nothing was removed.")
+        console.write("Nothing was removed.")
         sys.exit(0)
 
 
@@ -84,7 +85,7 @@ def _print_json(kept, chosen) -> None:
     from dataclasses import asdict
 
     sets = [asdict(one) | {"folder": one.folder.name, "written": one.written.isoformat()} for one in chosen]
-    print(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))
+    console.write(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))
 
 
 def _megabytes(size: int) -> str:

@@ -1,4 +1,8 @@
-"""What every command says and how: errors in two lines, bars on a terminal only, exit codes that mean something."""
+"""What every command says and how: errors in two lines, bars on a terminal only, exit codes that mean something.
+
+Names of files, classes and labels are other people's, and a terminal obeys escape sequences wherever they come from:
+whatever is printed here passes `visible`. Data that goes into a pipe or a file is exact.
+"""
 
 import functools
 import sys
@@ -8,6 +12,15 @@ from contextlib import contextmanager
 from openworld._errors import OpenworldError
 
 _state = {"debug": False}
+# Control characters by their pictures; what moves text about (C1, directions, separators of lines) or is no character
+# at all (half a surrogate pair, which stands for a byte that is no UTF-8) by the sign for "unknown".
+_VISIBLE = (
+    {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
+    | {0x7F: 0x2421}
+    | dict.fromkeys(
+        (*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), 0xFFFD
+    )
+)
 
 
 def set_debug(value: bool) -> None:
@@ -66,9 +79,33 @@ def exit_code(error: Exception) -> int:
     return getattr(error, "exit_code", 2 if isinstance(error, OpenworldError) else 1)
 
 
+def visible(text: str) -> str:
+    """Text that a terminal shows and never obeys: control characters but tab and newline by signs that stand for them.
+
+    >>> visible("cat\\x1b[31m.png")
+    'cat␛[31m.png'
+    """
+    return text.translate(_VISIBLE)
+
+
+def one_line(name: object) -> str:
+    """A name of somebody else's as one line of visible text.
+
+    >>> one_line("a\\nb.png")
+    'a␊b.png'
+    """
+    return visible(str(name)).replace("\n", "␊").replace("\t", "␉")
+
+
 def say_error(message: object) -> None:
     """To standard error, plain."""
-    print(f"openworld: {message}", file=sys.stderr)
+    print(f"openworld: {visible(str(message))}", file=sys.stderr)
+
+
+def write(text: str) -> None:
+    """Print text that others may read on (JSON, CSV, a path): exact in a pipe or a file, visible on a terminal."""
+    text = text if text.endswith("\n") else text + "\n"
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 def sentence(error: Exception) -> str:
@@ -80,6 +117,12 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}. Mend that and run the same command again; what is done is kept."
+    if isinstance(error, UnicodeEncodeError):
+        sign = error.object[error.start : error.end].encode("unicode_escape").decode()
+        return (
+            f"the text {sign} cannot be written as {error.encoding}. If it is no mistake in a name, set PYTHONUTF8=1 "
+            "in the environment and run the same command again; what is done is kept."
+        )
     first = (str(error).strip().splitlines() or ["no message"])[0]
     return f"{type(error).__name__}: {first}\nopenworld --debug COMMAND shows where."
 
@@ -90,18 +133,45 @@ def output(quiet: bool = False):
 
     # A pipe has no width of its own; tables in a log are worth more whole than wrapped at 80 columns.
     width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, quiet=quiet, width=width, soft_wrap=not sys.stdout.isatty())
+    console = Console(highlight=False, quiet=quiet, width=width, soft_wrap=not sys.stdout.isatty())
+    console.push_render_hook(_visible_hook())
+    return console
+
+
+def _visible_hook():
+    """What makes a console show all text by `visible`, and leaves its own colours and moves alone."""
+    from rich.console import RenderHook
+    from rich.segment import Segment
+
+    class Visible:
+        def __init__(self, shown):
+            self.shown = shown
+
+        def __rich_console__(self, console, options):
+            for text, style, control in console.render(self.shown, options):
+                yield Segment(text if control else visible(text), style, control)
+
+    class Hook(RenderHook):
+        def process_renderables(self, renderables):
+            return list(map(Visible, renderables))
+
+    return Hook()
 
 
 @contextmanager
 def bars(quiet: bool = False) -> Iterator[object]:
     """A `rich.progress.Progress` on standard error that draws only on a terminal and leaves nothing behind."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Doing(ProgressColumn):
+        def render(self, task) -> Text:
+            return Text(one_line(task.description))
 
     shown = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        Doing(),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),

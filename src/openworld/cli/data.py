@@ -35,7 +35,7 @@ def check(
 
     found = checking.inspect(names, root, decode)
     if as_json:
-        print(checking.as_json(found))
+        console.write(checking.as_json(found))
     else:
         checking.say(found, console.output(), quiet)
     if not all(one.ok for one in found):

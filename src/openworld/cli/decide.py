@@ -59,7 +59,7 @@ def decide(
     if page is not None:
         report.write_page(run, page, report.render(found))
     if as_json:
-        print(operating_json(tables), end="")
+        console.write(operating_json(tables))
         return
     out = console.output()
     for table in tables:

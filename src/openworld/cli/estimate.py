@@ -89,6 +89,6 @@ def estimate(
     judged = estimating.carry_out(estimating.Sides(source, target, models, files, out), asked, shown)
     estimating.say(judged, out, shown)
     if as_json:
-        print(estimating.as_json(judged), end="")
+        console.write(estimating.as_json(judged))
     if judged.alerts:
         sys.exit(ALERTED)

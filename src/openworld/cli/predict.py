@@ -36,6 +36,8 @@ def predict(
     `openworld decide RUN` chooses a threshold and says what it misses and hits; it holds for the run's own new names
     (`--run-names`), since every further name takes its share of baseness.
 
+    In CSV a name that a spreadsheet would compute, since it begins with =, +, - or @, has an apostrophe in front.
+
     Pictures are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
     """
     from openworld._errors import OpenworldError
@@ -56,9 +58,9 @@ def predict(
     question = predicting.Question(fitted, tuple(names), sentence, tuple(paths), top, threshold)
     told = predicting.answer(question, allow_corrupt=allow_corrupt, quiet=quiet or as_json or as_csv)
     if as_json:
-        print(predicting.as_json(question, told))
+        console.write(predicting.as_json(question, told))
     elif as_csv:
-        predicting.print_csv(predicting.as_rows(question, told))
+        console.write(predicting.as_csv(predicting.as_rows(question, told)))
     elif quiet:
         predicting.say_table(question, told, console.output())
     else:

@@ -45,7 +45,7 @@ def score(
             page = report.build(folder) if out else None
             summary = report.summarise(report.load(folder).outcomes)
         if as_json:
-            print(report.export(summary, "json"))
+            console.write(report.export(summary, "json"))
             return
         shown = console.output()
         (table,) = summary.tables

@@ -66,4 +66,4 @@ def shift(
         shifting.keep(done, out)
     shifting.say(done.found, out, shown)
     if as_json:
-        print(shifting.as_json(done.found), end="")
+        console.write(shifting.as_json(done.found))

@@ -79,4 +79,4 @@ def synthesize(
     shown = console.output(quiet=quiet or as_json)
     done = synthesizing.carry_out(asked, made, shown)
     if as_json:
-        print(synthesizing.as_json(done), end="")
+        console.write(synthesizing.as_json(done))

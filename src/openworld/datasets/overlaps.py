@@ -6,12 +6,11 @@ normalised name (lower case, no underscores, hyphens, accents or number at its e
 or that of any name that WordNet 3.0 gives the base class's synset.
 """
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.datasets._name_forms import singular_name
 from openworld.datasets.wordnet import WordNet, meaning_of
@@ -87,8 +86,6 @@ def as_csv(found: Sequence[Overlap]) -> str:
     >>> as_csv(overlaps(["Sunflowers"], ["sunflower"]))
     'class,base_class,wordnet_name\\nSunflowers,sunflower,\\n'
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("class", "base_class", "wordnet_name"))
-    writer.writerows((one.name, one.base_name, one.wordnet_name) for one in found)
-    return text.getvalue()
+    return csv_text(
+        ("class", "base_class", "wordnet_name"), [(one.name, one.base_name, one.wordnet_name) for one in found]
+    )

@@ -1,24 +1,10 @@
 """Numbers as CSV and JSON, in one convention for every table; and files as `data:` addresses for a page."""
 
 import base64
-import csv
-import io
 import json
-from collections.abc import Sequence
 from urllib.parse import quote
 
-
-def csv_text(header: Sequence, rows: Sequence[Sequence]) -> str:
-    """CSV with one header line; floats in full, `None` as an empty field.
-
-    >>> csv_text(["learner", "auroc"], [["GMoP", 0.5], ["CoOp", None]])
-    'learner,auroc\\nGMoP,0.5\\nCoOp,\\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([float(cell) if isinstance(cell, float) else cell for cell in row] for row in rows)
-    return text.getvalue()
+from openworld._csv import csv_text as csv_text
 
 
 def json_text(value) -> str:

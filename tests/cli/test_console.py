@@ -1,0 +1,126 @@
+"""What is printed: names of other people's files and classes are shown, whatever signs they hold, and never obeyed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+from typer.testing import CliRunner
+
+from openworld import OpenworldError
+from openworld.cli import console
+from openworld.cli.app import app
+
+FOREIGN = "a\x1b[31m\x1b]0;title\x07\x9b2J\r\x08\u202egnp\x00\x7fb"
+
+
+def steering(text):
+    """Signs that a terminal obeys, or that move text about."""
+    return [sign for sign in text if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign != "\n"]
+
+
+class Terminal:
+    """Stands for standard output that is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+        self.encoding = "utf-8"
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return True
+
+
+def shown(*texts, **options):
+    """What a console prints in a pipe."""
+    out = console.output()
+    with out.capture() as capture:
+        for text in texts:
+            out.print(text, **options)
+    return capture.get()
+
+
+@pytest.mark.parametrize("made", [str, Text, lambda text: _table(text)], ids=["text", "rich text", "table"])
+def test_a_console_shows_control_characters_and_keeps_its_own_style(made, monkeypatch):
+    assert not steering(shown(made(FOREIGN), markup=False)) and "a␛[31m" in shown(made(FOREIGN), markup=False)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    console.output().print(made(FOREIGN), markup=False, style="bold")
+    assert "\x1b[1m" in terminal.text  # ours
+    assert not steering(re.sub(r"\x1b\[[0-9;]*m", "", terminal.text)) and "a␛[31m" in terminal.text
+
+
+def _table(text):
+    table = Table(text, title=text, caption=text)
+    table.add_row(Text(text))
+    return table
+
+
+def test_progress_and_errors_show_them_too(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with console.bars() as progress:
+        progress.add_task(f"fitting [/red] {FOREIGN}", total=2, rate="")
+        progress.refresh()
+    drawn = capsys.readouterr().err
+    assert "fitting [/red] a␛[31m" in drawn and "\x1b]0;" not in drawn and "\x9b" not in drawn
+    console.say_error(OpenworldError(f"{FOREIGN} cannot be read"))
+    assert not steering(capsys.readouterr().err)
+
+
+def test_data_are_exact_in_a_pipe_and_visible_on_a_terminal(capsys, monkeypatch):
+    console.write(FOREIGN)
+    assert capsys.readouterr().out == FOREIGN + "\n"
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    console.write(FOREIGN)
+    assert not steering(terminal.text)
+
+
+def test_a_name_is_one_line():
+    assert console.one_line("a\nb\tc\x1b") == "a␊b␉c␛"
+
+
+def test_a_command_prints_nothing_past_the_console(repository):
+    bare = re.compile(r"(?<![\w.])print\(|sys\.stdout\.write|typer\.echo\(f?\".*\{(?!__version__)")
+    for path in (repository / "src" / "openworld" / "cli").glob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if bare.search(line)] == [] or path.name == "console.py", path
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("--version",), ("list", "metrics")])
+def test_an_output_that_is_full_is_a_sentence(arguments):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "openworld", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_text_that_the_output_cannot_hold_is_a_sentence(tmp_path):
+    (tmp_path / "names.txt").write_text("Käfer\nkäfer\n", encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHONUTF8"))}
+    environment |= {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "openworld", "data", "audit", "names.txt", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "\\xe4" in done.stderr and "PYTHONUTF8=1" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_catalogue_as_json_is_not_touched_by_a_runner():
+    done = CliRunner().invoke(app, ["cache", "--json"])
+    assert done.exit_code == 0 and json.loads(done.output)["sets"] == []
