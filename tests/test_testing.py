@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn.functional import normalize
 
+from openworld import OpenworldError
 from openworld.learners import CoOp, Names, Schedule, ZeroShot
 from openworld.testing import LEARNER_CHECKS, check_learner, small_world
 
@@ -171,7 +173,7 @@ def broken(check):
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS)
 def test_each_check_catches_a_learner_that_breaks_its_promise(check):
-    with pytest.raises((AssertionError, IndexError, RuntimeError, TypeError)):
+    with pytest.raises((AssertionError, IndexError, OpenworldError, RuntimeError, TypeError)):
         LEARNER_CHECKS[check](broken(check), small_world.__wrapped__())
 
 
@@ -180,3 +182,36 @@ def test_a_failure_says_which_learner_broke_which_promise():
         check_learner(broken("copes_with_few_classes"))
     with pytest.raises(AssertionError, match="promised: cost is a text that is not empty; came: ''"):
         check_learner(broken("describes_itself"))
+
+
+@dataclass(frozen=True)
+class Slow(Halfway):
+    """Starts at zero-shot CLIP and learns less in three epochs than the mean loss of an epoch moves by itself."""
+
+    speed: float = 0.03
+    name = "Slow"
+
+    def start(self, clip, classnames, generator):
+        return {"shift": torch.zeros(clip.config.joint_dimension, device=clip.device)}
+
+    def _text(self, clip, parameters, prepared):
+        return normalize(prepared[1] + self.speed * parameters["shift"], dim=-1)
+
+
+def test_a_slow_learner_lowers_its_loss_and_one_that_stands_still_does_not():
+    check, world, schedule = LEARNER_CHECKS["lowers_its_loss"], small_world(), Schedule(epochs=3)
+    history = Slow(schedule=schedule).fit(world.clip, world.shots, seed=1).history
+    assert history[-1]["total"] > history[0]["total"]
+    check(Slow(schedule=schedule), world)
+    with pytest.raises(AssertionError, match="training lowers the loss"):
+        check(Slow(speed=-0.0, schedule=replace(schedule, learning_rate=0.0)), world)
+
+
+def test_a_start_that_reads_a_weight_is_told_what_it_may_read():
+    @dataclass(frozen=True)
+    class Reads(Slow):
+        def start(self, clip, classnames, generator):
+            return {"shift": clip.text.projection.weight[0].cpu().clone()}
+
+    with pytest.raises(AssertionError, match=r"can_be_counted.*clip\.config\.joint_dimension"):
+        check_learner(Reads(schedule=Schedule(epochs=3)))

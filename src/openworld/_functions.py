@@ -28,7 +28,7 @@ def find_function(name: str) -> Callable:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module), function)
-    except Exception as error:  # importing somebody's module runs it, and it may fail in any way
+    except (Exception, SystemExit) as error:  # importing somebody's module runs it: it may fail in any way
         raise OpenworldError(
             f"{name!r} cannot be imported ({type(error).__name__}: {error}); give {FORM} of a file in the current "
             f"folder ({here}) or of an installed package."

@@ -8,7 +8,8 @@ A package names its class in its own pyproject.toml, in the group of its kind an
 Nothing is imported before it is asked for, and a plug-in that fails takes nothing else with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -60,6 +61,23 @@ class Plugins:
             return ""
         return " and ".join(map(_brought_by, self._offered()[name]))
 
+    def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
+        """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot.
+
+        A plug-in for which `row` fails is among the latter.
+        """
+        made, told = [], list(self.broken().values())
+        for name, found in self.all().items():
+            if not self.origin(name):
+                made.append(row(name, found))
+                continue
+            try:
+                with failures_named(self.kind, name, self.origin(name), "listed"):
+                    made.append(row(name, found))
+            except OpenworldError as error:
+                told.append(str(error))
+        return made, told
+
     def _offered(self) -> dict[str, list[EntryPoint]]:
         """Name -> every entry point of that name; read anew each time, for it costs little and packages come and go."""
         found: dict[str, list[EntryPoint]] = {}
@@ -80,16 +98,30 @@ class Plugins:
 
 @cache
 def _loaded(kind: str, promised: tuple[str, ...], entry: EntryPoint) -> type:
-    try:
+    with failures_named(kind, entry.name, _brought_by(entry), "used"):
         found = entry.load()
-    except Exception as error:  # a plug-in may fail in any way; the failure is named, and the others work
-        raise _refused(kind, entry, f"{type(error).__name__}: {error}") from error
-    missing = [attribute for attribute in promised if not hasattr(found, attribute)]
+        missing = [attribute for attribute in promised if not hasattr(found, attribute)]
+        called = getattr(found, "name", "")
     if not isinstance(found, type) or missing:
         raise _refused(kind, entry, f"{entry.value} is no {kind}: it has no {', '.join(missing) or 'settings'}.")
-    if found.name != entry.name:
-        raise _refused(kind, entry, f"its class calls itself {found.name!r}; give class and entry point the same name.")
+    if called != entry.name:
+        raise _refused(kind, entry, f"its class calls itself {called!r}; give class and entry point the same name.")
     return found
+
+
+@contextmanager
+def failures_named(kind: str, name: str, origin: str, doing: str) -> Iterator[None]:
+    """Whatever the code of a plug-in raises in this block becomes an `OpenworldError` that names it.
+
+    A plug-in may fail in any way, `sys.exit` included, which would otherwise end the command as if all were well.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise OpenworldError(f"the plug-in {kind} {name!r} of {origin} cannot be {doing}: {reason}") from error
 
 
 def _refused(kind: str, entry: EntryPoint, reason: str) -> OpenworldError:

@@ -24,10 +24,3 @@ def test_every_detector_has_a_row(shown):
 
 def test_a_hundred_columns_are_enough(shown):
     assert max(map(len, map(str.rstrip, shown.splitlines()))) <= 100
-
-
-def test_broken_plug_ins_are_named(monkeypatch):
-    from openworld.detectors import _plugins
-
-    monkeypatch.setattr(_plugins, "broken_plugins", lambda: {"Torn": "the plug-in detector 'Torn' cannot be used"})
-    assert "'Torn' cannot be used" in CliRunner().invoke(app, ["list", "detectors"]).output

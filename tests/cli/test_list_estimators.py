@@ -29,13 +29,6 @@ def test_a_hundred_columns_are_enough(shown):
     assert max(map(len, map(str.rstrip, shown.splitlines()))) <= 100
 
 
-def test_broken_plug_ins_are_named(monkeypatch):
-    from openworld.estimators import _plugins
-
-    monkeypatch.setattr(_plugins, "broken_plugins", lambda: {"Torn": "the plug-in estimator 'Torn' cannot be used"})
-    assert "'Torn' cannot be used" in CliRunner().invoke(app, ["list", "estimators"]).output
-
-
 def test_estimators_need_no_torch():
     code = "import sys, openworld.estimators; assert not {'torch', 'ot', 'PIL', 'pyarrow'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

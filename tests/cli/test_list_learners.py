@@ -49,19 +49,6 @@ def test_what_a_learner_trains_on(shown):
         assert f" {words} " in rows[name]
 
 
-def test_plug_ins_are_listed_and_broken_ones_named(shown, monkeypatch):
-    from openworld.learners import _plugins
-
-    monkeypatch.setattr(_plugins, "all_learners", lambda: {"CoOp": LEARNERS["CoOp"]})
-    monkeypatch.setattr(
-        _plugins, "broken_plugins", lambda: {"Torn": "the plug-in learner 'Torn' of torn 1.0 cannot be used"}
-    )
-    monkeypatch.setattr(_plugins, "origin", lambda name: "theirs [1.2]")
-    text = shown("learners")
-    assert "Zhou et al., 2022 (theirs [1.2])" in text
-    assert "the plug-in learner 'Torn' of torn 1.0 cannot be used" in text
-
-
 def test_other_kinds_do_not_wait_for_learners():
     code = (
         "import sys; sys.argv = ['openworld', 'list', 'metrics']\n"

@@ -1,6 +1,6 @@
 """What `openworld list` shows: one table per kind, read from the visible dicts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -22,15 +22,26 @@ def catalogue(kind: str) -> RenderableType:
     }[kind]()
 
 
+def _with_plugins(plugins, heads: Sequence[Head], cells: Callable, title: str, caption: str) -> RenderableType:
+    """The table of a kind that other packages may bring, and below it what of theirs cannot be used.
+
+    cells: a row of a name, a class, and what stands for its paper; a plug-in's tells the package that brings it.
+    """
+
+    def row(own: str, found: type) -> tuple[Text, ...]:
+        paper = f"{found.paper} ({plugins.origin(own)})" if plugins.origin(own) else found.paper
+        return tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells(own, found, paper))
+
+    rows, broken = plugins.rows(row)
+    return Group(TerminalTable(heads, rows, title=title), Text(caption), *(Text(why, style="red") for why in broken))
+
+
 def _learners() -> RenderableType:
-    from openworld.learners._plugins import all_learners, broken_plugins
+    from openworld.learners._plugins import PLUGINS
 
     heads = (name("name"), words("paper, what it tunes", 36), Head("numbers"), name("trains on"))
     heads += (words("a step runs", 20),)  # 100 columns in all
-    rows = [_learner_cells(own, learner) for own, learner in all_learners().items()]
-    table = TerminalTable(heads, rows, title="learners")
-    broken = [Text(why, style="red") for why in broken_plugins().values()]
-    return Group(table, Text(_LEARNERS_CAPTION), *broken)
+    return _with_plugins(PLUGINS, heads, _learner_cells, "learners", _LEARNERS_CAPTION)
 
 
 _LEARNERS_CAPTION = """\
@@ -41,29 +52,24 @@ Trains on: embeddings of plain pictures or of augmented views, on these and patc
 _TRAINS_ON = {"embeddings": "plain"}
 
 
-def _learner_cells(name: str, learner) -> tuple[Text, ...]:
-    """The cells of one learner's row; a plug-in's name the package that brings it."""
-    from openworld.learners._plugins import origin
+def _learner_cells(own: str, learner: type, paper: str) -> tuple:
     from openworld.learners._size import tuned_parameters
 
     learns = hasattr(learner, "start")
-    paper = f"{learner.paper} ({origin(name)})" if origin(name) else learner.paper
     what = Text.assemble(paper, *([("\n" + learner.tunes, "dim")] if learns else []))
     count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
     trains_on = _TRAINS_ON.get(learner.consumes, learner.consumes) if learns else "nothing"
-    return Text(name), what, Text(count), Text(trains_on), Text(learner.cost)
+    return own, what, count, trains_on, learner.cost
 
 
 def _detectors() -> RenderableType:
-    from openworld.detectors._plugins import all_detectors, broken_plugins, origin
+    from openworld.detectors._plugins import PLUGINS
 
-    heads, rows = (name("name"), words("paper"), words("looks at", 24), words("what", 38)), []  # 100 columns in all
-    for own, detector in all_detectors().items():
-        paper = f"{detector.paper} ({origin(own)})" if origin(own) else detector.paper
-        rows.append((own, paper, ", ".join(detector.needs), detector.summary))
-    table = TerminalTable(heads, rows, title="detectors of out-of-distribution images")
-    broken = [Text(why, style="red") for why in broken_plugins().values()]
-    return Group(table, Text(_DETECTORS_CAPTION), *broken)
+    def cells(own: str, detector: type, paper: str) -> tuple:
+        return own, paper, ", ".join(detector.needs), detector.summary
+
+    heads = name("name"), words("paper"), words("looks at", 24), words("what", 38)  # 100 columns in all
+    return _with_plugins(PLUGINS, heads, cells, "detectors of out-of-distribution images", _DETECTORS_CAPTION)
 
 
 _DETECTORS_CAPTION = """\
@@ -74,15 +80,13 @@ patches are those of two-tower models."""
 
 
 def _estimators() -> RenderableType:
-    from openworld.estimators._plugins import all_estimators, broken_plugins, origin
+    from openworld.estimators._plugins import PLUGINS
 
-    heads, rows = (name("name"), words("paper", 22), words("needs"), words("what", 42)), []  # 100 columns in all
-    for own, estimator in all_estimators().items():
-        paper = f"{estimator.paper} ({origin(own)})" if origin(own) else estimator.paper
-        rows.append((own, paper, ", ".join(estimator.needs), estimator.summary))
-    table = TerminalTable(heads, rows, title="estimators of accuracy without labels")
-    broken = [Text(why, style="red") for why in broken_plugins().values()]
-    return Group(table, Text(_ESTIMATORS_CAPTION), *broken)
+    def cells(own: str, estimator: type, paper: str) -> tuple:
+        return own, paper, ", ".join(estimator.needs), estimator.summary
+
+    heads = name("name"), words("paper", 22), words("needs"), words("what", 42)  # 100 columns in all
+    return _with_plugins(PLUGINS, heads, cells, "estimators of accuracy without labels", _ESTIMATORS_CAPTION)
 
 
 _ESTIMATORS_CAPTION = """\

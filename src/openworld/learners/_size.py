@@ -59,7 +59,14 @@ def tuned_parameters(learner, classes: int = 50, config: TwoTowerConfig = VIT_B_
     if not hasattr(learner, "start"):
         return 0
     names = tuple(f"class {number}" for number in range(classes))
-    tensors = learner.start(_without_weights(config), names, torch.Generator().manual_seed(0))
+    try:
+        tensors = learner.start(_without_weights(config), names, torch.Generator().manual_seed(0))
+    except RuntimeError as error:  # NotImplementedError is one: what the meta device says where a value is read
+        raise OpenworldError(
+            f"`start` of {learner.name} failed on a backbone that has shapes but no weights, on which its numbers are "
+            f"counted ({type(error).__name__}: {error}); there it may read `clip.config`, such as "
+            "`clip.config.joint_dimension`, and shapes, but no value of a weight."
+        ) from error
     return sum(tensor.numel() for tensor in tensors.values())
 
 

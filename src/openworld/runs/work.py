@@ -43,7 +43,7 @@ def _attempt(unit: Unit, store: RunStore) -> None:
         _compute(unit, store)
     except OpenworldError as error:
         raise OpenworldError(f"unit {unit.name!r}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # code of a plug-in may even call sys.exit
         raise OpenworldError(f"unit {unit.name!r} failed with {type(error).__name__}: {error}") from error
 
 

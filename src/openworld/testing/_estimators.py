@@ -42,6 +42,8 @@ def check_estimator(estimator) -> None:
             check(estimator)
         except AssertionError as broken:
             raise AssertionError(f"{estimator.name} breaks a promise, {name}: {broken}") from broken
+        except Exception as error:  # any failure of an estimator is a promise not kept
+            raise AssertionError(f"{estimator.name}, {name}: {type(error).__name__}: {error}") from error
 
 
 def _source(seed: int = 0) -> Outputs:
