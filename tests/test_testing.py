@@ -94,7 +94,9 @@ def fit_the_backbone_too(self, clip, train, *, seed):
 
 def fit_backwards(self, clip, train, *, seed):
     fitted = Halfway.fit(self, clip, train, seed=seed)
-    return replace(fitted, history=fitted.history[::-1])
+    start = self.start(clip, train.classnames, torch.Generator().manual_seed(seed))["context"]
+    away = {"context": 2 * start - fitted.parameters["context"]}
+    return replace(fitted, history=fitted.history[::-1], parameters=away)
 
 
 def fit_in_half(self, clip, train, *, seed):
