@@ -13,7 +13,7 @@ IDS = {"n01440764": "tench", "n01443537": "goldfish", "n01484850": "great white 
 OTHERS = ("n01819313", "n02099712")
 LEVELS = 8
 TOO_FEW = {(6, 0): 9, (7, 0): 0, (7, 1): 4}
-"""Cells of ImageNet-21K with fewer than ten pictures, as released; the others hold eleven here, ten of them for validation."""
+"""Cells of ImageNet-21K with fewer than ten pictures, as released; all others hold eleven here, ten for validation."""
 
 
 def plant(root: Path) -> Path:
