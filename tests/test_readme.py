@@ -1,13 +1,19 @@
-"""The README's other commands and examples, run in the environment at hand; its links lead somewhere."""
+"""The README's other commands and examples, run in the environment at hand.
+
+The links of all pages lead somewhere, and their commands exist with the options that they are given.
+"""
 
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 
 import numpy as np
 import pytest
+import typer
 
+from openworld.cli.app import app
 from openworld.protocols import module_of, read_protocol
 
 
@@ -57,6 +63,29 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
         prose = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#:]+)\)", prose):
             assert (file.parent / target).exists(), f"{file.name} links to {target}"
+
+
+def commands_of(page: str) -> list[list[str]]:
+    """Every `openworld ...` that a page prints, in a fenced block or between backticks, in words."""
+    fenced = "".join(re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)).replace("\\\n", " ")
+    lines = [line.strip() for line in fenced.splitlines() if "·" not in line]  # what a run prints of itself
+    lines += re.findall(r"`(openworld [^`]+)`", page.replace("\n", " "))
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("openworld ")]
+
+
+def test_commands_of_all_pages_have_the_options_that_they_are_given(repository):
+    pages = [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
+    wrong, count = [], 0
+    for page in pages:
+        for words in commands_of(page.read_text(encoding="utf-8")):
+            command, rest, count = typer.main.get_command(app), list(words), count + 1
+            while rest and rest[0] in getattr(command, "commands", ()):
+                command = command.commands[rest.pop(0)]
+            known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)} | {"--help"}
+            named = hasattr(command, "commands") and rest and not rest[0].startswith("-")
+            if named or not known.issuperset(word for word in rest if word.startswith("--")):
+                wrong.append(f"{page.name}: openworld {' '.join(words)}")
+    assert count > 100 and not wrong
 
 
 def test_the_example_specs_are_specs(repository):
