@@ -96,7 +96,7 @@ def test_what_the_readme_shows_of_the_demo_is_what_it_says(demo, repository):
 def test_the_operating_point_is_as_printed(demo, ask, repository):
     printed = block_with("runs/demo PICTURES", (repository / "docs/operating-point.md").read_text(encoding="utf-8"))
     found = ask("decide", "runs/demo", "--miss-rate", "0.2")
-    for learner in ("zero-shot", "CoOp"):
+    for learner in ("zero-shot", "CoOp", "KgCoOp"):
         assert row_of(learner, printed).split() == row_of(learner, found).split()
     expected, now = points(row_of("GMoP", printed.partition("GMoP:")[0])), points(row_of("GMoP ", found))
     assert len(expected) == 12 and expected == pytest.approx(now, abs=2 * TRAINED_LONG)
