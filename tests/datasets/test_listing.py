@@ -1,4 +1,5 @@
 import random
+import re
 
 import pyarrow
 import pyarrow.parquet
@@ -112,3 +113,10 @@ def test_a_file_that_is_no_list_is_refused(pictures):
         load(str(pictures / "mine.parquet"), part="exam")
     with pytest.raises(OpenworldError, match="no domains"):
         load(str(pictures / "mine.parquet"), domain="sketch")
+
+
+@pytest.mark.parametrize(("sign", "called"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
+def test_a_list_with_another_sign_between_its_columns_is_told_which(tmp_path, sign, called):
+    (tmp_path / "mine.csv").write_text(f"path{sign}label\n0.png{sign}cat, tame\n")
+    with pytest.raises(OpenworldError, match=re.escape(f"mine.csv is separated by {called}, expected commas")):
+        load(str(tmp_path / "mine.csv"))

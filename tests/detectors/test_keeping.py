@@ -16,6 +16,7 @@ from openworld.detectors import (
     Head,
     NNGuide,
     PytorchOOD,
+    ViM,
     fit_together,
     gather,
     load_fitted,
@@ -189,3 +190,18 @@ def test_a_bank_that_is_a_view_is_written_alone(tmp_path):
     head = Head(torch.rand(3, 8)[:, ::2])
     NNGuide(1, 1.0).fit(rows[:3], head=head).save(tmp_path / "one")
     assert torch.equal(load_fitted(tmp_path / "one").head.weight, head.weight)
+
+
+@pytest.mark.parametrize("detector", [KNN(k=2), MDS(), ViM(1)])
+def test_a_file_whose_tables_were_cut_is_refused(detector, tmp_path):
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    rows, path = torch.randn(12, 3, generator=torch.Generator().manual_seed(0)), tmp_path / "cut.safetensors"
+    detector.fit(rows, torch.arange(12) % 2, head=Head(torch.eye(2, 3), torch.zeros(2))).save(path)
+    with safe_open(path, "pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for cut in [name for name, tensor in tensors.items() if len(tensor) > 1]:
+        save_file(tensors | {cut: tensors[cut][:1].clone()}, path, metadata=metadata)
+        with pytest.raises(OpenworldError, match=f"{cut} has shape .*, written was"):
+            load_fitted(path)

@@ -267,3 +267,26 @@ def test_a_file_cut_short(tmp_path, scores):
     (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
     with pytest.raises(OpenworldError, match="is not what its name says"):
         list(open_table([tmp_path / "a.npz"]).blocks())
+
+
+STRANGE = {
+    "complex": lambda rows: rows + 1j,
+    "dates": lambda rows: rows.astype("M8[s]"),
+    "records": lambda rows: rows.view([("a", "f8")]),
+    "text": lambda rows: rows.astype(str),
+    "truth": lambda rows: rows > 0,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_scores_that_are_no_plain_numbers_are_refused(tmp_path, kind):
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    np.savez(tmp_path / "odd.npz", logits=STRANGE[kind](rows), labels=np.arange(6) % 3)
+    with pytest.raises(OpenworldError, match="odd.npz.*logits (has dtype|holds).*expected (plain )?numbers"):
+        list(open_table([tmp_path / "odd.npz"]).blocks())
+
+
+def test_a_table_with_semicolons_is_told_so(tmp_path):
+    (tmp_path / "excel.csv").write_text("logits:cat;logits:dog;label\n1,5;0,5;cat\n")
+    with pytest.raises(OpenworldError, match="excel.csv is separated by ';', expected commas"):
+        open_table([tmp_path / "excel.csv"])

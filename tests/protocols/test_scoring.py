@@ -205,3 +205,13 @@ def test_a_file_that_changes_after_planning_is_noticed(tmp_path):
     path.write_text(path.read_text() + "base,1.0,True\n")
     with pytest.raises(OpenworldError, match="changed since"):
         unit.run()
+
+
+def test_a_table_with_semicolons_and_scores_that_are_truth_values_are_refused(tmp_path):
+    (tmp_path / "excel.csv").write_text("side;score;correct\nbase;0,5;1\nnew;0,25;0\n")
+    with pytest.raises(OpenworldError, match="excel.csv is separated by ';', expected commas"):
+        read_predictions(tmp_path / "excel.csv")
+    told = {"side": ["base", "new"], "score": np.array([True, False]), "correct": [1, 0]}
+    np.savez(tmp_path / "bool.npz", **told)
+    with pytest.raises(OpenworldError, match="score .*true and false"):
+        read_predictions(tmp_path / "bool.npz")

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.backbones.packing import PackedSentences, encode_packed, pack_sentences
 from openworld.backbones.towers import TextTower
 
@@ -74,6 +75,8 @@ class PromptedNames:
     leading: int
     fixed: Tensor
     sentences: PackedSentences
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.names)

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.backbones.blocks import Attend, Block, KeysAndValues, attend_all, join_heads, run_blocks, split_heads
 from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.prompts import CHUNK, pad_tokens
@@ -29,6 +30,8 @@ class Recording:
 
     memory: KeysAndValues
     seen: Tensor | None = None
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.memory[0][0])

@@ -14,6 +14,7 @@ from PIL import Image
 from torch import nn
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.backbones.preprocess import Preprocess
 
 _CHANNELS_LAST = torch.channels_last  # on a CPU up to 3.6 times as fast for our small networks
@@ -40,6 +41,8 @@ class Classifier:
     preprocess: Preprocess
     architecture: str
     history: tuple[dict[str, float], ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         object.__setattr__(self, "classnames", tuple(self.classnames))

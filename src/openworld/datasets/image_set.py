@@ -9,6 +9,7 @@ from PIL import Image
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.datasets._plain import require_text
 
 
@@ -43,6 +44,8 @@ class ImageSet:
     groups: np.ndarray
     content: str
     read: Callable[[int], Image.Image]
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         names = tuple(name.replace("_", " ").strip() for name in self.classnames)

@@ -20,6 +20,7 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.split_files import Rows, require_below
 from openworld.datasets.splits import few_shot
 
+_LONGEST_HEAD = 1 << 20  # bytes
 COLUMNS = ("path", "label", "name", "group", "split")
 
 
@@ -90,7 +91,23 @@ def _read(path: Path) -> dict[str, list[str]]:
     return known
 
 
+def require_commas(path: Path) -> None:
+    """Refuse a CSV file whose first line has other signs between the columns, as spreadsheets of some languages write.
+
+    Raises:
+        OpenworldError: names the sign.
+    """
+    with path.open("rb") as file:
+        head = file.readline(_LONGEST_HEAD)
+    found = [name for sign, name in {b";": "';'", b"\t": "tab", b"|": "'|'"}.items() if sign in head]
+    if found and b"," not in head:
+        raise OpenworldError(
+            f"{path} is separated by {found[0]}, expected commas between columns and a point in numbers; write it so."
+        )
+
+
 def _read_csv(path: Path) -> dict[str, Sequence[str]]:
+    require_commas(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             head, *rows = list(csv.reader(file, strict=True)) or [[]]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen, require_finite
 from openworld.detectors.texts import Texts
@@ -32,6 +33,8 @@ class Fitted:
     texts: Texts | None = None
     warnings: tuple[str, ...] = ()
     width: int | None = None
+
+    __repr__ = short_repr
 
     def score(self, features: Tensor | Seen) -> Tensor:
         """How much images look like the training data: larger = more in-distribution.

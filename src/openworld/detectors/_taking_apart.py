@@ -36,7 +36,7 @@ def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapp
     >>> from openworld.detectors.head import Head
     >>> tensors = {}
     >>> take_apart((Head(torch.eye(2)), 0.5), "state", tensors, {"Head": Head})
-    [{'class': 'Head', 'fields': {'weight': {'tensor': 'state.0.weight'}, 'bias': None}}, 0.5]
+    [{'class': 'Head', 'fields': {'weight': {'tensor': 'state.0.weight', 'shape': [2, 2]}, 'bias': None}}, 0.5]
     """
     if isinstance(value, PLAIN):
         return value
@@ -44,7 +44,7 @@ def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapp
         # Matrices keep their order in memory, on which the last bit of a product depends: eigenvectors come by columns.
         by_columns = value.dim() == 2 and value.stride(0) < value.stride(1)
         name = _name_of(value.mT if by_columns else value, where, tensors)
-        return {"tensor": name} | ({"by_columns": True} if by_columns else {})
+        return {"tensor": name, "shape": list(value.shape)} | ({"by_columns": True} if by_columns else {})
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
     if isinstance(value, tuple):
@@ -67,7 +67,10 @@ def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str,
         return tuple(put_together(part, tensors, classes) for part in form)
     if "tensor" in form:
         found = tensors[form["tensor"]]
-        return found.mT if form.get("by_columns") else found
+        found = found.mT if form.get("by_columns") else found
+        if list(found.shape) != form.get("shape", list(found.shape)):  # files of the first version do not tell shapes
+            raise ValueError(f"{form['tensor']} has shape {list(found.shape)}, written was {form['shape']}")
+        return found
     if "dtype" in form:
         return {str(one).removeprefix("torch."): one for one in (torch.float32, torch.float64)}[form["dtype"]]
     kind = classes[form["class"]]

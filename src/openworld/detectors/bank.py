@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.detectors.seen import Seen
 
 
@@ -29,6 +30,8 @@ class Rows:
     draws: Tensor | None
     first: int
     offered: int
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.detectors._fitted import ROWS, Fitted
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
@@ -38,6 +39,8 @@ class Gathered:
     texts: Texts | None = None
     least: float | None = None
     width: int | None = None
+
+    __repr__ = short_repr
 
     def merge(self, following: "Gathered") -> "Gathered":
         """What would have been gathered of both in one pass, these images before those that follow.

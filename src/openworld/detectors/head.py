@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, normalize
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,8 @@ class Head:
 
     weight: Tensor
     bias: Tensor | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         shape = tuple(self.weight.shape)

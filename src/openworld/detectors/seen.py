@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.detectors.head import Head, wide
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.texts import Texts
@@ -30,6 +31,8 @@ class Maps:
     early: Tensor
     late: Tensor
     last_stage: Callable[[Tensor], Tensor]
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,8 @@ class Seen:
     perturbed: Mapping[Perturbation, Tensor] = field(default_factory=dict)
     texts: Texts | None = None
     patches: Tensor | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         for name, dimensions in (("features", 2), ("outputs", 2), ("patches", 3)):

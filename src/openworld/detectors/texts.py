@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.detectors.head import wide
 
 
@@ -28,6 +29,8 @@ class Texts:
 
     own: Tensor
     negative: Tensor | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         object.__setattr__(self, "own", _unit(self.own, "own"))

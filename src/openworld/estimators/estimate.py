@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from openworld._short_repr import short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -31,6 +33,8 @@ class Estimate:
     details: dict[str, Any] = field(default_factory=dict)
     sample_scores: np.ndarray | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         scores = None if self.sample_scores is None else np.asarray(self.sample_scores, np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import as_labels, as_table
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 Found = TypeVar("Found")
 
@@ -41,6 +42,8 @@ class Outputs:
     reference: np.ndarray | None = None
     partners: tuple[np.ndarray, ...] = ()
     slices: np.ndarray | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         logits = as_table(self.logits, "logits", (2,))

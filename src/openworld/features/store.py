@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.features.checksums import (
     is_intact,
     noted,
@@ -54,6 +55,8 @@ class Features:
     view_patches: np.ndarray | None = None
     pixels: np.ndarray | None = None
     view_pixels: np.ndarray | None = None
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.labels)

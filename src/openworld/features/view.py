@@ -9,6 +9,7 @@ import numpy as np
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class View:
     images: np.ndarray
     classes: np.ndarray
     level: float = 0.0
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         object.__setattr__(self, "images", as_labels(self.images, "images"))

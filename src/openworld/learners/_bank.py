@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.learners._images import Answer
 
 Subset = Literal["base", "new", "all"]
@@ -33,6 +34,8 @@ class Names:
     base: tuple[str, ...]
     new: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         if not self.base:
@@ -59,6 +62,8 @@ class TextBank:
     text: Tensor
     base_count: int
     scale: Tensor
+
+    __repr__ = short_repr
 
 
 def spoken(name: str) -> str:

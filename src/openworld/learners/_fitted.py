@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.features import Features
 from openworld.learners._bank import Names, Subset, TextBank, require_distinct
 from openworld.learners._images import Answer, Images, shown
@@ -38,6 +39,8 @@ class Fitted:
     classnames: tuple[str, ...]
     parameters: dict[str, Tensor]
     history: tuple[dict[str, float], ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def tuned_parameters(self) -> int:

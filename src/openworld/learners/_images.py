@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.features import Encoding, Features
 
 Consumes = Literal["embeddings", "views", "patches", "pixels"]
@@ -30,6 +31,8 @@ class Images:
     pixels: Tensor | None = None
     draw: Tensor | None = None
 
+    __repr__ = short_repr
+
     def __len__(self) -> int:
         return len(self.embeddings)
 
@@ -48,6 +51,8 @@ class Answer:
     logits: Tensor
     baseness: Tensor
     base_logits: Tensor | None = None
+
+    __repr__ = short_repr
 
 
 def encoding_for(learner, encoding: Encoding = PLAIN_PICTURES) -> Encoding:

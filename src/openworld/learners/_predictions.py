@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from openworld._arrays import require_at_least
+from openworld._short_repr import short_repr
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
 from openworld.learners._fitted import Fitted
@@ -44,6 +45,8 @@ class Prediction:
     zero_shot: tuple[Guess, ...]
     as_base: str
     as_new: str | None
+
+    __repr__ = short_repr
 
     @property
     def baseness(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 ROUNDING = 1e-12  # a spread below this is rounding: the samples agree exactly
 
@@ -40,6 +41,8 @@ class PerClass:
     per_class: tuple[float | None, ...]
     counts: tuple[int, ...]
     reason: str | None = None
+
+    __repr__ = short_repr
 
 
 def accuracy(correct, weights=None, groups=None, *, level: float = 0.95) -> Accuracy:

@@ -7,6 +7,7 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.metrics.accuracy import harmonic_mean
 from openworld.metrics.estimate import NO_VARIANCE, Estimate, combine, student_quantile
 from openworld.metrics.openworld_auc import OpenworldAUC
@@ -31,6 +32,8 @@ class SeedAverage:
     """
 
     results: tuple[OpenworldAUC, ...] = field(repr=False)
+
+    __repr__ = short_repr
 
     @property
     def value(self) -> float | None:

@@ -13,6 +13,7 @@ from statistics import fmean
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.metrics._design import Design
 from openworld.metrics._multinomial import Multinomial
 from openworld.metrics._sweep import place
@@ -30,6 +31,8 @@ class Bootstrap:
     values: np.ndarray = field(repr=False, compare=False)
     undefined: int
     reason: str | None = None
+
+    __repr__ = short_repr
 
     @property
     def standard_error(self) -> float | None:

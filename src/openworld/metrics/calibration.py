@@ -10,6 +10,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_scores
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
 
@@ -34,6 +35,8 @@ class CalibrationError:
     bins: tuple[CalibrationBin, ...]
     n: int
     reason: str | None = None
+
+    __repr__ = short_repr
 
 
 def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mass: bool = False) -> CalibrationError:

@@ -14,6 +14,7 @@ import numpy as np
 
 from openworld._arrays import as_table, require_length
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import place
 from openworld.metrics.by_cell import split_cells
@@ -41,6 +42,8 @@ class CellSums:
     outside: np.ndarray
     freedom: np.ndarray
     groups: np.ndarray
+
+    __repr__ = short_repr
 
     def spread(self, number: int, detectors) -> Spread:
         """Standard error of a sum, of one detector or of a difference, with its degrees of freedom.
@@ -84,6 +87,8 @@ class RankedSides:
     order: np.ndarray
     below: np.ndarray
     upto: np.ndarray
+
+    __repr__ = short_repr
 
     def of(self, detector: int) -> "RankedSides":
         """One detector alone."""

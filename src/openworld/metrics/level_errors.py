@@ -13,6 +13,7 @@ import numpy as np
 
 from openworld._arrays import as_answers, as_labels, as_table
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.metrics.estimate import NO_VARIANCE, Spread
 
 ROUNDING = 1e-13  # of a variance, against what its terms add up to without their signs: they cancel
@@ -31,6 +32,8 @@ class LevelErrors:
     covariance: np.ndarray
     overlap: np.ndarray
     groups: int
+
+    __repr__ = short_repr
 
     def spread(self, weights) -> Spread:
         """Standard error of sum(weights x accuracy), clustered by group, with its degrees of freedom.

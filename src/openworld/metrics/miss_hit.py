@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from openworld._arrays import as_correct, as_scores
+from openworld._short_repr import short_repr
 from openworld.metrics._sweep import Sweep
 
 
@@ -21,6 +22,8 @@ class MissHitCurve:
     hit_rate: np.ndarray = field(compare=False)
     area: float | None
     reason: str | None = None
+
+    __repr__ = short_repr
 
 
 def miss_hit_curve(base_scores, base_correct, new_scores, new_correct) -> MissHitCurve:

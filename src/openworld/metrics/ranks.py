@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import as_table
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 MINIMUM_METHODS = 3  # for two methods Friedman's test is a sign test: use a paired test
 MINIMUM_BLOCKS = 5  # below, the chi-square approximation says nothing (own rule; Demsar advises more than 10)
@@ -38,6 +39,8 @@ class CriticalDifference:
     significance: float
     blocks: int
     reason: str | None = None
+
+    __repr__ = short_repr
 
 
 def level_ranks(accuracy) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.metrics.estimate import ROUNDING, student_quantile
 
 CURVE_METRICS = (
@@ -73,6 +74,8 @@ class Robustness:
     delta_pn: float | None  # PA - NA, decay-gain-ratio robustness
     reason: str | None = None
     per_seed: tuple["Robustness", ...] = ()
+
+    __repr__ = short_repr
 
     def spread(self, metric: str) -> SeedSpread:
         """Mean and standard deviation of `metric`, or of `initial_accuracy`, over the curves of the seeds.

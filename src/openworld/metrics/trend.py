@@ -11,6 +11,7 @@ import numpy as np
 
 from openworld._arrays import as_mask, as_table, require_length
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
 
@@ -49,6 +50,8 @@ class ShiftWeights:
 
     curve: np.ndarray
     slope: np.ndarray | None
+
+    __repr__ = short_repr
 
 
 def trend(levels, values) -> Trend:

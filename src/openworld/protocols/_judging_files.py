@@ -16,6 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from openworld._errors import OpenworldError
+from openworld.datasets.listing import require_commas
 
 Columns = dict[str, np.ndarray]
 NUMBERS = 2_000_000  # of a block
@@ -172,6 +173,8 @@ def _numbers_a_row(metadata) -> int:
 def _csv(path: Path) -> ScoreFile:
     import pyarrow
     from pyarrow import csv
+
+    require_commas(path)
 
     def opened(**choices):
         options = csv.ReadOptions(block_size=CSV_BYTES, use_threads=False)

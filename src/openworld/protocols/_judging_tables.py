@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from openworld._arrays import as_array
 from openworld._errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs
 from openworld.protocols._judging_files import Columns, ScoreFile, open_scores
@@ -136,7 +137,11 @@ def open_table(
 def _table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
     """float[n, C] of one wide column or of a column per class; of `order` the places of classes in the file."""
     wide = len(names) == 1 and ":" not in names[0]
-    table = columns[names[0]] if wide else np.stack([columns[name] for name in names], axis=1)
+    arrays = [as_array(columns[name], f"column {name}") for name in names]
+    odd = next((name for name, array in zip(names, arrays, strict=True) if array.dtype == bool), None)
+    if odd is not None:
+        raise OpenworldError(f"column {odd} holds true and false, expected numbers; write the scores of every class.")
+    table = arrays[0] if wide else np.stack(arrays, axis=1)
     return table if order is None or table.ndim != 2 else table[:, order]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_fractions, as_scores
 from openworld._errors import OpenworldError
+from openworld.datasets.listing import require_commas
 
 REQUIRED = ("side", "score")
 NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
@@ -39,6 +40,8 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
     unknown = sorted(set(table["side"].tolist()) - {"base", "new"})
     if unknown:
         raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
+    if np.asarray(table["score"]).dtype == bool:
+        raise OpenworldError(f"column score of {path} holds true and false, expected numbers; write the scores.")
     table["score"] = as_scores(table["score"], "column score")
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
@@ -60,6 +63,8 @@ def _read(path: Path) -> dict[str, np.ndarray]:
         raise OpenworldError(f"{path} is a folder; give one file of predictions.")
     try:
         return readers[suffix](path)
+    except OpenworldError:
+        raise
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read: {error.strerror or error}.") from error
     except _UNREADABLE as error:
@@ -75,6 +80,7 @@ def _read_parquet(path: Path) -> dict[str, np.ndarray]:
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
     from pyarrow import csv
 
+    require_commas(path)
     return _columns(csv.read_csv(path))
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from openworld._short_repr import short_repr
 from openworld.metrics import harmonic_mean, miss_hit_curve
 from openworld.report.comparison import Comparison, average_over_seeds, compare_all
 from openworld.report.outcome import Outcome
@@ -96,6 +97,8 @@ class Table:
     rows: tuple[Row, ...]
     comparisons: dict[tuple[str, str], Comparison]
 
+    __repr__ = short_repr
+
     @property
     def best(self) -> Row:
         """The learner of the largest OpenworldAUC."""
@@ -138,6 +141,8 @@ class Summary:
     """All tables of a run."""
 
     tables: tuple[Table, ...]
+
+    __repr__ = short_repr
 
     @cached_property
     def learners(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.runs.canonical import digest, readable_json, to_json
 from openworld.runs.tables import decode_table, encode_table
 from openworld.runs.unit import Unit, UnitResult
@@ -36,6 +37,8 @@ class Record:
     metrics: Mapping[str, Any]
     files: Mapping[str, Mapping[str, Any]]
     folder: Path
+
+    __repr__ = short_repr
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.runs.canonical import digest, to_json
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -29,6 +30,8 @@ class UnitResult:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     attachments: Mapping[str, bytes] = field(default_factory=dict)
     timing: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Unit:
     version: int = 1
     name: str = field(default="", compare=False)
     resources: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         if not _FUNCTION.fullmatch(self.function):

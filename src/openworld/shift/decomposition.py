@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.shift._rows import CHUNK, as_rows, at_least_float32, exact_unit, longest_of, same_product
 
 HALVES = ("semantic", "covariate")
@@ -40,6 +41,8 @@ class Decomposition:
     semantic_centre: Tensor | None = None
     covariate_centre: Tensor | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         if self.semantic.dim() != 2 or self.covariate.dim() != 2 or len(self.semantic) != len(self.covariate):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld._short_repr import short_repr
 from openworld.shift.decomposition import Decomposition
 from openworld.shift.nearest import Nearest, merge_nearest, nearest
 
@@ -27,6 +28,8 @@ class ShiftDegrees:
     k: int
     semantic: Nearest
     covariate: Nearest
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.semantic)

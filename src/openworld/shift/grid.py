@@ -10,6 +10,7 @@ import numpy as np
 
 from openworld._arrays import as_labels, require_at_least, require_length
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.shift.degrees import ShiftDegrees
 from openworld.shift.levels import Levels
 
@@ -37,6 +38,8 @@ class ShiftGrid:
     covariate: np.ndarray
     shape: tuple[int, int]
     least: int = LEAST
+
+    __repr__ = short_repr
 
     def __post_init__(self):
         require_at_least(1, rows=self.shape[0], columns=self.shape[1], images_in_a_cell=self.least)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from openworld._short_repr import short_repr
 from openworld.shift.decomposition import split_at
 from openworld.shift.triplets import Triplets
 
@@ -27,6 +28,8 @@ class TripletDistances:
     semantic_other: Tensor
     covariate_alike: Tensor
     covariate_other: Tensor
+
+    __repr__ = short_repr
 
 
 def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | None = None) -> TripletDistances:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld.shift._faiss import faiss_search
 from openworld.shift._rows import as_rows, exact_unit, sum_in_order, unit
 from openworld.shift._search import Engine, Reference, matrix_search
@@ -46,6 +47,8 @@ class Nearest:
 
     distances: np.ndarray
     places: np.ndarray
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.distances)

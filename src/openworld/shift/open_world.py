@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._arrays import require_length
+from openworld._short_repr import short_repr
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.shift.grid import ShiftGrid
 
@@ -25,6 +26,8 @@ class OpenWorldByShift:
     cells: Mapping[tuple[int, int], OpenworldAUC]
     semantic: tuple[OpenworldAUC | None, ...]
     covariate: tuple[OpenworldAUC | None, ...]
+
+    __repr__ = short_repr
 
 
 def open_world_by_shift(

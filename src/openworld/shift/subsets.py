@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._arrays import require_at_least
+from openworld._short_repr import short_repr
 from openworld.shift.grid import ShiftGrid
 
 
@@ -25,6 +26,8 @@ class EqualSubsets:
     members: dict[tuple[int, int], np.ndarray]
     unique: np.ndarray
     repeats: np.ndarray
+
+    __repr__ = short_repr
 
 
 def equal_subsets(grid: ShiftGrid, count: int, *, seed: int = 0) -> EqualSubsets:

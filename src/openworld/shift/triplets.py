@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.datasets.templates import fill
 
 
@@ -21,6 +22,8 @@ class Triplets:
     standard: Tensor
     semantic_shift: Tensor
     covariate_shift: Tensor
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)

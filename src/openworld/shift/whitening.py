@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.shift._rows import unit
 from openworld.shift.decomposition import Decomposition
 
@@ -23,6 +24,8 @@ class Whitening:
 
     centre: Tensor
     basis: Tensor
+
+    __repr__ = short_repr
 
     def of(self, features: Tensor) -> Tensor:
         """float32[..., K] of features float[..., D] of any lengths."""

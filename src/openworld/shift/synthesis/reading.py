@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld.datasets._pictures import decode
 from openworld.datasets.image_set import ImageSet
 from openworld.runs.tables import decode_table
@@ -35,6 +36,8 @@ class GeneratedSet:
     grid: ShiftGrid
     refused: int
     about: dict
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.images)

@@ -1,0 +1,47 @@
+"""What stands at the end of a notebook's cell: short, however much a result holds."""
+
+import importlib
+import inspect
+import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import openworld
+from openworld import datasets
+from openworld._short_repr import short_repr
+from openworld.estimators import COTT, Outputs
+from openworld.features import Features
+
+ROOMS = ("metrics", "estimators", "detectors", "datasets", "features", "learners", "shift", "classifiers", "backbones")
+HELD = re.compile(r"^(?!.*Callable).*(ndarray|Tensor|Sharded)")
+
+
+def test_every_public_dataclass_that_holds_arrays_has_it():
+    found = {
+        thing
+        for room in ROOMS
+        for thing in vars(importlib.import_module(f"{openworld.__name__}.{room}")).values()
+        if inspect.isclass(thing) and is_dataclass(thing) and any(HELD.search(str(one.type)) for one in fields(thing))
+    }
+    without = {thing.__qualname__ for thing in found if thing.__repr__ is not short_repr}
+    assert len(found) > 20 and not without
+
+
+def test_an_image_set_and_encoded_images():
+    images = datasets.load("emoji-concepts")
+    shown = repr(images)
+    assert "emoji-concepts" in shown and "int64[" in shown and "100 in all" in shown and len(shown) < 600
+    rows = np.arange(50_000)
+    features = Features(np.zeros((50_000, 4), np.float32), rows, rows, rows, tuple(map(str, rows)), "a" * 64)
+    assert "float32[50000, 4]" in repr(features) and "50000 in all" in repr(features) and len(repr(features)) < 600
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_an_estimate_of_many_classes():
+    logits = np.random.default_rng(0).normal(size=(400, 40))
+    outputs = Outputs(logits, labels=np.arange(400) % 40)
+    estimate = COTT().fit(outputs).estimate(outputs)
+    assert "accuracy=" in repr(estimate) and len(repr(estimate)) < 2000
+    assert "logits=float64[400, 40]" in repr(outputs)
