@@ -177,6 +177,18 @@ def test_a_calibrated_model_is_left_about_as_it_is():
     )
 
 
+def test_curves_that_do_not_calibrate_the_source_itself_are_told():
+    many = outputs(0, 600, classes=60, strength=3.5)  # ten images a class, and far too unsure
+    few = outputs(0, 3000, strength=1.5)
+    said = {
+        classes: CBPE().fit(source).estimate(source, interval=False)
+        for classes, source in {60: replace(many, logits=many.logits / 3), 4: few}.items()
+    }
+    (warning,) = said[60].warnings
+    assert said[60].accuracy < 1 - many.mistakes / many.n - 0.05
+    assert f"{100 * said[60].accuracy:.1f}%" in warning and not said[4].warnings
+
+
 def test_a_class_without_source_images_and_one_told_apart_are_not_calibrated():
     source = Outputs(np.eye(3)[[0, 1] * 30] * 9, [0, 1] * 30)
     assert estimate(CBPE(), source, Outputs(np.eye(3))).details["calibrated_classes"] == 0

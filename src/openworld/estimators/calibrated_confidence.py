@@ -19,6 +19,7 @@ from openworld.estimators.outputs import Outputs
 from openworld.metrics import auroc, expected_calibration_error
 
 FOLDS = BINS = 10
+OFF = 0.05  # difference from the accuracy on the source itself from which a warning is due
 SEPARATED = 0.999  # AUROC above which a class is told apart so well that there is nothing to calibrate
 
 
@@ -46,11 +47,12 @@ class CBPE:
         known = look_at(source, self, self.calibrate)
         p = probabilities(source.logits, known.temperature)
         curves = _Curves(tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)), known.temperature)
-        return Fitted(self, known, (curves, curves.binned(source, source.wrong), curves.binned(source, ~source.wrong)))
+        counts = (curves.binned(source, chosen) for chosen in (source.wrong, ~source.wrong))
+        return Fitted(self, known, (curves, *counts, float(curves.confidences(source).mean())))
 
-    def read(self, known: Known, state: "tuple[_Curves, np.ndarray, np.ndarray]", target: Outputs) -> Reading:
+    def read(self, known: Known, state: "tuple[_Curves, np.ndarray, np.ndarray, float]", target: Outputs) -> Reading:
         """Sample scores: calibrated probabilities of the predicted classes."""
-        curves, wrong, right = state
+        curves, wrong, right, on_source = state
         found = curves.confidences(target)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
@@ -58,6 +60,13 @@ class CBPE:
             drawn = generator.binomial(held, right / np.maximum(held, 1), (resamples, BINS)) - right
             return 1 - means(found, resamples, generator) - (drawn / np.maximum(held, 1)) @ spoken_of
 
+        warnings = ()
+        if abs(on_source - (1 - known.error)) > OFF:
+            warnings = (
+                f"on the {known.n} source images themselves the calibrated confidence is {100 * on_source:.1f}%, and "
+                f"{100 * (1 - known.error):.1f}% of them are right: the curves do not calibrate this model, so the "
+                "estimate is off by about as much where nothing has shifted",
+            )
         return Reading(
             1 - float(found.mean()),
             replicates,
@@ -67,6 +76,7 @@ class CBPE:
                 "sampling_error": sqrt(known.error * (1 - known.error) / target.n),
             },
             found,
+            warnings,
         )
 
 
