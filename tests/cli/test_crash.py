@@ -47,7 +47,7 @@ def test_killed_at_random_points(undisturbed, tmp_path, workers):
     folder = prepare(tmp_path / "killed")
     killed_and_finished(folder, options(workers), seconds, seed=workers)
     assert results(folder, "run") == expected
-    assert not list((folder / "run" / "units").glob(".writing/*"))
+    assert not list((folder / "run").glob(".writing/*"))
 
 
 def test_on_ray_pictures_and_units_give_the_same_bytes(undisturbed, tmp_path):

@@ -86,7 +86,7 @@ def test_killed_at_random_points(ran, tmp_path, workers):
     folder, options = prepare(tmp_path / "killed"), ("run", "spec.toml", "--workers", str(workers), "--quiet")
     killed_and_finished(folder, options, ran[2], seed=workers, times=4)
     assert results(folder) == results(ran[0])
-    assert not list((folder / "runs" / "spec" / "units").glob(".writing/*"))
+    assert not list((folder / "runs" / "spec").glob(".writing/*"))
 
 
 @pytest.mark.slow

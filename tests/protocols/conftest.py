@@ -1,11 +1,19 @@
 """A folder of coloured shapes: eight classes, a training and a test part, small enough to run whole protocols on."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
 COLOURS = ("red", "green", "blue", "orange")
 SHAPES = ("circle", "square")
+
+
+@pytest.fixture(scope="session")
+def told_columns(repository):
+    """The columns that the page on records names."""
+    return set(re.findall(r"`(\w+)`", (repository / "docs" / "records.md").read_text(encoding="utf-8")))
 
 
 @pytest.fixture(scope="session")

@@ -121,6 +121,14 @@ def test_the_table_holds_every_picture(by_hand):
     assert table["prediction"].tolist() == [0, 0, 1, 0, 1, 1, 0, 0]
 
 
+def test_the_table_says_which_picture_a_row_is_of(by_hand, colours, told_columns):
+    table = by_hand[1][0].table("images")
+    assert set(table) <= told_columns
+    for path, name in zip(table["path"], table["label_name"], strict=True):
+        assert (colours / "away" / path).is_file() and path.split("/")[-2] == name
+    assert table["prediction_name"].tolist() == [("green", "red")[one] for one in table["prediction"]]
+
+
 def test_an_uninformative_reference_is_said_to_be_one(by_hand):
     target = by_hand[1][0].metrics["targets"][0]
     assert any("uninformative" in one for one in target["estimates"]["FRAP"]["warnings"])

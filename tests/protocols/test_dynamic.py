@@ -137,6 +137,20 @@ def test_numbers_follow_from_the_tables(records):
                 assert both or "no " in view["auroc"]["reason"]
 
 
+def test_every_row_has_its_picture(records, told_columns):
+    """By course, part and id: a path below the folder of the part, and a class name."""
+    for record in records:
+        images, table = record.table("images"), record.table("predictions")
+        assert set(images) | set(table) | set(record.table("scores")) <= told_columns
+        keys = [tuple(row) for row in zip(*(images[name] for name in ("course", "part", "id")), strict=True)]
+        named = dict(zip(keys, images["label_name"], strict=True))
+        assert len(named) == len(keys)
+        for course, part, number, label in zip(*(table[n] for n in ("course", "part", "id", "label")), strict=True):
+            assert named[course, part, number] == record.metrics["courses"][course]["classnames"][label]
+        folders = [path.split("/")[-2] for path in images["path"]]
+        assert [one.casefold() for one in folders] == [one.casefold() for one in images["label_name"]]
+
+
 def test_zero_shot_depends_on_the_seed_through_the_classes_alone(records):
     one, two = (record.metrics["courses"][0]["views"][-1] for record in records[:2])
     assert one["accuracy"] == two["accuracy"]  # at the last level every class is in play

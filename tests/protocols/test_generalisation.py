@@ -134,6 +134,17 @@ def test_numbers_follow_from_the_table(run):
             assert {name: target[name] for name in found} == found
 
 
+def test_rows_say_which_picture_they_are_of(run, told_columns):
+    """Paths are below the folder of the image set that the picture comes from; its folder there is its class."""
+    for record in run.records():
+        table = record.table("images")
+        assert set(table) <= told_columns
+        for number, target in enumerate(record.metrics["targets"]):
+            own = table["target"] == number
+            assert [target["classnames"][one] for one in table["label"][own]] == table["label_name"][own].tolist()
+            assert [path.split("/")[-2] for path in table["path"][own]] == table["label_name"][own].tolist()
+
+
 def test_the_source_is_a_recognition_run(spec, run, machine, tmp_path):
     same = RecognitionSpec(
         learners=spec.learners, dataset=spec.source.dataset, seeds=(1,), shots=2, views=0, keep_validation=False

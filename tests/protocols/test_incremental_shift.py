@@ -116,6 +116,16 @@ def test_the_cells_follow_from_the_table(ran):
         assert test["prediction"] is not None and len(test["label"]) == told["source"]["n"] == 8
 
 
+def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+    for record in ran[3]:
+        images, test = record.table("images"), record.table("test")
+        assert [record.metrics["pool"]["classes"][one] for one in images["label"]] == images["label_name"].tolist()
+        for table in (images, test):
+            assert {name for name in table if not name.startswith("score ")} <= told_columns
+            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
+        assert set(test["prediction_name"]) <= set(test["label_name"])
+
+
 def test_levels_are_those_of_the_degrees(ran):
     told, images = ran[3][0].metrics, ran[3][0].table("images")
     for half in ("semantic", "covariate"):

@@ -106,6 +106,15 @@ def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
             same(told_of(told["same_looks"]["covariate"][row]), against(pool, new & looks, shown))
 
 
+def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+    for record in ran[3]:
+        for table in (columns(record, "base"), columns(record, "pool")):
+            names = record.metrics["classnames"]
+            assert set(table) <= told_columns
+            assert [names[one] for one in table["label"]] == table["label_name"].tolist()
+            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
+
+
 def test_one_cell_of_everything_is_open_world_recognition(ran, shapes):
     cuts = {"semantic": [1.9, 1.95], "covariate": [1.9, 1.95]}
     _, (record, _) = run(read_protocol(given(shapes, cuts=cuts)), ran[1] / "one", ran[1] / "cache")

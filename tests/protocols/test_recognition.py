@@ -81,6 +81,18 @@ def test_records_hold_every_number_and_every_image(records):
         assert record.attachments
 
 
+def test_records_say_which_picture_a_row_is_of(records, shapes, told_columns):
+    """Its path below the data's folder and the names of its classes; nothing of where the folder lies."""
+    for record in records:
+        images, names = record.table("images"), record.metrics["classnames"]
+        assert set(images) <= told_columns
+        for number, (path, name) in enumerate(zip(images["path"], images["label_name"], strict=True)):
+            assert (shapes / path).is_file() and path.split("/")[:2] == ["test", name]
+            assert names[images["label"][number]] == name
+        for column in ("prediction", "joint_prediction"):
+            assert [names[number] for number in images[column]] == images[f"{column}_name"].tolist()
+
+
 def test_zero_shot_does_not_depend_on_the_seed(records):
     one, two = (record.table("images") for record in records[:2])
     np.testing.assert_array_equal(one["score"], two["score"])

@@ -111,6 +111,15 @@ def test_base_classes_come_first_among_the_names(tmp_path):
     np.testing.assert_array_equal(right, result.outputs["images"]["correct"])
 
 
+def test_records_keep_the_names_of_classes(tmp_path):
+    table = columns() | {"label": np.where(columns()["side"] == "base", "zebra", "ant")}
+    table["prediction"] = np.where(table.pop("correct"), table["label"], "gnu")
+    (unit,) = units(write(tmp_path / "mine.csv", table))
+    kept = unit.run().outputs["images"]
+    assert kept["label_name"].tolist() == table["label"].tolist()
+    assert kept["prediction_name"].tolist() == table["prediction"].tolist() and "path" not in kept
+
+
 def test_validation_rows_are_kept_apart_and_enter_no_number(tmp_path):
     table = columns(80) | {"part": np.repeat(["val", "test"], 40)}
     (unit,) = units(write(tmp_path / "both.csv", table))

@@ -78,7 +78,7 @@ def test_an_interrupt_leaves_a_clean_folder(tmp_path, contents):
 
     with pytest.raises(KeyboardInterrupt):
         execute(units, store, progress=interrupt)
-    assert store.has(units[0]) and not list((tmp_path / "units" / ".writing").iterdir())
+    assert store.has(units[0]) and not list((tmp_path / ".writing").iterdir())
     execute(units, store)
     execute(units, RunStore(tmp_path / "whole"))
     whole = contents(tmp_path / "whole")

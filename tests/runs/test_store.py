@@ -180,7 +180,7 @@ def test_a_new_version_of_a_unit_takes_its_name_over(tmp_path):
 
 def test_sweep_removes_what_the_dead_left_and_spares_the_living(tmp_path):
     store, other, units = RunStore(tmp_path), RunStore(tmp_path), draws(2)
-    writing = [tmp_path / "units" / ".writing" / unit.key[:16] for unit in units]
+    writing = [tmp_path / ".writing" / unit.key[:16] for unit in units]
     for folder in writing:
         folder.mkdir(parents=True)
         (folder / "half").write_bytes(b"x")
@@ -190,6 +190,14 @@ def test_sweep_removes_what_the_dead_left_and_spares_the_living(tmp_path):
     assert writing[0].exists() and not writing[1].exists() and not (tmp_path / ".run.json.writing").exists()
     assert store.write(units[0], UnitResult()).metrics == {}
     assert not writing[0].exists()
+
+
+def test_the_folder_of_units_holds_records_alone(tmp_path):
+    """So that a glob of units/* over a finished run finds nothing else."""
+    store = RunStore(tmp_path)
+    execute(draws(2), store)
+    held = sorted(path.name for path in (tmp_path / "units").iterdir())
+    assert held == sorted(unit.key[:16] for unit in draws(2))
 
 
 def test_a_unit_is_taken_over_from_a_run_that_has_it(tmp_path, contents):

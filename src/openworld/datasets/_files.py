@@ -61,6 +61,10 @@ class FileReader:
         path = self.folder / self.paths[index]
         return decode(path, str(path))
 
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.paths[index]
+
 
 def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
     """Bytes of every file, MISSING where there is no plain file."""

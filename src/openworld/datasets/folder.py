@@ -72,7 +72,7 @@ def load(
         labels=labels,
         groups=np.arange(len(labels)),
         content=_content(root, paths),
-        read=_FileReader(tuple(paths)),
+        read=_FileReader(root, tuple(paths)),
     )
 
 
@@ -105,12 +105,17 @@ def read_picture(path: Path) -> Image.Image:
 
 @dataclass(frozen=True)
 class _FileReader:
-    """Reads picture i of a list of files."""
+    """Reads picture i of a list of files below a folder."""
 
+    root: Path
     paths: tuple[Path, ...]
 
     def __call__(self, index: int) -> Image.Image:
         return read_picture(self.paths[index])
+
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.paths[index].relative_to(self.root).as_posix()
 
 
 def _enter(root: Path, domain: str | None, part: str | None) -> Path:

@@ -89,14 +89,15 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
         drawn = few_shot(labels, shots, random.Random(seed))
         dataset, labels = dataset.select(drawn), labels[drawn]
     pictures = dataset.select_columns([image]).cast_column(image, library.Image(decode=False))
+    sizes = list(_sizes(pictures, image))
     return ImageSet(
         name=name,
         domain="",
         classnames=classnames,
         labels=labels,
         groups=np.arange(len(labels)),
-        content=content_of(_sizes(pictures, image)),
-        read=HubReader(pictures, image, name),
+        content=content_of(sizes),
+        read=HubReader(pictures, image, name, tuple(called for called, _ in sizes)),
     )
 
 
@@ -107,6 +108,7 @@ class HubReader:
     dataset: Any
     column: str
     name: str
+    files: tuple[str, ...]
 
     def __call__(self, index: int) -> Image.Image:
         stored = self.dataset[index][self.column]
@@ -114,6 +116,10 @@ class HubReader:
         if stored["bytes"] is not None:
             return decode(io.BytesIO(stored["bytes"]), called)
         return decode(Path(stored["path"]), f"{called} ({stored['path']})")
+
+    def file_of(self, index: int) -> str | None:
+        """The name of a picture's file, if the data set tells one."""
+        return self.files[index] or None
 
 
 def _library():

@@ -25,7 +25,8 @@ class ImageSet:
         groups: int[N]; pictures that share a number are variations of one original, and intervals and tests treat
             them as one cluster. `numpy.arange(N)` where all pictures are independent.
         content: says what `read` returns for 0..N-1: equal contents, equal pixels. Usually a hash.
-        read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read.
+        read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read. Where
+            pictures are files it has a method `file_of`, picture number -> path below the data's own folder.
 
     Raises:
         OpenworldError: duplicate or empty class names, names that are not text, labels out of range, lengths that
@@ -85,6 +86,11 @@ class ImageSet:
         picture = self.read(int(index))
         return picture if picture.mode == "RGB" else picture.convert("RGB")
 
+    def path_of(self, index: int) -> str:
+        """Where picture `index` lies below the folder of its data, as on any machine; its number if it is no file."""
+        path = file_of(self.read, int(index))
+        return str(index) if path is None else path
+
     def subset(self, indices: Sequence[int]) -> "ImageSet":
         """The pictures at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
         chosen = as_labels(indices, "indices")
@@ -104,6 +110,20 @@ class Picked:
 
     def __call__(self, index: int) -> Image.Image:
         return self.read(int(self.numbers[index]))
+
+    def file_of(self, index: int) -> str | None:
+        """The path of a picture, if it has one."""
+        return file_of(self.read, int(self.numbers[index]))
+
+
+def file_of(read: Callable[[int], Image.Image], index: int) -> str | None:
+    """The path that a reader says of a picture, below the folder of its data; None where pictures are no files.
+
+    >>> file_of(lambda number: None, 3) is None
+    True
+    """
+    own = getattr(read, "file_of", None)
+    return None if own is None else own(index)
 
 
 def _require_distinct(names: tuple[str, ...], dataset: str) -> None:

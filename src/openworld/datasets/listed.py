@@ -7,14 +7,12 @@ class folders that local copies keep them in.
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets._files import first
-from openworld.datasets.image_set import ImageSet, Picked
-from openworld.datasets.pooling import Pooled
+from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.split_files import read_lines
 
 
@@ -31,8 +29,8 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
     """
     wanted = [PurePosixPath(line).name for line in read_lines(Path(path))]
     _require_once(wanted, f"{path} lists")
-    paths = _paths(images.read)
-    if paths is None:
+    paths = [file_of(images.read, place) for place in range(len(images))]
+    if None in paths:
         raise OpenworldError(f"the pictures of {images.name!r} are no files, so {path} cannot say which are meant.")
     names = [PurePosixPath(one).name for one in paths]
     _require_once(names, f"{images.name!r} holds")
@@ -44,17 +42,6 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
         )
     kept = set(wanted)
     return np.array([place for place, name in enumerate(names) if name in kept], dtype=np.int64)
-
-
-def _paths(read: Any) -> Sequence[Any] | None:
-    """Of every picture that a reader of files reads; None of another one."""
-    if isinstance(read, Picked):
-        every = _paths(read.read)
-        return every and [every[number] for number in read.numbers.tolist()]
-    if isinstance(read, Pooled):
-        parts = [_paths(one) for one in read.reads]
-        return None if None in parts else [path for part in parts for path in part]
-    return getattr(read, "paths", None)
 
 
 def _require_once(names: Sequence[str], who: str) -> None:

@@ -29,8 +29,11 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def load(paths: Sequence[Path], name: str = "these pictures") -> ImageSet:
-    """Loose pictures as an image set; they have no labels, so all have the same."""
+def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
+    """Loose pictures as an image set; they have no labels, so all have the same.
+
+    root: a folder that all of them lie in, below which their paths are told; None for the paths as they are given.
+    """
     count = len(paths)
     return ImageSet(
         name=name,
@@ -39,16 +42,22 @@ def load(paths: Sequence[Path], name: str = "these pictures") -> ImageSet:
         labels=np.zeros(count, np.int64),
         groups=np.arange(count),
         content="\n".join(map(str, paths)),
-        read=_Reader(tuple(paths)),
+        read=_Reader(tuple(paths), root),
     )
 
 
 @dataclass(frozen=True)
 class _Reader:
     paths: tuple[Path, ...]
+    root: Path | None
 
     def __call__(self, number: int) -> Image.Image:
         return read_picture(self.paths[number])
+
+    def file_of(self, number: int) -> str:
+        """The path of a picture."""
+        path = self.paths[number]
+        return (path.relative_to(self.root) if self.root else path).as_posix()
 
 
 def _below(folder: Path) -> list[Path]:

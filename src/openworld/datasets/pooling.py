@@ -10,7 +10,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, file_of
 
 
 def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
@@ -102,9 +102,17 @@ class Pooled:
     sizes: tuple[int, ...]
 
     def __call__(self, index: int) -> Image.Image:
+        read, own = self._place(index)
+        return read(own)
+
+    def file_of(self, index: int) -> str | None:
+        """The path of a picture, if it has one."""
+        return file_of(*self._place(index))
+
+    def _place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
         for read, size in zip(self.reads, self.sizes, strict=True):
             if index < size:
-                return read(index)
+                return read, index
             index -= size
         raise IndexError(index)
 
@@ -142,3 +150,7 @@ class _Remembered:
                 if len(self._known) > self._count:
                     del self._known[next(iter(self._known))]
         return picture
+
+    def file_of(self, index: int) -> str | None:
+        """The path of a picture, if it has one."""
+        return file_of(self._read, index)

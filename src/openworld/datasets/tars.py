@@ -103,6 +103,10 @@ class TarReader:
             file.seek(sample.start)
             return decode(io.BytesIO(file.read(sample.size)), f"{sample.shard}: {sample.name}")
 
+    def file_of(self, index: int) -> str:
+        """The shard of a picture and its name there."""
+        return f"{self.samples[index].shard.name}/{self.samples[index].name}"
+
 
 def _title(pattern: str) -> str:
     """A name for people: the first folder or file above the placeholders.

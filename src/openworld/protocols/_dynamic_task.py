@@ -120,11 +120,13 @@ class Scene:
         pool: the pictures.
         courses: by scenario.
         against: who takes over from the source; None where new classes come from the same data set.
+        shown: of the task's sources, those of the pool's pictures, in order.
     """
 
     pool: Pool
     courses: dict[Scenario, Course]
     against: DataSpec | None = None
+    shown: tuple[str, ...] = ("test",)
 
     @property
     def ordered(self) -> tuple[Course, ...]:
@@ -145,10 +147,11 @@ def scenes(task: Task, parts: Mapping[str, Features]) -> Iterator[Scene]:
         courses = {one: generators[one](test.labels, base, new, task.levels) for one in task.scenarios}
         yield Scene(Pool((test,), test.classnames), courses)
     for scenario, place, data in task.against:
-        other = parts[f"{scenario} {place}"]
+        taking_over = f"{scenario} {place}"
+        other = parts[taking_over]
         shifts = scenario == "distribution-shift"
         pool = joined(test, other, same_names=shifts)
-        yield Scene(pool, {scenario: (_shift if shifts else _take_over)(task, pool)}, data)
+        yield Scene(pool, {scenario: (_shift if shifts else _take_over)(task, pool)}, data, ("test", taking_over))
 
 
 def _shift(task: Task, pool: Pool) -> Course:

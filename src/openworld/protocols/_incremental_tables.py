@@ -10,6 +10,7 @@ from openworld.protocols._incremental_errors import Ranked, over_pictures
 from openworld.protocols._incremental_outcome import Sides, detector_told
 from openworld.protocols._incremental_scores import Said, Shown
 from openworld.protocols._incremental_task import Task
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._thumbnails import thumbnail
 from openworld.protocols._workbench import Machine
 from openworld.shift import HALVES
@@ -81,9 +82,10 @@ def pool_told(found: Divided) -> dict:
 
 def pool_table(test: Shown, found: Divided, said: Said) -> dict[str, np.ndarray]:
     """Per picture of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
+    images = found.pool.images
     table = {
         "id": found.rows.astype(np.int32),
-        "label": found.pool.images.labels[found.rows].astype(np.int32),
+        "label": images.labels[found.rows].astype(np.int32),
         "style": found.pool.style[found.rows].astype(np.int16),
         "known": found.known,
         "group": groups_of(test, found)[1].astype(np.int64),
@@ -92,6 +94,7 @@ def pool_table(test: Shown, found: Divided, said: Said) -> dict[str, np.ndarray]
         if found.degrees is not None:
             table[half] = found.degrees[half]
         table[f"{half}_level"] = found.levels[half].astype(np.int16)
+    table = with_names(table, images.classnames, images.path_of)
     return table | {f"score {label}": scores for label, scores in said.pool.items()}
 
 
@@ -103,6 +106,7 @@ def test_table(task: Task, test: Shown, said: Said, machine: Machine) -> dict[st
         "prediction": said.prediction.astype(np.int32),
         "group": test.images.groups[test.rows].astype(np.int64),
     }
+    table = with_names(table, test.images.classnames, test.images.path_of)
     degrees = test_degrees(task, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
     return table | {f"score {label}": scores for label, scores in said.test.items()}

@@ -97,7 +97,7 @@ def target_pictures(where: str, classnames: Sequence[str]) -> Shown:
     folders = [spaced(one.name) for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")]
     if (folders and set(folders) <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_pictures(where)
-    return Shown(loose.load(loose.find_pictures([path]), path.resolve().name), False)
+    return Shown(loose.load(loose.find_pictures([path]), path.resolve().name, path), False)
 
 
 def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int, int], None] | None = None) -> None:
@@ -116,12 +116,13 @@ def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int
     if not len(shown.images):
         raise OpenworldError(f"{shown.images.name} holds no picture; there is nothing to estimate.")
     columns = {name: pyarrow.list_(pyarrow.float32(), len(names)) for name in panel.models}
-    fields = columns | ({} if labels is None else {"labels": pyarrow.int64()})
+    fields = {"path": pyarrow.string()} | columns | ({} if labels is None else {"labels": pyarrow.int64()})
     schema = pyarrow.schema(list(fields.items()), metadata={"classnames": json.dumps(names)})
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for start in range(0, len(shown.images), TOGETHER):
             rows = np.arange(start, min(start + TOGETHER, len(shown.images)))
-            arrays = {
+            arrays = {"path": pyarrow.array(map(shown.images.path_of, rows.tolist()), pyarrow.string())}
+            arrays |= {
                 name: _lists(one.scores(shown.images.subset(rows)), len(names)) for name, one in panel.models.items()
             }
             arrays |= {} if labels is None else {"labels": pyarrow.array(labels[rows])}

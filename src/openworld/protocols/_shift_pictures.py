@@ -102,7 +102,7 @@ def gather(where: str) -> Gathered:
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return Gathered(name, labelled_pictures(where).images, True)
-    images = replace(loose.load(files, name), content=_content(path, files))
+    images = replace(loose.load(files, name, path), content=_content(path, files))
     return Gathered(name, images, False, deeper=depths != {1})
 
 

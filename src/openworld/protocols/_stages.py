@@ -11,6 +11,7 @@ from pathlib import Path
 from openworld.runs import RunStore, Unit, execute
 from openworld.runs.atomic import remove
 from openworld.runs.lock import file_lock
+from openworld.runs.store import LOCKS
 
 Progress = Callable[[int, int], None]
 Missing = Callable[[], Mapping[Unit, int]]
@@ -52,7 +53,7 @@ def work_off(title: str, missing: Missing, crew: Crew, progress: Progress | None
     Raises:
         OpenworldError: what `execute` raises.
     """
-    with file_lock(crew.folder / "units" / ".locks" / f"{title}.lock"):  # a second process of this run waits
+    with file_lock(crew.folder / LOCKS / f"{title}.lock"):  # a second process of this run waits
         sizes = dict(missing())
         total, done = sum(sizes.values()), 0
         by_name = {unit.name: size for unit, size in sizes.items()}

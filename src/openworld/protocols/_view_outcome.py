@@ -68,7 +68,7 @@ def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
         baseness), of the views that hold base and new classes; absent where no view does.
     """
     names = dict.fromkeys(name for one in rows for name in one)
-    return {name: _stacked([one[name] for one in rows if name in one]) for name in names}
+    return {name: stacked([one[name] for one in rows if name in one]) for name in names}
 
 
 def _predictions(said: Said) -> np.ndarray:
@@ -83,5 +83,6 @@ def _auroc(baseness: np.ndarray | None, is_new: np.ndarray, groups: np.ndarray) 
     return {"value": found.value, "standard_error": found.standard_error, "reason": found.reason}
 
 
-def _stacked(parts: Sequence[Columns]) -> Columns:
+def stacked(parts: Sequence[Columns]) -> Columns:
+    """Tables of the same columns, one behind the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -31,13 +31,14 @@ from openworld.protocols._estimation_models import untrained
 from openworld.protocols._estimation_outcome import alignment, calibration, image_table, source_told, temperature_of
 from openworld.protocols._estimation_task import Task
 from openworld.protocols._estimation_taxonomy import taxonomy_of
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._stages import Stage, work_off
 from openworld.protocols._thumbnails import thumbnail
 from openworld.protocols._units import task_unit
 from openworld.protocols._workbench import Machine, backbone, require_same
 from openworld.runs import Unit, UnitResult, digest, read_spec
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 CLIP = ReferenceSpec("CLIP", backbone="embedded")
 
@@ -235,7 +236,9 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
         first = first or said
         estimates = fits.estimates(said, condition.pictures.corruption, task.resamples)
         told.append(_told(task, condition, said, source, machine) | {"estimates": estimates})
-        tables.append(image_table(said, temperature_of(source), number))
+        images = condition.pictures.load()
+        table = image_table(said, temperature_of(source), number)
+        tables.append(with_names(table, images.classnames, images.path_of))
     return UnitResult(
         outputs={"images": {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}},
         metrics=_described(task, source, machine) | {"targets": told},

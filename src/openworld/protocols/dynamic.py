@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 
 from openworld._arrays import require_at_least
@@ -21,14 +22,15 @@ from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec, Scene, Task, scenes
 from openworld.protocols._entries import PUBLISHED_CROP, LearnerSpec
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._pool import Said, answer_views
-from openworld.protocols._view_outcome import Rows, tables, view_metrics, view_rows
+from openworld.protocols._view_outcome import Rows, stacked, tables, view_metrics, view_rows
 from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
 from openworld.protocols.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 YARDSTICK = "zero-shot"
 
 
@@ -172,15 +174,16 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     fitted = learner.fit(clip, parts["train"].of_classes(task.halves[0]), seed=task.seed)
     fitted_at = time.perf_counter()
-    courses, rows = [], []
+    courses, rows, shown = [], [], []
     for scene in scenes(task, parts):
         for scenario, answers in zip(scene.courses, answer_views(fitted, scene.pool, scene.ordered), strict=True):
             course, told = _played(scene, scenario, answers, len(courses))
+            shown.append(_shown(task, scene, len(courses)))
             courses.append(course)
             rows += told
     scored_at = time.perf_counter()
     return UnitResult(
-        outputs=tables(rows),
+        outputs=tables(rows) | {"images": stacked(shown)},
         metrics=_described(task, fitted) | {"courses": courses},
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )
@@ -214,6 +217,18 @@ def _described(task: Task, fitted: Fitted) -> dict:
         "training_classnames": fitted.classnames,
         "detail": {"settings": task.learner.settings, "history": fitted.history},
     }
+
+
+def _shown(task: Task, scene: Scene, number: int) -> dict[str, np.ndarray]:
+    """The pictures of the pool of course `number`, by part and id as in its other tables."""
+    pool, images = scene.pool, [task.sources[part].load() for part in scene.shown]
+    tables = []
+    for part, one in enumerate(images):
+        own = pool.origin == part
+        table = {"course": np.full(own.sum(), number, np.int16), "part": np.full(own.sum(), part, np.int8)}
+        table |= {"id": pool.rows[own], "label": pool.labels[own]}
+        tables.append(with_names(table, pool.names, one.path_of))
+    return stacked(tables)
 
 
 def _played(scene: Scene, scenario: Scenario, answers: Iterable[Said], number: int) -> tuple[dict, list[Rows]]:

@@ -34,12 +34,13 @@ from openworld.protocols._generalisation_task import (
     stages,
 )
 from openworld.protocols._outcome import image_table, recognition_metrics
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     targets = [described(task, stage) | recognition_metrics(table) for stage, table in zip(staged, tables, strict=True)]
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
-        outputs={"images": _stacked(tables)},
+        outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
         metrics=_described(task, fitted) | {"targets": targets},
         attachments=dict(_pictures(task, staged, tables)) | learned,
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
@@ -201,6 +202,16 @@ def _described(task: Task, fitted: Fitted) -> dict:
         "training_classnames": fitted.classnames,
         "detail": {"settings": task.learner.settings, "history": fitted.history},
     }
+
+
+def _named(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """With paths, and names of classes."""
+
+    def path_of(number: int) -> str:
+        part, own = stage.picture(number)
+        return task.sources[part].load().path_of(own)
+
+    return with_names(table, (*stage.base_names, *stage.new_names), path_of)
 
 
 def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -19,6 +19,7 @@ from openworld.protocols._judging_spans import Cut, Keyed
 from openworld.protocols._judging_tables import ScoreTable
 from openworld.report.judgement import Judgement, Method, Stretch
 
+PICTURES = ("id", "ids", "path")  # columns that say which picture a row is of
 LONGEST = 20  # entries of a list among details that are kept
 
 
@@ -134,7 +135,7 @@ def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
             )
         if layout.reordered:
             yield f"the classes of {name} come in another order and were put in order by their names"
-        unused = [column for column in layout.unused if column not in ("id", "ids")]
+        unused = [column for column in layout.unused if column not in PICTURES]
         if unused:
             yield f"columns of {name} that were not used: {', '.join(unused[:8])}"
 

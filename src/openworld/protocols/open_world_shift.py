@@ -36,6 +36,7 @@ from openworld.protocols._open_world_shift_answers import Asked, Told, encoded, 
 from openworld.protocols._open_world_shift_estimates import estimates_told, similarities_of
 from openworld.protocols._open_world_shift_outcome import by_shift, described
 from openworld.protocols._open_world_shift_task import Names, Task, names_of, require_sound
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import inputs_of, resolve, units_of
 from openworld.protocols._stages import Stage, work_off
 from openworld.protocols._workbench import Machine, backbone, require_same
@@ -250,8 +251,10 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     metrics = described(task, fitted, names, base, found) | by_shift(base.table, pool.table, found, task.division.least)
     if task.estimators:
         metrics |= {"estimation": _estimation(task, asked, pool, found, names, machine)}
+    shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
+    named = {side: with_names(table, names.every, images.path_of) for side, (table, images) in shown.items()}
     return UnitResult(
-        outputs={"base": base.table, "pool": pool.table | dict(pool_columns(found))},
+        outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
         metrics=metrics,
         attachments=dict(pictures(found)) if task.first else {},
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},

@@ -24,6 +24,7 @@ from openworld.protocols._choice import choose_settings
 from openworld.protocols._entries import LearnerSpec, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.protocols._outcome import recognition_metrics, score
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs
@@ -31,7 +32,7 @@ from openworld.protocols.imbalance import other_mixes
 from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 3
+ALGORITHM_VERSION = 4
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
 
@@ -251,6 +252,11 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}
     facts = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
+    names = parts["test"].classnames
+    kept = {"images": "test", "validation": "validation"}
+    outputs = {
+        name: with_names(columns, names, task.sources[kept[name]].load().path_of) for name, columns in outputs.items()
+    }
     return UnitResult(
         outputs=outputs,
         metrics=_described(task, fitted, parts["test"], len(base))

@@ -16,10 +16,11 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.protocols._outcome import recognition_metrics
+from openworld.protocols._picture_columns import with_names
 from openworld.protocols._predictions import read_predictions
 from openworld.runs import Unit, UnitResult
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 
 def units(path: Path) -> list[Unit]:
@@ -71,6 +72,8 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
         "n_base_classes": len(np.unique(tested["label"][tested["side"] == "base"])),
         "n_new_classes": len(np.unique(tested["label"][tested["side"] == "new"])),
     }
+    if "label" in table:
+        outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
     return UnitResult(outputs=outputs, metrics=described | recognition_metrics(tested))
 
 

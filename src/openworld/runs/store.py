@@ -3,7 +3,7 @@
     run.json                        the spec as given and as resolved, what ran it (provenance), and a seal on these
     plan.json                       key and name of every unit, in order
     units/<16 digits of key>/       one record: record.json, <table>.parquet, attachments/, timing.json
-    units/.locks, units/.writing    locks and half-written records; of no interest after the run
+    .locks, .writing                locks and half-written records; of no interest after the run
 
 A run is resumed by starting it again: a unit counts as done when its record verifies. Several processes may
 work in one folder; a lock per unit, released by the kernel when its holder dies, keeps them apart.
@@ -29,6 +29,7 @@ from openworld.runs.record import Record, load_record, pack
 from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
+LOCKS = ".locks"  # folder, beside those of what is kept
 _SHORT = 16  # hexadecimal digits of a key that name its folder
 _KEY = re.compile("[0-9a-f]{64}")
 
@@ -39,8 +40,8 @@ class RunStore:
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
         self._units = self.folder / "units"
-        self._writing = self._units / ".writing"
-        self._locks = self._units / ".locks"
+        self._writing = self.folder / ".writing"
+        self._locks = self.folder / LOCKS
         self._held: set[str] = set()
 
     # -- the run ------------------------------------------------------------------------------------
@@ -155,8 +156,7 @@ class RunStore:
         files["timing.json"] = readable_json({**(timing or {}), **result.timing}, "timing")
         with self.claim(unit):
             if not self.has(unit):
-                self._writing.mkdir(parents=True, exist_ok=True)
-                write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
+                self._put(unit, files)
         return self.read(unit)
 
     def take_over(self, unit: Unit, others: Iterable["RunStore"]) -> bool:
@@ -167,9 +167,7 @@ class RunStore:
         with self.claim(unit, wait=False) as held:
             for other in others if held and not self.has(unit) else ():
                 if other.has(unit) and other.read(unit).name == unit.name:
-                    self._writing.mkdir(parents=True, exist_ok=True)
-                    files = _contents(other._folder(unit.key))
-                    write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
+                    self._put(unit, _contents(other._folder(unit.key)))
                     return True
         return False
 
@@ -193,6 +191,11 @@ class RunStore:
 
     def _folder(self, key: str) -> Path:
         return self._units / key[:_SHORT]
+
+    def _put(self, unit: Unit, files: Mapping[str, bytes]) -> None:
+        for folder in (self._units, self._writing):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_folder(self._folder(unit.key), files, self._writing / unit.key[:_SHORT])
 
     def _load_unit(self, key: str) -> Record:
         if not self._folder(key).exists():

@@ -11,7 +11,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions._catalogue import CORRUPTIONS
 from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, file_of
 
 VERSION = 2
 """Part of every fingerprint: raise it when the same picture, name, severity and seed give other pixels."""
@@ -74,6 +74,10 @@ class _Corrupted:
             picture = middle_square(picture, self.cut)
         draws = _draws(np.asarray(picture), f"{self.name} {self.severity} {self.seed}")
         return Image.fromarray(CORRUPTIONS[self.name](picture, self.severity, draws))
+
+    def file_of(self, index: int) -> str | None:
+        """The path of the picture as it was, if it has one."""
+        return file_of(self.read, index)
 
 
 def middle_square(picture: Image.Image, side: int) -> Image.Image:

@@ -9,7 +9,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.styles._catalogue import STYLES
 
 VERSION = 1
@@ -80,6 +80,10 @@ class _Styled:
     def __call__(self, index: int) -> Image.Image:
         picture, style = divmod(index, len(self.names))
         return redrawn(self.read(picture), self.names[style], self.seed)
+
+    def file_of(self, index: int) -> str | None:
+        """The path of the picture as it was, if it has one."""
+        return file_of(self.read, index // len(self.names))
 
 
 def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:

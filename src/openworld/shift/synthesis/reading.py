@@ -108,6 +108,10 @@ class _Reader:
             raise OpenworldError(f"{path} was changed after it was made; remove it and generate the set again.")
         return decode(io.BytesIO(data), str(path), ("PNG",))
 
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.files[index]
+
 
 def _manifest(folder: Path) -> dict:
     path = folder / MANIFEST
