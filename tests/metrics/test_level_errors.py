@@ -88,9 +88,16 @@ def test_identical_methods_and_single_groups_have_no_error():
         ([[[0, 1]]], [[[[1, 0, 1]]]], "groups and correct disagree"),
         ([[[0, 1]], [[0, 1], [0, 1]]], [[[[1, 0]]], [[[1, 0]], [[1, 0]]]], "groups and correct disagree"),
         ([[[0, 1]], [[0, 1]]], [[[[1, 0]]], [[[1, 0], [1, 1]]]], "groups and correct disagree"),
-        ([[[0.5, 1]]], [[[[1, 0]]]], "groups must hold integer"),
+        ([[[0.5, 1]]], [[[[1, 0]]]], "expected one integer or string per sample"),
     ],
 )
 def test_refusals(groups, correct, message):
     with pytest.raises(OpenworldError, match=message):
         level_errors(groups, correct)
+
+
+def test_numbers_of_groups_may_be_as_large_as_hashes():
+    small = [[np.array([0, 0, 1, 2]), np.array([1, 2, 2, 0])]]
+    large = [[2**40 + one for one in small[0]]]
+    correct = [[np.array([[1, 0, 1, 1]]), np.array([[0, 1, 1, 1]])]]
+    np.testing.assert_array_equal(level_errors(small, correct).accuracy, level_errors(large, correct).accuracy)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_answers, as_labels, as_table
+from openworld._arrays import as_answers, as_groups, as_table
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.metrics.estimate import NO_VARIANCE, Spread
@@ -100,7 +100,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
 
 
 def _checked(groups, correct):
-    groups = [[as_labels(one, "groups") for one in seed] for seed in groups]
+    groups = [[as_groups(one, "groups", np.size(one)) for one in seed] for seed in groups]
     correct = [[as_answers(one, "correct") for one in seed] for seed in correct]
     shapes = [[(len(one),) for one in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
