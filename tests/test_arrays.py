@@ -1,7 +1,8 @@
 """What counts as a number, at the door that every array passes."""
 
-from decimal import Decimal
+from decimal import re
 
+import Decimal
 import numpy as np
 import pytest
 import torch
@@ -14,6 +15,8 @@ from openworld._arrays import (
     as_mask,
     as_scores,
     as_table,
+    require_at_least,
+    require_seeds,
     require_size,
 )
 from openworld._errors import OpenworldError
@@ -131,3 +134,28 @@ def test_rows_of_features_are_read_in_any_byte_order_and_direction():
         assert found.places.tolist() == plain.places.tolist()
     with pytest.raises(OpenworldError, match="mask"):
         nearest(np.ma.array(rows, mask=rows > 1), rows, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("threads", 1024),
+        ("views", 10_000),
+        ("shots", 10**6),
+        ("shots[1]", 10**6),
+        ("resamples", 10**6),
+        ("k", 2**63 - 1),
+    ],
+)
+def test_settings_have_an_upper_end(name, most):
+    require_at_least(1, **{name: most})
+    with pytest.raises(OpenworldError, match=f"{re.escape(name)} is {most + 1}, expected at most {most}"):
+        require_at_least(1, **{name: most + 1})
+    require_at_least(0, weight=1e300)
+
+
+def test_seeds_are_not_negative_fit_into_63_bits_and_are_not_endless():
+    require_seeds(range(1000))
+    for seeds, said in (([1, -1], r"seeds\[1\] is -1"), ([2**63], r"seeds\[0\] is"), (range(1001), "1001 seeds came")):
+        with pytest.raises(OpenworldError, match=said):
+            require_seeds(seeds)

@@ -158,14 +158,44 @@ def as_fractions(values, name: str, dimensions: tuple[int, ...] = (1,)) -> np.nd
     return array
 
 
+MOST = {
+    "threads": 1024,
+    "views": 10_000,
+    "shots": 1_000_000,
+    "epochs": 1_000_000,
+    "resamples": 1_000_000,
+    "steps": 10_000_000,
+    "side": 2**14,
+    **dict.fromkeys(("detectors", "levels"), 1000),
+    **dict.fromkeys(
+        ("context_length", "text_length", "image_length", "prompts", "contexts", "global_contexts"), 10_000
+    ),
+}
+"""The largest values of settings that tell how much work there is: more ends in no memory, or never."""
+LARGEST_NUMBER, MOST_SEEDS = 2**63 - 1, 1000
+
+
 def require_at_least(least: float, **numbers: float) -> None:
-    """Raise unless every number is `least` or more; the message names the first that is not.
+    """Raise unless every number is `least` or more, and at most what `MOST` says, or what a machine's integer holds.
 
     >>> require_at_least(1, epochs=10, batch_size=32)
     """
     for name, number in numbers.items():
         if not number >= least:  # said so that NaN is refused too
             raise OpenworldError(f"{name} is {number}, expected {least} or more.")
+        most = MOST.get(name.partition("[")[0], LARGEST_NUMBER)
+        if isinstance(number, int) and number > most:
+            raise OpenworldError(f"{name} is {number}, expected at most {most}.")
+
+
+def require_seeds(seeds: Sequence[int]) -> None:
+    """Raise unless seeds are not negative, fit into 63 bits, and are at most `MOST_SEEDS`.
+
+    >>> require_seeds((1, 2, 3))
+    """
+    if len(seeds) > MOST_SEEDS:
+        raise OpenworldError(f"{len(seeds)} seeds came, expected at most {MOST_SEEDS}.")
+    require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(seeds)})
 
 
 def require_length(array: np.ndarray, name: str, length: int) -> None:

@@ -185,8 +185,9 @@ def test_a_folder_without_weights_is_said_to_be_incomplete(copy_of_clip):
 def test_pickled_code_is_refused_even_when_pickles_are_allowed(copy_of_clip):
     torch.save({"weights": Path("anything")}, copy_of_clip / "pytorch_model.bin")
     (copy_of_clip / "model.safetensors").unlink()
-    with pytest.raises(OpenworldError, match="pytorch_model.bin is not a weights-only PyTorch file"):
+    with pytest.raises(OpenworldError, match="pytorch_model.bin is not a weights-only PyTorch file") as refusal:
         backbones.load(copy_of_clip, allow_pickle=True)
+    assert "weights_only=False" not in str(refusal.value) and "weights_only`" not in str(refusal.value)
 
 
 def test_no_network_is_one_sentence(monkeypatch):
@@ -302,3 +303,74 @@ def test_openai_names_with_transposed_projections(tiny_clip):
     twin = backbones.TwoTower(tiny_clip.config).double()
     load_state(twin, {**state, "attn_mask": torch.zeros(77, 77)}, "openai", "twin")
     assert twin.fingerprint == tiny_clip.fingerprint
+
+
+def nested(levels):
+    return "[" * levels + "]" * levels
+
+
+ABSURD = [
+    ("config.json", text, said)
+    for text, said in [
+        ("[]", "does not describe a model"),
+        ("7", "does not describe a model"),
+        (nested(100_000), "not JSON"),
+        ('{"model_type": "clip", "projection_dim": 1.5}', "joint_dimension of the model is 1.5"),
+        ('{"model_type": "clip", "text_config": "x"}', "does not describe a model"),
+        *(
+            (json.dumps({"model_type": "clip", "vision_config": {"image_size": 16, "patch_size": 4, key: value}}), said)
+            for key, value, said in [
+                ("patch_size", 0, "patch_size of the image tower is 0"),
+                ("num_attention_heads", 0, "heads of the image tower is 0"),
+                ("num_hidden_layers", 10**9, "layers of the image tower is 1000000000"),
+                ("num_hidden_layers", 1000, "not of one model"),
+                ("hidden_size", "768", "width of the image tower is '768'"),
+                ("hidden_size", True, "width of the image tower is True"),
+                ("intermediate_size", -1, "mlp_width of the image tower is -1"),
+                ("intermediate_size", 2**23, "not of one model"),
+                ("layer_norm_eps", float("nan"), "norm_epsilon of the image tower is nan"),
+                ("layer_norm_eps", None, "norm_epsilon of the image tower is None"),
+                ("hidden_act", ["gelu"], "does not describe a model"),
+            ]
+        ),
+    ]
+] + [
+    ("preprocessor_config.json", text, said)
+    for text, said in [
+        ("[]", "does not describe a model"),
+        (nested(100_000), "not JSON"),
+        ("{}", "size"),
+        *(
+            (json.dumps({"size": 16, "image_mean": [0, 0, 0], "image_std": [1, 1, 1]} | change), said)
+            for change, said in [
+                ({"image_mean": None}, "does not describe a model"),
+                ({"image_mean": [float("nan"), 0, 0]}, "mean is .*three finite numbers"),
+                ({"image_mean": ["a", 0, 0]}, "mean is .*three finite numbers"),
+                ({"image_mean": [0, 0]}, "mean is .*three finite numbers"),
+                ({"image_std": [0, 1, 1]}, "std is .*above 0"),
+                ({"resample": 99}, "resampling filter is 99"),
+                ({"size": 0}, "resize is 0"),
+                ({"size": 10**9}, "resize is 1000000000"),
+                ({"size": "large"}, "does not describe a model"),
+            ]
+        ),
+    ]
+]
+
+
+@pytest.mark.parametrize(("file", "content", "said"), ABSURD, ids=range(len(ABSURD)))
+def test_a_description_that_makes_no_sense_is_a_sentence_that_names_its_file(copy_of_clip, file, content, said):
+    (copy_of_clip / file).write_text(content)
+    with pytest.raises(OpenworldError, match=said) as refusal:
+        backbones.load(copy_of_clip)
+    assert file in str(refusal.value) or "model.safetensors" in str(refusal.value)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused_with_their_name(copy_of_clip, number):
+    def spoil(tensors):
+        tensors["text_model.encoder.layers.1.self_attn.k_proj.weight"][3, 4] = number
+
+    edit_weights(copy_of_clip, spoil)
+    with pytest.raises(OpenworldError, match=r"layers\.1\.self_attn\.k_proj\.weight holds NaN or infinite"):
+        backbones.load(copy_of_clip)

@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import torch
 from made_up import NAMES, image_set
 from torch import nn
 
@@ -87,3 +88,11 @@ def test_a_module_that_nobody_can_build_is_kept_but_not_made_again():
     assert json.loads(files(classifier)["classifier.json"])["architecture"] == "my own"
     with pytest.raises(OpenworldError, match="only 'my own', which nothing here builds"):
         load(files(classifier))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("-inf")])
+def test_weights_that_are_no_numbers_are_refused_with_their_name(of_a_function, tmp_path, number):
+    with torch.no_grad():
+        of_a_function.network[1].bias[2] = number
+    with pytest.raises(OpenworldError, match=r"1\.bias holds NaN or infinite"):
+        load(files(of_a_function), architecture="somebodys_code:linear")

@@ -9,6 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from openworld import backbones, datasets
@@ -206,6 +207,15 @@ def test_other_weights_and_damaged_learners_are_refused(coop, clip, pictures, tm
         (tmp_path / "learner.json").write_text(text.replace(damage, "0" * 8 if damage.isalnum() else "{"))
         done = predict(tmp_path, pictures)
         assert (done.exit_code, sentence in done.output) == (2, True), done.output
+
+
+def test_a_learner_that_holds_no_numbers_is_refused(coop, pictures, tmp_path):
+    tensors = load_file(coop[1] / "parameters.safetensors")
+    tensors["context"][0, 0] = float("nan")
+    save_file(tensors, tmp_path / "parameters.safetensors")
+    (tmp_path / "learner.json").write_bytes((coop[1] / "learner.json").read_bytes())
+    done = predict(tmp_path, pictures)
+    assert done.exit_code == 2 and "context holds NaN" in done.output
 
 
 def kept(files, learner, seed):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.runs import read_spec, to_json
+from openworld.runs import read_given, read_spec, to_json
 
 
 @dataclass(frozen=True)
@@ -175,3 +175,14 @@ def test_a_schema_that_specs_cannot_hold_is_the_programmers_error():
 
     with pytest.raises(TypeError, match="specs cannot hold"):
         read_spec({"values": [1]}, Odd)
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+@pytest.mark.parametrize(
+    ("value", "reason"), [("[" * 100_000 + "]" * 100_000, "nested too deep"), ("9" * 5000, "valid .* file: .*digits")]
+)
+def test_a_file_nested_too_deep_or_with_a_number_too_long_is_named(tmp_path, suffix, value, reason):
+    path = tmp_path / f"spec{suffix}"
+    path.write_text(f"shots = {value}" if suffix == ".toml" else f'{{"shots": {value}}}')
+    with pytest.raises(OpenworldError, match=rf"spec\{suffix}: .*{reason}"):
+        read_given(path)

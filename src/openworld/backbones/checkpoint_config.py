@@ -4,9 +4,15 @@ Hugging Face's config.json leaves out what equals its defaults, so those default
 open_clip_config.json describes OpenAI's architecture with GELU unless it says quick_gelu.
 """
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
 from openworld._errors import OpenworldError
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
 
+Description = TypeVar("Description")
 ACTIVATION_NAMES = {"quick_gelu": "quick_gelu", "gelu": "gelu", "gelu_pytorch_tanh": "gelu_tanh"}
 
 _CLIP_TEXT = {
@@ -57,6 +63,29 @@ _SIGLIP_IMAGE = {
 }
 # Before 2023 CLIP configurations stated this wrong end token; the models pool the highest id.
 _LEGACY_END = 2
+
+
+def described(path: Path, read: Callable[[dict], Description]) -> Description:
+    """What `read` makes of a JSON file that describes a model.
+
+    Raises:
+        OpenworldError: no such file, no JSON, or one that does not say what is needed in the kinds that are needed.
+    """
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise OpenworldError(f"{path.parent} holds weights but no {path.name} to describe them.") from None
+    except (ValueError, RecursionError) as error:
+        raise OpenworldError(f"{path} is not JSON ({error}).") from error
+    try:
+        return read(settings)
+    except OpenworldError as error:
+        told = str(error)
+        raise OpenworldError(told if path.name in told else f"{path}: {told}") from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise OpenworldError(
+            f"{path} does not describe a model as it should ({type(error).__name__}: {error}); fetch it again."
+        ) from error
 
 
 def from_hugging_face(settings: dict) -> TwoTowerConfig:

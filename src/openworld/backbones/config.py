@@ -5,14 +5,34 @@ a class token) and SigLIP (Zhai et al., 2023: bidirectional text pooled at the l
 a logit bias). Nothing here reads a file; `loading` fills these from a checkpoint's own configuration.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from openworld._errors import OpenworldError
 
 ACTIVATIONS = ("quick_gelu", "gelu", "gelu_tanh")
 
 
+# The largest published towers have some 60 blocks of width 2,000 to 6,000; what is far beyond that is a damaged file.
+_MOST_BLOCKS, _MOST = 1000, 2**24
+_FROM_ZERO = ("end_token", "pad_token")
+
+
+def _require_numbers(what: str, config) -> None:
+    """Refuse sizes that are no whole numbers from 1, tokens that are none from 0, and an epsilon outside (0, 1)."""
+    for field in fields(config):
+        value, name = getattr(config, field.name), f"{field.name} of {what}"
+        if field.type is float and not (type(value) in (int, float) and 0 < value < 1):
+            raise OpenworldError(f"{name} is {value!r}, expected a number between 0 and 1.")
+        if field.type is bool and type(value) is not bool:
+            raise OpenworldError(f"{name} is {value!r}, expected true or false.")
+        if field.type is int or (field.type == int | None and value is not None):
+            least, most = int(field.name not in _FROM_ZERO), _MOST_BLOCKS if field.name == "layers" else _MOST
+            if type(value) is not int or not least <= value <= most:
+                raise OpenworldError(f"{name} is {value!r}, expected a whole number from {least} to {most}.")
+
+
 def _check_tower(tower: str, config, pools: tuple[str, ...]) -> None:
+    _require_numbers(f"the {tower} tower", config)
     if config.width % config.heads:
         raise OpenworldError(f"the {tower} tower's width {config.width} is not a multiple of its {config.heads} heads.")
     if config.activation not in ACTIVATIONS:
@@ -103,5 +123,6 @@ class TwoTowerConfig:
     family: str = "clip"
 
     def __post_init__(self):
+        _require_numbers("the model", self)
         if self.family not in ("clip", "siglip"):
             raise OpenworldError(f"unknown model family {self.family!r}; known: clip, siglip.")

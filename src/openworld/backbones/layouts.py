@@ -135,7 +135,19 @@ def export_state(model: nn.Module, layout: str) -> dict[str, Tensor]:
     return state
 
 
+def require_finite(tensors: Mapping[str, Tensor], where: str) -> None:
+    """Refuse weights that are no numbers: everything computed with them would be none either.
+
+    Raises:
+        OpenworldError: names the first tensor that holds NaN or infinity. where: how to call the file.
+    """
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise OpenworldError(f"{where}: {name} holds NaN or infinite numbers; fetch or make the file again.")
+
+
 def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where: str) -> Tensor:
+    require_finite(dict(zip(names, parts, strict=True)), where)
     whole = torch.cat(parts) if len(parts) > 1 else parts[0]
     whole = whole.t() if names[0] in TRANSPOSED else whole
     # SigLIP stores its scale, bias and pooling query with leading axes of length one.

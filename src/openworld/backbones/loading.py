@@ -4,8 +4,7 @@ Weights are read from safetensors in Hugging Face layout (CLIPModel, SiglipModel
 only when the user allows it, and then with `torch.load(weights_only=True)`.
 """
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.cards import BACKBONES
-from openworld.backbones.checkpoint_config import from_hugging_face, from_open_clip
+from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.layouts import load_state
 from openworld.backbones.preprocess import read_preprocess
@@ -67,15 +66,16 @@ def load(
     """
     folder = _folder(str(name), allow_pickle)
     form = _weight_form(folder, allow_pickle, str(name))
-    config = form.read_configuration(_read_json(folder / form.configuration))
+    config = described(folder / form.configuration, form.read_configuration)
     tokenizer, preprocess = read_tokenizer(folder, config), read_preprocess(folder)
     if preprocess.crop != config.image.image_size:
         raise OpenworldError(
             f"{folder} prepares pictures of {preprocess.crop} pixels for a model of {config.image.image_size}."
         )
+    weights = _read_weights(folder / form.name, form.pickled)
+    _require_of_one_model(config, weights, folder / form.name)
     model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=str(name))
-    layout = _layout(form, config)
-    load_state(model, _read_weights(folder / form.name, form.pickled), layout, str(folder / form.name))
+    load_state(model, weights, _layout(form, config), str(folder / form.name))
     scale = model.log_scale.data
     model.to(device=device, dtype=dtype).requires_grad_(False).eval()
     # Half precision would turn a logit scale of 100 into 98.9.
@@ -159,19 +159,25 @@ def _conversion(name: str, form: WeightFile, *, fetch: bool = False) -> str:
     return f'python -c "{"; ".join(lines)}"'
 
 
+def _require_of_one_model(config: TwoTowerConfig, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Refuse a configuration of a much larger model than the weights are of, before memory is taken for it."""
+    text, image = config.text, config.image
+    described = sum(tower.layers * tower.width * (4 * tower.width + 2 * tower.mlp_width) for tower in (text, image))
+    described += text.width * (text.vocabulary + text.positions) + image.width * (
+        image.grid**2 + 3 * image.patch_size**2
+    )
+    held = sum(tensor.numel() for tensor in weights.values())
+    if described > 2 * held + 1_000_000:
+        raise OpenworldError(
+            f"{path} holds {held:,} numbers and its configuration describes a model of {described:,}; "
+            "the weights and the configuration are not of one model."
+        )
+
+
 def _layout(form: WeightFile, config: TwoTowerConfig) -> str:
     if form.configuration == "open_clip_config.json":
         return "openai"
     return "hugging_face" if config.family == "clip" else "hugging_face_siglip"
-
-
-def _read_json(path: Path) -> dict:
-    try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        raise OpenworldError(f"{path.parent} holds weights but no {path.name} to describe them.") from None
-    except ValueError as error:
-        raise OpenworldError(f"{path} is not JSON ({error}).") from error
 
 
 def _read_weights(path: Path, pickled: bool) -> dict[str, Tensor]:
@@ -183,6 +189,10 @@ def _read_weights(path: Path, pickled: bool) -> dict[str, Tensor]:
     try:
         return torch.load(path, map_location="cpu", weights_only=True) if pickled else load_file(path)
     except (SafetensorError, pickle.UnpicklingError, EOFError, RuntimeError) as error:
-        kind = "a weights-only PyTorch file" if pickled else "a complete safetensors file"
+        if pickled:  # what torch says would have people switch its protection off
+            raise OpenworldError(
+                f"{path} is not a weights-only PyTorch file: it holds something else than tensors, or is damaged. "
+                "Nothing of it was run; fetch it again, or take the weights as safetensors."
+            ) from error
         reason = str(error).splitlines()[0]
-        raise OpenworldError(f"{path} is not {kind} ({reason}); fetch it again.") from error
+        raise OpenworldError(f"{path} is not a complete safetensors file ({reason}); fetch it again.") from error

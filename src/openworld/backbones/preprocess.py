@@ -5,8 +5,9 @@ torchvision's Resize and CenterCrop, which CLIP's authors used: the longer side 
 rounded half to even.
 """
 
-import json
+import math
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ from PIL import Image
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld.backbones.checkpoint_config import described
 
+_LARGEST_SIDE = 2**14
 RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
@@ -37,6 +40,25 @@ class Preprocess:
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
     resample: int = RESAMPLING["bicubic"]
+
+    def __post_init__(self):
+        for name, side in (("resize", self.resize), ("crop", self.crop)):
+            if type(side) is not int or not 1 <= side <= _LARGEST_SIDE:
+                raise OpenworldError(
+                    f"{name} is {side!r}, expected a whole number of pixels from 1 to {_LARGEST_SIDE}."
+                )
+        if self.mode not in ("shortest", "squash"):
+            raise OpenworldError(f"the resize mode is {self.mode!r}; known modes: shortest, squash.")
+        if self.resample not in RESAMPLING.values():
+            known = ", ".join(f"{number} ({name})" for name, number in RESAMPLING.items())
+            raise OpenworldError(f"the resampling filter is {self.resample!r}; known: {known}.")
+        for name, values in (("mean", self.mean), ("std", self.std)):
+            if len(values) != 3 or not all(isinstance(value, Real) and math.isfinite(value) for value in values):
+                raise OpenworldError(
+                    f"{name} is {list(values)}, expected three finite numbers, for red, green and blue."
+                )
+        if min(self.std) <= 0:
+            raise OpenworldError(f"std is {list(self.std)}, expected numbers above 0: pixels are divided by them.")
 
     def __call__(self, image: Image.Image) -> Tensor:
         """A picture of any size to float32[3, crop, crop]."""
@@ -73,10 +95,10 @@ def read_preprocess(folder: Path) -> Preprocess:
     """
     path = folder / "preprocessor_config.json"
     if path.is_file():
-        return _from_hugging_face(json.loads(path.read_text()))
+        return described(path, _from_hugging_face)
     path = folder / "open_clip_config.json"
-    if path.is_file() and "preprocess_cfg" in (settings := json.loads(path.read_text())):
-        return _from_open_clip(settings["preprocess_cfg"], settings["model_cfg"]["vision_cfg"].get("image_size", 224))
+    if path.is_file() and (found := described(path, _from_open_clip)):
+        return found
     raise OpenworldError(
         f"{folder} does not say how pictures are to be prepared; add the model's preprocessor_config.json."
     )
@@ -96,7 +118,10 @@ def _from_hugging_face(settings: dict) -> Preprocess:
     return Preprocess(size["height"], size["height"], "squash", *statistics, resample)
 
 
-def _from_open_clip(settings: dict, image_size: int) -> Preprocess:
+def _from_open_clip(whole: dict) -> Preprocess | None:
+    if "preprocess_cfg" not in whole:
+        return None
+    settings, image_size = whole["preprocess_cfg"], whole["model_cfg"]["vision_cfg"].get("image_size", 224)
     mode = settings.get("resize_mode", "shortest")
     interpolation = settings.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or interpolation not in RESAMPLING:

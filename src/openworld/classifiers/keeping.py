@@ -9,6 +9,7 @@ from torch import nn
 
 from openworld._errors import OpenworldError
 from openworld._functions import FORM
+from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm
 from openworld.classifiers.architectures import ARCHITECTURES, build
@@ -139,7 +140,10 @@ def _fill(network: nn.Module, content: bytes, where: str) -> None:
     from safetensors.torch import load as from_bytes
 
     try:
-        network.load_state_dict(from_bytes(content))
+        weights = from_bytes(content)
+        # Buffers are left out: a mask may hold infinity.
+        require_finite({name: weights[name] for name, _ in network.named_parameters() if name in weights}, where)
+        network.load_state_dict(weights)
     except SafetensorError as error:
         raise OpenworldError(f"{where}: the weights are no whole safetensors file ({error}).") from error
     except RuntimeError as error:  # names that are missing or left over, shapes that differ

@@ -222,8 +222,10 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
 
     try:
         description = json.loads((folder / "learner.json").read_text(encoding="utf-8"))
-        return description, load_file(folder / "parameters.safetensors", device=device)
+        parameters = load_file(folder / "parameters.safetensors", device=device)
     except (OSError, ValueError, SafetensorError) as error:
         raise OpenworldError(
             f"{folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote, or fit it again."
         ) from error
+    require_finite(parameters, str(folder))
+    return description, parameters

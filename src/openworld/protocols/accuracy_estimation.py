@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.estimators import ESTIMATORS
@@ -116,7 +116,8 @@ class AccuracyEstimationSpec:
 
     def _require_sound(self) -> None:
         require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
-        require_at_least(0, resamples=self.resamples, **{f"seeds[{i}]": seed for i, seed in enumerate(self.seeds)})
+        require_at_least(0, resamples=self.resamples)
+        require_seeds(self.seeds)
         lists = {"seeds": self.seeds, "sources": self.sources, "labels of models": [one.label for one in self.models]}
         for name, entries in lists.items():
             if not entries:

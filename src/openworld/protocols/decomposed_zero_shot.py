@@ -13,7 +13,7 @@ from typing import Literal
 
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.datasets import templates
 from openworld.features import Features, encode, is_encoded
@@ -96,7 +96,7 @@ class DecomposedZeroShotSpec:
 
     def __post_init__(self):
         require_at_least(1, threads=self.threads, images=self.images or 1)
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         labels = [one.label for one in self.methods]
         for name, entries in {"sets": self.sets, "methods": labels, "seeds": self.seeds}.items():
             if not entries or len(set(entries)) < len(entries):

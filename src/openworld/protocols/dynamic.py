@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
@@ -98,7 +98,7 @@ class DynamicSpec:
         require_at_least(1, shots=self.shots, threads=self.threads, class_limit=self.class_limit)
         limits = {name: getattr(self, name) for name in ("image_limit", "shift_limit")}
         require_at_least(1, **{name: limit for name, limit in limits.items() if limit is not None})
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         for one in self.learners:
             if one.choose:
                 raise OpenworldError(

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
@@ -95,7 +95,7 @@ class GeneralisationSpec:
         on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
         require_at_least(1, shots=self.shots, threads=self.threads)
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         labels = [learner.label for learner in self.learners]
         for name, entries in {"labels": labels, "seeds": self.seeds}.items():
             if not entries or len(set(entries)) < len(entries):

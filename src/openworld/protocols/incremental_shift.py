@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors._plugins import origin
 from openworld.protocols._dynamic_task import DataSpec
@@ -110,7 +110,7 @@ class IncrementalShiftSpec:
         require_at_least(0, shots=self.shots or 0)
         require_at_least(3, levels=self.levels)
         object.__setattr__(self, "shots", self.shots or None)
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         labels = [one.label for one in self.models]
         for name, entries in {"seeds": self.seeds, "sources": self.sources, "models": labels}.items():
             if not entries or len(set(entries)) < len(entries):

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.features import Encoding
 from openworld.learners import Task as PublishedTask
@@ -111,7 +111,7 @@ class OpenWorldShiftSpec:
         require_at_least(1, threads=self.threads, k=self.k, pictures_in_a_cell=self.least, images=self.images or 1)
         require_at_least(1, shots=self.shots or 1)
         require_at_least(3, levels=self.levels)
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         self._require_lists()
         self._require_fresh_pool()
         object.__setattr__(self, "quantiles", PUBLISHED_QUANTILES | self.quantiles)

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 
 from openworld import datasets
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
@@ -101,7 +101,7 @@ class RecognitionSpec:
         require_at_least(int(on_views), views=self.views)
         require_at_least(1, threads=self.threads, imbalance_factor=self.imbalance_factor, resamples=self.resamples)
         require_at_least(1, **{f"shots{place}": shots for place, shots in _numbered(self.shots)})
-        require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(self.seeds)})
+        require_seeds(self.seeds)
         if not all(ratio > 0 for ratio in self.ratios):
             raise OpenworldError(f"ratios must be above 0; they are {list(self.ratios)}.")
         labels = [learner.label for learner in self.learners]

@@ -62,7 +62,9 @@ def _parse(path: Path) -> Mapping[str, Any]:
         return json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise OpenworldError(f"cannot be read ({error.strerror}); give the path of a TOML file.") from error
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise OpenworldError("lists or tables are nested too deep to be read; write it flatter.") from error
+    except ValueError as error:  # no TOML, no JSON, no UTF-8, a number of thousands of digits
         raise OpenworldError(f"not a valid {path.suffix or 'TOML'} file: {error}.") from error
 
 
