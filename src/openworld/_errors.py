@@ -1,6 +1,7 @@
 """The one exception users meet, and the nearest spelling of a mistyped name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 
 _MOST_SHOWN, _NEAREST = 60, 8
@@ -27,3 +28,20 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
     close = get_close_matches(name.casefold(), folded, n=1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
     return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {shown}.")
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """Give the errors of the system in this block the name of the file: that of a full disk knows none.
+
+    >>> with naming("runs/demo/run.json"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'runs/demo/run.json'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

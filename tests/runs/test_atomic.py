@@ -1,3 +1,4 @@
+import builtins
 import os
 
 import pytest
@@ -29,3 +30,15 @@ def test_a_failed_writing_leaves_the_old_state(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "goal"]
     assert (goal / "a").read_bytes() == b"1"
     assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def open_full(opened, path, mode):
+    return opened("/dev/full", mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(builtins, "open", lambda path, mode: open("/dev/full", mode))
+    with pytest.raises(OSError, match=r"No space left on device.*table\.parquet"):
+        write_folder(tmp_path / "unit", {"table.parquet": b"x"}, tmp_path / "scratch")
+    assert not list(tmp_path.iterdir())

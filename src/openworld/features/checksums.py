@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, naming
 
 SUFFIX = ".sha256"
 
@@ -81,7 +81,7 @@ def remove_with_checksum(path: Path) -> None:
 def write_atomically(path: Path, content: bytes) -> None:
     """Put bytes at a path whole or not at all, however many write it at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+    with naming(path), tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
         try:
             file.write(content)
             file.flush()

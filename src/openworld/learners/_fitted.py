@@ -13,6 +13,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld.backbones.layouts import require_finite
 from openworld.features import Features
 from openworld.learners._bank import Names, Subset, TextBank, require_distinct
 from openworld.learners._images import Answer, Images, shown

@@ -16,6 +16,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from openworld import __version__
+from openworld._errors import naming
 from openworld.report.data_files import csv_address
 from openworld.report.exports import export
 from openworld.report.figures import FIGURES
@@ -65,8 +66,9 @@ def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path
     """Put the text of a page where `build` says, in one step; returns its path."""
     path = Path(output) if output is not None else Path(folder) / "report.html"
     scratch = path.with_name(f".{path.name}.writing")
-    scratch.write_bytes(page.encode())
-    os.replace(scratch, path)
+    with naming(path):
+        scratch.write_bytes(page.encode())
+        os.replace(scratch, path)
     return path
 
 

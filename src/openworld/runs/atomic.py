@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from openworld._errors import naming
+
 
 def write_file(path: Path, data: bytes) -> None:
     """Put `data` at `path` in one step; whoever reads sees the old file or the new one. One writer at a time."""
@@ -65,7 +67,7 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _write_synced(path: Path, data: bytes) -> None:
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
