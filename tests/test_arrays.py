@@ -1,8 +1,8 @@
 """What counts as a number, at the door that every array passes."""
 
-from decimal import re
+import re
+from decimal import Decimal
 
-import Decimal
 import numpy as np
 import pytest
 import torch

@@ -93,6 +93,6 @@ def test_a_module_that_nobody_can_build_is_kept_but_not_made_again():
 @pytest.mark.parametrize("number", [float("nan"), float("-inf")])
 def test_weights_that_are_no_numbers_are_refused_with_their_name(of_a_function, tmp_path, number):
     with torch.no_grad():
-        of_a_function.network[1].bias[2] = number
+        of_a_function.module[1].bias[2] = number
     with pytest.raises(OpenworldError, match=r"1\.bias holds NaN or infinite"):
         load(files(of_a_function), architecture="somebodys_code:linear")

@@ -28,7 +28,8 @@ OF_LEARNERS = {
         "clip.config.joint_dimension",
     ),
     "publishes": (
-        "class Own(Ours):\n    name = 'publishes'\n    @classmethod\n    def published(cls, *asked):\n        return {}['x']",
+        "class Own(Ours):\n    name = 'publishes'\n"
+        "    @classmethod\n    def published(cls, *_):\n        return {}['x']",
         "KeyError",
     ),
     "quits": (

@@ -1,4 +1,5 @@
 import builtins
+import functools
 import os
 
 import pytest
@@ -38,7 +39,7 @@ def open_full(opened, path, mode):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(builtins, "open", lambda path, mode: open("/dev/full", mode))
+    monkeypatch.setattr(builtins, "open", functools.partial(open_full, open))
     with pytest.raises(OSError, match=r"No space left on device.*table\.parquet"):
         write_folder(tmp_path / "unit", {"table.parquet": b"x"}, tmp_path / "scratch")
     assert not list(tmp_path.iterdir())
