@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from openworld import backbones
 from openworld._errors import OpenworldError
+from openworld.backbones import BACKBONES, SHORT_NAMES
 from openworld.backbones.layouts import export_state, load_state
 
 PIXELS = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
@@ -107,7 +108,7 @@ class Hub:
         self.repository, self.cache, self.fetched, self.revision = repository, cache, set(), None
 
     def snapshot_download(self, source, *, revision=None, allow_patterns=("*",), ignore_patterns=(), local_dir=None):
-        self.revision, folder = revision, Path(local_dir or self.cache)
+        self.source, self.revision, folder = source, revision, Path(local_dir or self.cache)
         folder.mkdir(exist_ok=True)
         for file in self.repository.iterdir():
             wanted, unwanted = (
@@ -133,6 +134,18 @@ def test_the_hub_is_asked_for_the_needed_files_only(hub, clip_checkpoint):
     model = backbones.load("someone/small-clip@refs/pr/3")
     assert hub.fetched == {"config.json", "preprocessor_config.json", "tokenizer.json", "model.safetensors"}
     assert hub.revision == "refs/pr/3" and same(model, backbones.load(clip_checkpoint[0]))
+
+
+@pytest.mark.parametrize("short", SHORT_NAMES)
+def test_a_short_name_means_the_model_of_the_papers(short, hub):
+    assert SHORT_NAMES[short] in BACKBONES
+    assert backbones.load(short).name == SHORT_NAMES[short] == hub.source
+
+
+def test_a_folder_of_a_short_name_comes_first(copy_of_clip, tmp_path, monkeypatch):
+    shutil.copytree(copy_of_clip, tmp_path / "here" / "clip")
+    monkeypatch.chdir(tmp_path / "here")
+    assert backbones.load("clip").name == "clip"
 
 
 def test_pickled_weights_are_refused_then_read_when_allowed(hub, clip_checkpoint):

@@ -5,7 +5,7 @@ The cards are light; everything that needs torch is imported when first asked fo
 
 from importlib import import_module
 
-from openworld.backbones.cards import BACKBONES, BackboneCard
+from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 
 _HOMES = {
     "ImageConfig": "config",
@@ -18,7 +18,7 @@ _HOMES = {
     "load": "loading",
 }
 
-__all__ = ["BACKBONES", "BackboneCard", *_HOMES]
+__all__ = ["BACKBONES", "SHORT_NAMES", "BackboneCard", *_HOMES]
 
 
 def __getattr__(name: str):

@@ -40,3 +40,12 @@ BACKBONES: dict[str, BackboneCard] = {
         "google/siglip-base-patch16-224", 203.2, 224, "SigLIP B/16: no causal text tower, no class token"
     ),
 }
+
+SHORT_NAMES = {
+    "ViT-B/16": "openai/clip-vit-base-patch16",
+    "ViT-B/32": "openai/clip-vit-base-patch32",
+    "ViT-L/14": "openai/clip-vit-large-patch14",
+    "clip": "openai/clip-vit-base-patch16",
+    "siglip": "google/siglip-base-patch16-224",
+}
+"""What papers and people call a model -> its key in BACKBONES."""

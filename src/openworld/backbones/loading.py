@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.backbones.cards import BACKBONES
+from openworld.backbones.cards import BACKBONES, SHORT_NAMES
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.layouts import load_state
@@ -59,13 +59,15 @@ def load(
 ) -> TwoTower:
     """A frozen two-tower model in evaluation mode, with its tokenizer and preprocessing.
 
-    name: "embedded", a folder that holds a checkpoint, or a hub id such as "openai/clip-vit-base-patch16", if wanted
-    with a revision ("openai/clip-vit-base-patch16@main"). allow_pickle: also read .bin weights, with `weights_only`.
+    name: "embedded", a folder that holds a checkpoint, a short name of SHORT_NAMES such as "ViT-B/16", or a hub id such
+    as "openai/clip-vit-base-patch16", if wanted with a revision ("openai/clip-vit-base-patch16@main"). allow_pickle:
+    also read .bin weights, with `weights_only`.
     Raises OpenworldError for an unknown name (with the nearest known one), a checkpoint that is incomplete, damaged or
     not what its configuration says, and for pickled weights that were not allowed.
     """
-    folder = _folder(str(name), allow_pickle)
-    form = _weight_form(folder, allow_pickle, str(name))
+    name = str(name) if Path(name).is_dir() else SHORT_NAMES.get(str(name), str(name))
+    folder = _folder(name, allow_pickle)
+    form = _weight_form(folder, allow_pickle, name)
     config = described(folder / form.configuration, form.read_configuration)
     tokenizer, preprocess = read_tokenizer(folder, config), read_preprocess(folder)
     if preprocess.crop != config.image.image_size:
@@ -74,7 +76,7 @@ def load(
         )
     weights = _read_weights(folder / form.name, form.pickled)
     _require_of_one_model(config, weights, folder / form.name)
-    model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=str(name))
+    model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
     load_state(model, weights, _layout(form, config), str(folder / form.name))
     scale = model.log_scale.data
     model.to(device=device, dtype=dtype).requires_grad_(False).eval()

@@ -51,7 +51,6 @@ class Done:
 def carry_out(sides: Sides, asked, out) -> Done:
     """Measure everything."""
     from openworld.protocols import _shift_remarks as remarks
-    from openworld.protocols._judging_models import SHORT
     from openworld.protocols._shift_examples import examples
     from openworld.protocols._shift_found import Compared, found, table
     from openworld.protocols._shift_pictures import Reader, gather
@@ -60,7 +59,7 @@ def carry_out(sides: Sides, asked, out) -> Done:
 
     require_device(sides.device)
     reference, tests = gather(sides.reference), _gathered(sides.tests)
-    clip = backbone(SHORT.get(sides.backbone, sides.backbone), sides.device)
+    clip = backbone(sides.backbone, sides.device)
     with telling(out.quiet) as told:
         clip, decomposition = _split(sides.words, clip, [reference, *tests], asked.seed, told)
         reader = Reader(clip, sides.allow_corrupt, None, told)

@@ -184,13 +184,12 @@ def _painter(made: Made, settings, prompts):
 def _planned(asked: Asked, wanted, folder: Path | None, told):
     """The plan, by the division that the folder keeps, or by one that is measured now."""
     from openworld.protocols import synthesizing
-    from openworld.protocols._judging_models import SHORT
     from openworld.protocols._shift_pictures import Reader, gather
     from openworld.protocols._synthesis_keeping import keep_division, kept_division
     from openworld.protocols._workbench import backbone
 
     references = tuple(gather(one) for one in asked.reference)
-    clip = backbone(SHORT.get(asked.backbone, asked.backbone), asked.device)
+    clip = backbone(asked.backbone, asked.device)
     names = _names(wanted.labels, references)
     request = wanted.request(references, clip, _split(asked, names, wanted.seed))
     division = kept_division(folder, request) if folder is not None else None

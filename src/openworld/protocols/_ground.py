@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from openworld._arrays import require_at_least
+from openworld.backbones import SHORT_NAMES
 from openworld.datasets import PUBLISHED
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import Task as PublishedTask
@@ -16,13 +17,6 @@ from openworld.protocols._entries import LearnerSpec
 from openworld.runs import digest
 
 EMBEDDED = "embedded"
-ALIASES = {
-    "ViT-B/16": "openai/clip-vit-base-patch16",
-    "ViT-B/32": "openai/clip-vit-base-patch32",
-    "ViT-L/14": "openai/clip-vit-large-patch14",
-}
-"""What papers call a backbone -> its name here."""
-
 PUBLISHED_VIEWS = 8
 NAMES = {card.title: name for name, card in PUBLISHED.items()}
 """What papers call a data set -> its name here."""
@@ -65,7 +59,7 @@ class Ground:
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
-        object.__setattr__(self, "backbone", ALIASES.get(self.backbone, self.backbone))
+        object.__setattr__(self, "backbone", SHORT_NAMES.get(self.backbone, self.backbone))
 
     def settled(self, usual: Usual) -> "Ground":
         """The same with what a paper uses in place of what is left open.

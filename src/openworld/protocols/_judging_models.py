@@ -13,7 +13,6 @@ from openworld._errors import OpenworldError
 from openworld.features import encode
 from openworld.learners._bank import cosine_logits, require_distinct
 from openworld.learners._text import encode_names
-from openworld.protocols._ground import ALIASES
 from openworld.protocols._judging_layout import order_of
 from openworld.protocols._workbench import backbone
 
@@ -77,10 +76,6 @@ def spaced(name: str) -> str:
     return name.replace("_", " ").strip()
 
 
-SHORT = ALIASES | {"clip": ALIASES["ViT-B/16"], "siglip": "google/siglip-base-patch16-224"}
-"""Short names of backbones, beside those of `openworld list backbones`."""
-
-
 def is_classifier(name: str) -> bool:
     """Whether a model's name is the folder of a saved classifier."""
     return (Path(name) / classifiers.keeping.DESCRIPTION).is_file()
@@ -114,7 +109,7 @@ def find_judge(
     if classnames is None:
         raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
     require_distinct(classnames)
-    clip = backbone(SHORT.get(name, name), device)
+    clip = backbone(name, device)
     text = encode_names(clip, classnames, (template,)).cpu()
     return BackboneJudge(clip.name, clip, text, tuple(classnames), scaled)
 

@@ -20,7 +20,7 @@ from openworld.protocols import (
     incremental_shift,
 )
 from openworld.protocols._dynamic_task import DataSpec
-from openworld.protocols._ground import ALIASES, EMBEDDED, Ground, PlannedRun
+from openworld.protocols._ground import EMBEDDED, Ground, PlannedRun
 from openworld.report.published import PaperTable, published_tables
 
 PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
@@ -166,4 +166,4 @@ def _require_methods(module: ModuleType, ground: Ground) -> None:
             raise unknown_name(f"method of {module.PAPER}", name, known.values())
 
 
-__all__ = ["ALIASES", "EMBEDDED", "PAPERS", "Ground", "Plan", "PlannedRun", "find_table", "plan"]
+__all__ = ["EMBEDDED", "PAPERS", "Ground", "Plan", "PlannedRun", "find_table", "plan"]
