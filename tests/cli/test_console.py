@@ -124,3 +124,15 @@ def test_text_that_the_output_cannot_hold_is_a_sentence(tmp_path):
 def test_the_catalogue_as_json_is_not_touched_by_a_runner():
     done = CliRunner().invoke(app, ["cache", "--json"])
     assert done.exit_code == 0 and json.loads(done.output)["sets"] == []
+
+
+@pytest.mark.parametrize("arguments", [("report", "köln"), ("run", "spec.toml"), ("data", "audit", "./köln")])
+def test_a_folder_with_an_umlaut_is_refused_with_the_way_out_where_names_are_read_as_ascii(tmp_path, arguments):
+    (tmp_path / "köln" / "cat").mkdir(parents=True)
+    (tmp_path / "köln" / "cat" / "0.png").write_bytes(b"")
+    (tmp_path / "spec.toml").write_text('dataset = "./köln"\n[[learners]]\nlearner = "zero-shot"\n', encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG"))}
+    environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    program = [sys.executable, "-m", "openworld", *arguments]
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode in (1, 2) and "PYTHONUTF8=1" in done.stderr and "Error" not in done.stderr, done.stderr

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from openworld._errors import OpenworldError
 
 _state = {"debug": False}
+_UTF8 = "PYTHONUTF8=1"
 # Control characters by their pictures; what moves text about (C1, directions, separators of lines) or is no character
 # at all (half a surrogate pair, which stands for a byte that is no UTF-8) by the sign for "unknown".
 _VISIBLE = (
@@ -98,8 +99,12 @@ def one_line(name: object) -> str:
 
 
 def say_error(message: object) -> None:
-    """To standard error, plain."""
-    print(f"openworld: {visible(str(message))}", file=sys.stderr)
+    """To standard error, plain; with a word on the alphabet where names of files are not read as UTF-8."""
+    text = visible(str(message))
+    alphabet = sys.getfilesystemencoding()
+    if alphabet != "utf-8" and not text.isascii() and _UTF8 not in text:
+        text += f"\nPython reads names of files as {alphabet} here; where they have other letters, set {_UTF8}."
+    print(f"openworld: {text}", file=sys.stderr)
 
 
 def write(text: str) -> None:
