@@ -234,3 +234,9 @@ def test_class_names_of_a_folder_without_pictures_are_refused(tmp_path):
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     with pytest.raises(OpenworldError, match="holds no class folders"):
         folder.class_names(tmp_path)
+
+
+def test_a_pipe_in_place_of_the_list_of_names_is_refused_not_passed_over(pets):
+    os.mkfifo(pets / "classnames.txt")
+    with pytest.raises(OpenworldError, match="classnames.txt is no plain file"):
+        folder.load(pets, part="train")

@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import dataclass
 
 import pytest
@@ -216,3 +217,20 @@ def test_neither_a_damaged_record_nor_one_of_another_name_is_taken_over(tmp_path
     assert named.key == unit.key and not second.take_over(named, [first])
     next(first._folder(unit.key).glob("*.parquet")).write_bytes(b"")
     assert not second.take_over(unit, [first])
+
+
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "record.json", "timing.json"])
+def test_a_pipe_in_place_of_a_file_of_a_run_is_not_waited_for(tmp_path, name):
+    store, units = RunStore(tmp_path), draws(1)
+    record = execute(units, store)[0]
+    path = (record.folder if name in ("record.json", "timing.json") else tmp_path) / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    again = RunStore(tmp_path)
+    if name == "timing.json":
+        assert not again.read(units[0]).timing
+    elif name == "record.json":
+        assert "no plain file" in again.problem(units[0])
+    else:
+        with pytest.raises(OpenworldError, match=f"{name} .*no plain file"):
+            again.description() if name == "run.json" else again.records()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_plain
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
 
 Description = TypeVar("Description")
@@ -72,7 +73,7 @@ def described(path: Path, read: Callable[[dict], Description]) -> Description:
         OpenworldError: no such file, no JSON, or one that does not say what is needed in the kinds that are needed.
     """
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(read_plain(path))
     except FileNotFoundError:
         raise OpenworldError(f"{path.parent} holds weights but no {path.name} to describe them.") from None
     except (ValueError, RecursionError) as error:

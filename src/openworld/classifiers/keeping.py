@@ -9,6 +9,7 @@ from torch import nn
 
 from openworld._errors import OpenworldError
 from openworld._functions import FORM
+from openworld._plain import read_plain
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm
@@ -68,7 +69,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
 def function_of(folder: Path | str) -> str:
     """What a saved classifier says of the function that builds it; "" where none is needed."""
     try:
-        named = str(json.loads((Path(folder) / DESCRIPTION).read_bytes())["architecture"])
+        named = str(json.loads(read_plain(Path(folder) / DESCRIPTION))["architecture"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # `load` says what is wrong with it
     return named if _is_foreign(named) else ""
@@ -117,7 +118,7 @@ def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, byt
         return saved, "what was given"
     folder = Path(saved)
     try:
-        return {name: (folder / name).read_bytes() for name in (WEIGHTS, DESCRIPTION)}, str(folder)
+        return {name: read_plain(folder / name) for name in (WEIGHTS, DESCRIPTION)}, str(folder)
     except OSError as error:
         raise OpenworldError(
             f"{folder} holds no classifier ({error.strerror}: {error.filename}); give a folder with {WEIGHTS} and "

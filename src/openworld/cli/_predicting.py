@@ -8,6 +8,7 @@ from pathlib import Path
 
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
+from openworld._plain import read_plain
 from openworld.cli import console
 
 
@@ -29,7 +30,7 @@ class Saved:
     def backbone(self) -> str:
         """The name of the backbone that it was fitted on."""
         try:
-            return json.loads((self.folder / "learner.json").read_text(encoding="utf-8"))["backbone"]
+            return json.loads(read_plain(self.folder / "learner.json"))["backbone"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise OpenworldError(
                 f"{self.folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote."

@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld._plain import is_text, require_text
 from openworld.datasets._pictures import decode
-from openworld.datasets._plain import is_text, require_text
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.split_files import Rows
 

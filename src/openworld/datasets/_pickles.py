@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets._plain import require_plain
+from openworld._plain import require_plain
 
 
 def read_pickle(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from PIL import BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
 from openworld._errors import OpenworldError
-from openworld.datasets._plain import require_plain
+from openworld._plain import require_plain
 
 FORMATS = {
     ".jpg": ("JPEG", "MPO"),

@@ -12,7 +12,7 @@ from PIL import Image
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
-from openworld.datasets._plain import require_plain
+from openworld._plain import require_plain
 from openworld.datasets.image_set import ImageSet
 
 MOST_BYTES = 1 << 30

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import is_text
 from openworld.datasets._files import MISSING, first, sizes_of
 from openworld.datasets._inspection import Inspection, lookalike, missing_folder
 from openworld.datasets._pictures import decode
-from openworld.datasets._plain import is_text
 from openworld.datasets._shifted_check import check_shifted
 from openworld.datasets.class_folders import LISTING, ClassFolders
 from openworld.datasets.downloaded import find, find_root

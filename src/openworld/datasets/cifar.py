@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import require_plain
 from openworld.datasets._pickles import read_pickle
 from openworld.datasets._pixel_tables import PixelTable
-from openworld.datasets._plain import require_plain
 from openworld.datasets.published_corruptions import read_array
 
 CIFAR10_NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

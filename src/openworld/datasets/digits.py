@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import require_plain
 from openworld.datasets._pixel_tables import PixelTable, read_bytes, unpacked
-from openworld.datasets._plain import require_plain
 
 DIGITS = tuple("0123456789")
 """Class names in label order."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets._plain import require_plain
+from openworld._plain import require_plain
 from openworld.datasets.split_files import Rows
 
 PARTS = {

@@ -17,8 +17,8 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import require_plain, require_text
 from openworld.datasets._pictures import FORMATS, decode
-from openworld.datasets._plain import require_plain, require_text
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
@@ -157,6 +157,7 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
     if not folders:
         raise OpenworldError(f"{top} holds no class folders; put the pictures of each class into a folder of its own.")
     listing = root / "classnames.txt"
+    require_plain(listing)
     names = _read_listing(listing) if listing.is_file() else {name: name for name in folders}
     unnamed = [name for name in folders if name not in names]
     if unnamed:

@@ -9,8 +9,8 @@ from PIL import Image
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld._plain import require_text
 from openworld._short_repr import short_repr
-from openworld.datasets._plain import require_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld._plain import require_plain, require_text
 from openworld.datasets._pictures import FORMATS
-from openworld.datasets._plain import require_plain, require_text
 from openworld.datasets.folder import read_picture
 from openworld.datasets.image_set import ImageSet
 

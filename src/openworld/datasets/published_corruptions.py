@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import require_plain
 from openworld.datasets._pixel_tables import PixelTable
-from openworld.datasets._plain import require_plain
 from openworld.datasets.class_folders import ClassFolders, read_class_folders
 from openworld.datasets.split_files import Split
 

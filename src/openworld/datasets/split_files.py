@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets._plain import require_plain
+from openworld._plain import require_plain
 
 FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 """Part -> what split files call it."""

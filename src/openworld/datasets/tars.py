@@ -20,9 +20,9 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import require_plain
 from openworld.datasets._files import content_of, first
 from openworld.datasets._pictures import FORMATS, decode
-from openworld.datasets._plain import require_plain
 from openworld.datasets.folder import PARTS
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.split_files import read_lines, require_below
@@ -266,6 +266,8 @@ def _label(shard: Path, file, member: tarfile.TarInfo) -> str:
 def _classes(shard: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.ndarray]:
     """Class names in label order, and int64[N] labels."""
     listings = [place / "classnames.txt" for place in (shard.parent, shard.parent.parent)]
+    for path in listings:
+        require_plain(path)
     listing = next((path for path in listings if path.is_file()), None)
     if listing:
         return _listed_classes(listing, samples)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.backbones.layouts import require_finite
 from openworld.features import Features
@@ -222,7 +223,7 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
     from safetensors.torch import load_file
 
     try:
-        description = json.loads((folder / "learner.json").read_text(encoding="utf-8"))
+        description = json.loads(read_plain(folder / "learner.json"))
         parameters = load_file(folder / "parameters.safetensors", device=device)
     except (OSError, ValueError, SafetensorError) as error:
         raise OpenworldError(

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_plain
 from openworld.datasets import ImageSet
 from openworld.datasets._files import image_set
 from openworld.datasets.split_files import Rows, require_below
@@ -84,7 +85,7 @@ def _files(folder: Path) -> list[tuple[Path, int, int]]:
 def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int, int]]:
     """(path, covariate level, semantic level) of every picture of a list."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_plain(file).decode()
     except UnicodeDecodeError:
         raise OpenworldError(f"{file} is not UTF-8 text; get the list again.") from None
     for number, line in enumerate(text.splitlines(), 1):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.runs.canonical import digest, readable_json, to_json
 from openworld.runs.tables import decode_table, encode_table
@@ -62,7 +63,7 @@ class Record:
         one or by stage or by stage and name, and left out where not.
         """
         try:
-            told = json.loads((self.folder / "timing.json").read_bytes())
+            told = json.loads(read_plain(self.folder / "timing.json"))
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(told, dict):
@@ -95,7 +96,7 @@ class Record:
 
     def _checked(self, file: str) -> bytes:
         try:
-            data = (self.folder / file).read_bytes()
+            data = read_plain(self.folder / file)
         except OSError as error:
             raise OpenworldError(f"{self.folder / file} cannot be read ({error.strerror}).") from error
         if _entry(data) != self.files[file]:
@@ -123,7 +124,7 @@ def load_record(folder: Path) -> Record:
     """The record in `folder`, every file of it checked; raises OpenworldError saying what is wrong."""
     path = folder / "record.json"
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
         content = json.loads(data)
         whole = readable_json(content) == data
         seal = content.pop("seal")

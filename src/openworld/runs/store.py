@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_plain
 from openworld.runs.atomic import remove, write_file, write_folder
 from openworld.runs.canonical import canonical_json, digest, readable_json, to_json
 from openworld.runs.lock import file_lock
@@ -233,7 +234,7 @@ class RunStore:
     def _load(self, name: str) -> Any:
         """What a file of the run holds; None where there is no such file."""
         try:
-            found = json.loads((self.folder / name).read_bytes())
+            found = json.loads(read_plain(self.folder / name))
         except FileNotFoundError:
             return None
         except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.datasets._pictures import decode
 from openworld.datasets.image_set import ImageSet
@@ -101,7 +102,7 @@ class _Reader:
     def __call__(self, index: int) -> Image.Image:
         path = self.folder / self.files[index]
         try:
-            data = path.read_bytes()
+            data = read_plain(path)
         except OSError as error:
             raise OpenworldError(f"{path} cannot be read ({error}); generate the set again.") from error
         if hashlib.sha256(data).hexdigest() != self.hashes[index]:
@@ -130,6 +131,6 @@ def _manifest(folder: Path) -> dict:
 
 def _table(folder: Path) -> bytes:
     try:
-        return (folder / TABLE).read_bytes()
+        return read_plain(folder / TABLE)
     except OSError as error:
         raise OpenworldError(f"{folder / TABLE} cannot be read ({error}); generate the set again.") from error

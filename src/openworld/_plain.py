@@ -1,4 +1,4 @@
-"""What a data set may consist of: plain files, whose names are text."""
+"""What a folder that somebody else made may consist of: plain files, whose names are text."""
 
 import sys
 from pathlib import Path
@@ -16,6 +16,16 @@ def require_plain(path: Path) -> None:
     """
     if not path.is_file() and (path.exists() or path.is_symlink()):
         raise OpenworldError(f"{path} is no plain file, but {_kind(path)}; remove it, or put a file there.")
+
+
+def read_plain(path: Path) -> bytes:
+    """Return the content of a plain file.
+
+    Raises:
+        OpenworldError: no plain file. OSError where there is nothing, or it cannot be read.
+    """
+    require_plain(path)
+    return path.read_bytes()
 
 
 def is_text(name: str) -> bool:
