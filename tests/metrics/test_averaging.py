@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics import QUANTITIES, average, openworld_auc
+from openworld.metrics import QUANTITIES, average, openworld_auc, seed_interval, seed_spread
 
 
 def seeds(count=3, n_base=50, n_new=40):
@@ -67,3 +67,10 @@ def test_refuses_other_images_and_nothing():
         average([*seeds(1), *seeds(1, n_new=41)])
     with pytest.raises(OpenworldError, match="at least one"):
         average([])
+
+
+@pytest.mark.parametrize("values", [[0.3, 0.1 + 0.2, 0.3], [1.0, 1.0], [0.7 - 0.4, 0.3, 0.3]])
+def test_seeds_that_agree_but_for_rounding_have_no_interval(values):
+    found = seed_interval(values)
+    assert (found.low, found.high) == (None, None) and "no evidence" in found.reason
+    assert seed_spread(values).interval() is None

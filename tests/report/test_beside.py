@@ -278,3 +278,7 @@ def test_all_intervals_are_told_in_words():
     shown = beside("openworldauc", "8-9", [number("GMoP", "DTD", metric="HM", intervals=both)])
     assert "[40.00 60.00] over drawings (n = 100); [30.00 70.00] over seeds (n = 3)" in render_beside([shown])
     assert "printed deviation" in render_beside([shown])
+
+
+def test_seeds_that_agree_but_for_rounding_have_no_interval():
+    assert student([30.0, 10 * (0.1 + 0.2) * 10, 30.0], "seeds", "HM") == ()

@@ -39,6 +39,7 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
 
 def _pairs(pairs, names: tuple[str, str]):
     from openworld import _terminal as terminal
+    from openworld.report.comparison import significant
     from openworld.report.figures.figure import percent, signed
     from openworld.report.shifts.words import over
 
@@ -60,6 +61,9 @@ def _pairs(pairs, names: tuple[str, str]):
             difference += f" [{signed(apart.interval[0])} {signed(apart.interval[1])}]"
         cells = "–" if pair.cells is None else signed(pair.cells)
         numbers = (percent(pair.first.value), percent(pair.second.value), difference, cells)
-        sure = apart.p_value is not None and apart.p_value < 0.05
-        rows.append(terminal.styled((pair.title, *numbers, *map(moved, pair.slopes.values())), "bold" if sure else ""))
+        rows.append(
+            terminal.styled(
+                (pair.title, *numbers, *map(moved, pair.slopes.values())), "bold" if significant(apart.p_value) else ""
+            )
+        )
     return terminal.TerminalTable((terminal.name(), *map(terminal.Head, heads)), rows, told)

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.metrics.accuracy import harmonic_mean
-from openworld.metrics.estimate import NO_VARIANCE, Estimate, combine, student_quantile
+from openworld.metrics.estimate import Estimate, combine
 from openworld.metrics.openworld_auc import OpenworldAUC
+from openworld.metrics.robustness import seed_spread
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,9 @@ def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
     """
     if len(values) < 2:
         return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
-    deviation = stdev(values)
-    if deviation == 0:
-        return SeedInterval(None, None, deviation, len(values), NO_VARIANCE)
-    half = student_quantile(level, len(values) - 1) * deviation / sqrt(len(values))
-    return SeedInterval(max(0.0, fmean(values) - half), min(1.0, fmean(values) + half), deviation, len(values))
+    found = seed_spread(values)
+    low, high = found.interval(level) or (None, None)
+    return SeedInterval(low, high, found.std, len(values), found.interval_reason)
 
 
 def average(results: Sequence[OpenworldAUC]) -> SeedAverage:

@@ -21,6 +21,8 @@ from openworld._errors import OpenworldError
 from openworld.metrics._design import Design
 
 ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly
+LEVEL = 0.95  # of every confidence interval that nobody asks for otherwise
+SIGNIFICANCE = 0.05  # a p-value below this, after correction, shows a difference
 NO_VARIANCE = "no two samples (or groups) differ, and a zero variance is no evidence"
 NO_CLOSED_FORM = "no closed form is given for this number"
 

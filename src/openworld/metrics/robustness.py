@@ -48,10 +48,11 @@ class SeedSpread:
 
     @property
     def interval_reason(self) -> str | None:
-        """Why there is no interval: one seed, no number, or seeds that agree exactly, which is no evidence."""
+        """Why there is no interval: one seed, no number, or seeds that agree (but for rounding): no evidence."""
         if self.std is None:
             return self.reason
-        return "the seeds do not differ, and a zero variance is no evidence" if self.std <= ROUNDING else None
+        agree = self.std <= ROUNDING * max(1.0, abs(self.mean))
+        return "the seeds do not differ, and a zero variance is no evidence" if agree else None
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ import numpy as np
 
 from openworld.metrics import CellSums, RankedSides, rank_sides, shift_weights
 from openworld.metrics.by_cell import NOWHERE
-from openworld.metrics.estimate import Spread, share_interval, student_quantile
+from openworld.metrics.estimate import LEVEL, Spread, share_interval, student_quantile
 from openworld.protocols._incremental_outcome import Sides, places_of
 from openworld.shift import HALVES, ShiftGrid
 
 KINDS = {"all": False, "common": True}
 """Whether a curve is over all cells that are there, or over common levels alone."""
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from openworld import metrics
-from openworld.metrics.estimate import student_quantile
+from openworld.metrics import seed_spread
 from openworld.metrics.thinning import kept_share, thin
 from openworld.protocols._outcome import Table, headline, rows_of, sides
 
@@ -179,8 +179,6 @@ def _deviation(values: list[float | None]) -> float | None:
 
 def _interval(values: list[float | None]) -> list[float] | None:
     """95 % of the mean over draws, by Student's t, within [0, 1]; None where all draws are alike."""
-    deviation = _deviation(values)
-    if not deviation:
-        return None
-    half = student_quantile(0.95, len(values) - 1) * deviation / np.sqrt(len(values))
-    return [max(0.0, float(_mean(values) - half)), min(1.0, float(_mean(values) + half))]
+    spread = None if None in values else seed_spread(values)
+    ends = spread and spread.interval()
+    return [*ends] if ends else None

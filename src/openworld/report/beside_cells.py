@@ -7,7 +7,7 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from openworld.metrics import holm
-from openworld.report.comparison import LEVEL
+from openworld.report.comparison import significant
 from openworld.report.measured import Measured
 from openworld.report.published import AVERAGE, AVERAGED, METRICS, PaperTable, PublishedNumber
 
@@ -49,7 +49,7 @@ class Pair:
         """Higher or lower than printed, or not shown to differ; empty where it is not tested."""
         if self.p is None:
             return ""
-        if self.p >= LEVEL:
+        if not significant(self.p):
             return f"does not differ at n = {len(self.ours.per_seed)} seeds"
         return "higher than printed" if self.difference > 0 else "lower than printed"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from openworld.metrics import holm
 from openworld.report.beside_cells import summary
-from openworld.report.comparison import LEVEL
+from openworld.report.comparison import significant
 from openworld.report.measured import Measured
 from openworld.report.published import METRICS, PaperTable, PublishedNumber
 
@@ -50,7 +50,7 @@ class Agreement:
     @property
     def related(self) -> bool:
         """Whether the two orders are shown to have to do with one another."""
-        return self.p is not None and self.p < LEVEL
+        return significant(self.p)
 
     @property
     def _told(self) -> str:

@@ -12,9 +12,15 @@ from itertools import combinations
 import numpy as np
 
 from openworld.metrics import SeedAverage, average, holm, paired_test
+from openworld.metrics.estimate import SIGNIFICANCE
 from openworld.report.outcome import Outcome
 
-LEVEL = 0.05
+HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
+
+
+def significant(p: float | None) -> bool:
+    """Whether a p-value, after its correction, shows a difference; never where nothing was tested."""
+    return p is not None and p < SIGNIFICANCE
 
 
 @dataclass(frozen=True)
@@ -32,13 +38,13 @@ class Comparison:
 
     @property
     def better(self) -> bool:
-        """Whether `learner` is shown to be better at LEVEL."""
-        return self.p is not None and self.p < LEVEL and self.difference > 0
+        """Whether `learner` is shown to be better."""
+        return significant(self.p) and self.difference > 0
 
     @property
     def worse(self) -> bool:
-        """Whether `learner` is shown to be worse at LEVEL."""
-        return self.p is not None and self.p < LEVEL and self.difference < 0
+        """Whether `learner` is shown to be worse."""
+        return significant(self.p) and self.difference < 0
 
     @property
     def differs(self) -> bool:

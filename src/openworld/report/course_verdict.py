@@ -6,7 +6,7 @@ this rests on.
 
 from collections.abc import Sequence
 
-from openworld.report.comparison import LEVEL, Comparison
+from openworld.report.comparison import HOLM, Comparison
 from openworld.report.course_numbers import ScenarioTable
 from openworld.report.course_tables import RobustnessTable, interval_of, of_course
 from openworld.report.courses import SCENARIOS, CourseTable
@@ -109,8 +109,8 @@ def _evidence(shown: Sequence[RobustnessTable], means: Sequence[ScenarioTable]) 
     within = " within each course" if len(shown) > 1 else ""
     return (
         f"{every} rests on views of up to {pictures} pictures, in {groups} groups that are taken or left together, and "
-        f"on {told}; the tests compare the same pictures, given {given}, and are corrected{within} (Holm, "
-        f"{100 * LEVEL:.0f}\u00a0%){ranks}."
+        f"on {told}; the tests compare the same pictures, given {given}, and are corrected{within} ({HOLM})"
+        f"{ranks}."
     )
 
 

@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import sqrt
+from math import inf
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 
-from openworld.metrics.estimate import student_quantile
+from openworld.metrics import seed_spread
+from openworld.metrics.estimate import LEVEL
 from openworld.report.courses import CourseTable, load_courses
 from openworld.report.estimates.run import EstimateRun, load_estimates
 from openworld.report.outcome import Outcome, load
 from openworld.report.published import AVERAGE, METRICS
 from openworld.runs import RunStore
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -133,20 +132,16 @@ def mean(values: Sequence[float | None]) -> float | None:
 def student(values: Sequence[float | None], over: str, metric: str) -> tuple[Interval, ...]:
     """Student's t interval of a mean, cut at the ends of what the metric can be.
 
-    None where a value is missing, there are fewer than two, or all are equal.
+    None, as an empty tuple, where a value is missing, there are fewer than two, or all are equal but for rounding.
 
     >>> [(round(one.low, 2), round(one.high, 2), one.n) for one in student([1.0, 2.0, 3.0], "seeds", "HM")]
     [(0.0, 4.48, 3)]
     """
-    if len(values) < 2 or any(value is None for value in values):
+    if any(value is None for value in values):
         return ()
-    deviation, (low, high) = stdev(values), METRICS[metric].bounds
-    if deviation <= 1e-12 * max(1.0, *map(abs, values)):
-        return ()
-    half = student_quantile(LEVEL, len(values) - 1) * deviation / sqrt(len(values))
-    ends = fmean(values) - half, fmean(values) + half
-    cut = ends[0] if low is None else max(low, ends[0]), ends[1] if high is None else min(high, ends[1])
-    return (Interval(*cut, over, len(values)),)
+    low, high = METRICS[metric].bounds
+    ends = seed_spread(values, (-inf if low is None else low, inf if high is None else high)).interval(LEVEL)
+    return (Interval(*ends, over, len(values)),) if ends else ()
 
 
 def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", dataset: str = AVERAGE) -> Measured:

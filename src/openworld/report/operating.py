@@ -7,12 +7,11 @@ the same test pictures; their intervals are over images (clustered by group, ove
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import fmean, stdev
+from statistics import fmean
 
 import numpy as np
 
-from openworld.metrics import Accuracy, Costs, OperatingPoint, operating_point
-from openworld.metrics.estimate import student_quantile
+from openworld.metrics import Accuracy, Costs, OperatingPoint, operating_point, seed_spread
 from openworld.report.outcome import Outcome
 from openworld.report.summary import Interval, Row, Table
 
@@ -66,10 +65,7 @@ class RunAt:
     def over_seeds(self, name: str) -> Interval | None:
         """95 % Student's t over the seeds of one of RATES, within [0, 1]; None below two seeds that differ."""
         values = [point["test"][name]["value"] for point in self.points if point["test"] is not None]
-        if self.joined is None or None in values or len(values) < 2 or stdev(values) == 0:
-            return None
-        half = student_quantile(0.95, len(values) - 1) * stdev(values) / len(values) ** 0.5
-        return max(0.0, fmean(values) - half), min(1.0, fmean(values) + half)
+        return None if self.joined is None or None in values else seed_spread(values).interval()
 
     def reached(self, name: str) -> float | None:
         """miss_rate, hit_rate or cost on the validation pictures, the mean over the seeds."""

@@ -7,7 +7,7 @@ what this rests on. One setting is told by its tests, several by counts of them,
 from collections.abc import Sequence
 from dataclasses import replace
 
-from openworld.report.comparison import LEVEL, Comparison
+from openworld.report.comparison import HOLM, Comparison
 from openworld.report.figures.figure import signed
 from openworld.report.figures.points_lost import LOSSES
 from openworld.report.summary import Row, Summary, Table
@@ -110,7 +110,7 @@ def _evidence(table: Table) -> str:
 
 
 def _corrected(pairs: int) -> str:
-    return f", and are corrected for {pairs} pairs of learners (Holm, {100 * LEVEL:.0f}\u00a0%)" if pairs > 1 else ""
+    return f", and are corrected for {pairs} pairs of learners ({HOLM})" if pairs > 1 else ""
 
 
 def _first_in_seeds(table: Table) -> str:
@@ -211,7 +211,7 @@ def evidence_of_many(summary: Summary) -> str:
     noun = "seed" if seeds == "1" else "seeds"
     return (
         f"Each setting rests on {images} images{of_groups} and on {seeds} {noun}; the tests compare the same "
-        f"images{clustered} given the {noun}, and are corrected within each setting (Holm, {100 * LEVEL:.0f}\u00a0%)."
+        f"images{clustered} given the {noun}, and are corrected within each setting ({HOLM})."
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from openworld.report.comparison import LEVEL, Comparison
+from openworld.report.comparison import HOLM, Comparison
 from openworld.report.estimates.numbers import AVERAGE, ErrorTable
 from openworld.report.estimates.run import EstimateRun
 from openworld.report.estimates.words import counts, drawn
@@ -93,7 +93,7 @@ def _evidence(table: ErrorTable) -> str:
     if not table.chance.freedom():
         return f"{told}; a single shift and training leave no interval and no test."
     return (
-        f"{told}. Intervals and paired tests draw {drawn(table)} anew (p after Holm, {100 * LEVEL:.0f}\u00a0%); the "
+        f"{told}. Intervals and paired tests draw {drawn(table)} anew (p after {HOLM}); the "
         "best was chosen on the conditions it is tested on, which flatters it."
     )
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld.metrics import SeedAverage, average, holm, openworld_auc, paired_test
-from openworld.report.comparison import LEVEL
+from openworld.report.comparison import significant
 from openworld.report.open_world_shifts.run import OpenWorldShiftRun
 from openworld.runs import Record
 
@@ -29,7 +29,7 @@ class Test:
     @property
     def sign(self) -> int:
         """1 where it is shown to be better, -1 where it is shown to be worse, else 0."""
-        return 0 if self.p is None or self.p >= LEVEL else int(np.sign(self.difference))
+        return int(np.sign(self.difference)) if significant(self.p) else 0
 
 
 class Levels:

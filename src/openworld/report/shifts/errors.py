@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
+from openworld.metrics.estimate import LEVEL, ROUNDING, Spread, student_quantile
 
-LEVEL = 0.95
 ANY = (-np.inf, np.inf)
 UNKNOWN = Spread(None, None)
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from openworld.metrics import Estimate, auroc, holm, paired_test
 from openworld.metrics.estimate import Spread, combine
-from openworld.report.shifts.errors import LEVEL, UNKNOWN, Number, averaged, joint_spread
+from openworld.report.comparison import significant
+from openworld.report.shifts.errors import UNKNOWN, Number, averaged, joint_spread
 from openworld.report.shifts.numbers import ranked
 from openworld.report.shifts.run import Judged, ShiftRun
 from openworld.runs import Record
@@ -33,7 +34,7 @@ class Lead:
     @property
     def shown(self) -> bool:
         """Whether the best is shown to be above the next."""
-        return self.ahead.p_value is not None and self.ahead.p_value < 1 - LEVEL
+        return significant(self.ahead.p_value)
 
 
 def lead(run: ShiftRun) -> Lead | None:

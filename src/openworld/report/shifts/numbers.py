@@ -15,7 +15,8 @@ import numpy as np
 
 from openworld.metrics import ShiftTrend, holm, shift_trend
 from openworld.metrics.estimate import ROUNDING, Spread
-from openworld.report.shifts.errors import LEVEL, UNKNOWN, Number, averaged, joint_spread, off_by
+from openworld.report.comparison import significant
+from openworld.report.shifts.errors import UNKNOWN, Number, averaged, joint_spread, off_by
 from openworld.report.shifts.run import Cells, Judged, ShiftRun
 
 CHANCE = 0.5
@@ -71,8 +72,7 @@ def slope(cells: Cells, judged: Judged, axis: str, metric: str = "auroc", *, com
 def shown(slopes: Sequence[Slope]) -> list[int]:
     """1 or -1 for slopes that are shown to rise or fall, Holm's correction over all of them counted; else 0."""
     corrected = holm([one.slope.p_value for one in slopes])
-    sure = (p_value is not None and p_value < 1 - LEVEL for p_value in corrected)
-    return [int(np.sign(one.slope.value)) if told else 0 for one, told in zip(slopes, sure, strict=True)]
+    return [int(np.sign(one.slope.value)) if significant(p) else 0 for one, p in zip(slopes, corrected, strict=True)]
 
 
 def bands(cells: Cells, judged: Judged, axis: str, *, common: bool = False) -> tuple[np.ndarray, np.ndarray]:
