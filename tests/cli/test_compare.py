@@ -52,3 +52,25 @@ def test_json(runs):
 def test_wrong_use_is_a_sentence(runs, arguments, sentence):
     done = openworld("compare", runs / arguments[0], runs / arguments[1], *arguments[2:])
     assert done.exit_code == 2 and sentence in done.output
+
+
+@pytest.mark.parametrize(("form", "begins"), [("csv", "setting,learner"), ("json", "{"), ("text", "learner")])
+def test_a_table_is_written_where_output_says(runs, tmp_path, form, begins):
+    done = openworld("report", runs / "old", "--table", form, "--output", tmp_path / "table")
+    assert done.exit_code == 0 and str(tmp_path / "table") in done.output
+    printed = openworld("report", runs / "old", "--table", form).output
+    assert (tmp_path / "table").read_text(encoding="utf-8") == printed and printed.startswith(begins)
+
+
+def test_models_on_partly_different_images_are_compared_on_those_that_they_share(tmp_path):
+    generator = np.random.default_rng(0)
+    columns = {name: [] for name in ("side", "score", "correct", "id", "model")}
+    for model, ids in (("one", range(200)), ("other", [*range(50, 200), *range(300, 310)])):
+        for image in ids:
+            new = image % 2
+            noise = (0.2 if model == "one" else 2.0) * generator.standard_normal()
+            for name, value in zip(columns, ("new" if new else "base", noise - new, True, image, model), strict=True):
+                columns[name].append(value)
+    np.savez(tmp_path / "both.npz", **{name: np.array(values) for name, values in columns.items()})
+    done = openworld("score", tmp_path / "both.npz")
+    assert done.exit_code == 0 and "on 150 shared images" in done.output.replace("\n", " "), done.output

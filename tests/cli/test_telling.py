@@ -2,7 +2,8 @@
 
 import pytest
 
-from openworld.cli._telling import TOLD_BY, comparing, telling, telling_of
+from openworld import OpenworldError
+from openworld.cli._telling import TOLD_BY, comparing, report_run, telling, telling_of
 from openworld.protocols import PROTOCOLS
 from openworld.runs import RunStore
 
@@ -30,8 +31,38 @@ def test_a_run_of_no_known_protocol_is_told_of_as_recognition(protocol, tmp_path
 
 
 def test_two_runs_are_compared_by_their_protocol_if_it_can(tmp_path):
-    names = ("incremental-shift", "recognition", "generalisation", "dynamic")
-    shifted, recognised, generalised, dynamic = (run_of(tmp_path / name, name) for name in names)
+    names = ("incremental-shift", "recognition", "generalisation")
+    shifted, recognised, generalised = (run_of(tmp_path / name, name) for name in names)
+    scored = run_of(tmp_path / "scored", None)
     assert comparing(shifted, shifted) is telling("incremental-shift")
-    for pair in ((shifted, recognised), (recognised, generalised), (dynamic, dynamic)):
-        assert comparing(*pair) is telling("recognition")
+    assert comparing(generalised, generalised) is telling("generalisation")
+    for pair in ((recognised, recognised), (recognised, scored), (scored, generalised)):
+        assert hasattr(comparing(*pair), "compare")
+
+
+@pytest.mark.parametrize("protocol", [name for name in TOLD_BY if not hasattr(telling(name), "compare")])
+def test_runs_that_cannot_be_compared_are_told_so_with_what_can(protocol, tmp_path):
+    one, other = run_of(tmp_path / "one", protocol), run_of(tmp_path / "other", protocol)
+    with pytest.raises(OpenworldError) as refused:
+        comparing(one, other)
+    assert all(word in str(refused.value) for word in (protocol, "recognition", "incremental-shift", "--table csv"))
+
+
+def test_runs_of_two_protocols_are_refused_with_both_names(tmp_path):
+    shifted, dynamic = run_of(tmp_path / "one", "incremental-shift"), run_of(tmp_path / "other", "dynamic")
+    with pytest.raises(OpenworldError, match="incremental-shift and .* dynamic"):
+        comparing(shifted, dynamic)
+
+
+@pytest.mark.parametrize("protocol", TOLD_BY)
+def test_every_run_has_its_tables_as_text_csv_json_markdown_and_latex(protocol):
+    told = telling(protocol)
+    assert {"text", "csv", "json", "markdown", "latex"} <= {*told.TABLES, *told.FORMS}
+
+
+@pytest.mark.parametrize("protocol", TOLD_BY)
+def test_another_form_is_refused_with_all_that_there_are(protocol, tmp_path):
+    told = telling(protocol)
+    with pytest.raises(OpenworldError) as refused:
+        report_run(run_of(tmp_path, protocol), None, "excel", None)
+    assert all(form in str(refused.value) for form in (*told.TABLES, *told.FORMS))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from openworld import metrics
@@ -50,3 +51,32 @@ def test_a_learner_and_its_copy_do_not_differ_and_get_no_p_from_a_zero_error(sma
     outcomes = small_summary.tables[0].rows[0].outcomes
     (test,) = compare_all({"a": outcomes, "b": outcomes}).values()
     assert test.difference == 0 and test.p is None and not test.differs
+
+
+def part_of(outcomes, keep):
+    return [one.only(np.unique(one.ids)[keep]) for one in outcomes]
+
+
+def test_learners_on_other_images_are_tested_on_those_that_they_share(small_summary):
+    rows = {row.learner: row.outcomes for row in small_summary.tables[0].rows}
+    first, second = part_of(rows["CoOp"], slice(0, 150)), part_of(rows["GMoP"], slice(20, None))
+    ((_, found),) = compare_all({"CoOp": first, "GMoP": second}).items()
+    shared = [part_of(rows[name], slice(20, 150)) for name in ("CoOp", "GMoP")]
+    alone = metrics.paired_test(*(metrics.average([one.result for one in group]) for group in shared))
+    assert found.shared == 130 and (found.difference, found.p) == pytest.approx((alone.difference, alone.p_value))
+    assert "on 130 shared images" in found.words
+
+
+def test_learners_that_share_no_image_are_not_tested(small_summary):
+    rows = {row.learner: row.outcomes for row in small_summary.tables[0].rows}
+    first, second = part_of(rows["CoOp"], slice(0, 50)), part_of(rows["GMoP"], slice(50, None))
+    (found,) = compare_all({"CoOp": first, "GMoP": second}).values()
+    assert found.p is None and "share none" in found.reason
+
+
+def test_a_part_of_an_outcome_keeps_its_weights(small_summary):
+    (whole, *_) = small_summary.tables[0].rows[1].outcomes
+    heavy = replace(whole, weights=(np.arange(whole.is_base.sum()) + 1.0, None))
+    part = heavy.only(np.unique(whole.ids)[::-2][::-1])
+    kept = np.isin(np.asarray(whole.images["id"])[whole.is_base], part.ids)
+    assert part.weights[0].tolist() == heavy.weights[0][kept].tolist() and part.weights[1] is None

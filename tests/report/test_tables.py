@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -79,3 +80,11 @@ def test_signs_of_the_form_are_escaped_in_names(summary_of, form):
 def test_another_form_is_refused_with_the_nearest(small_summary):
     with pytest.raises(OpenworldError, match="did you mean 'latex'"):
         report.export(small_summary, "latx")
+
+
+@pytest.mark.parametrize("name", ["", None])
+def test_groups_without_a_name_are_said_to_cluster(small_run, name):
+    outcomes = report.load(small_run).outcomes
+    unnamed = [replace(one, metrics={**one.metrics, "group_name": name}) for one in outcomes]
+    (table,) = report.summarise(unnamed).tables
+    assert "clustered by group (n = 24)" in printed(table)

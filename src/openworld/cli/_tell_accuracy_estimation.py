@@ -1,6 +1,9 @@
 """What the command line says of accuracies estimated without labels: errors, and who lies nearest to the truth."""
 
 from openworld import report
+from openworld.report.estimates.exports import FORMS
+
+__all__ = ["FORMS", "MORE", "TABLES", "build", "export", "load", "say"]
 
 MORE = "Lines by methods: openworld report {folder} --table markdown"
 

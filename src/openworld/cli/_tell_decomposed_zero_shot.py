@@ -7,6 +7,9 @@ from openworld.report.decomposed import (
     load_decomposed,
     terminal_decomposed,
 )
+from openworld.report.decomposed.tables import FORMS
+
+__all__ = ["FORMS", "MORE", "TABLES", "build", "export", "load", "say"]
 
 MORE = "As text: openworld report {folder} --table markdown"
 

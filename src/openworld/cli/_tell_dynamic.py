@@ -1,21 +1,21 @@
 """What the command line says of dynamic scenarios: a table per course, of many courses one per scenario."""
 
-from pathlib import Path
-
 from openworld import report
 
 MORE = "As text: openworld report {folder} --table markdown"
 
-load, export = report.load_courses, report.export_courses
+FORMS = report.COURSE_FORMS
+load, build = report.load_course_run, report.build_courses
 
 
-def build(folder: Path, *, output: Path | None = None, run=None) -> Path:
-    """The page; it tells more than tables, so `run` spares nothing."""
-    return report.build_courses(folder, output=output)
+def export(run, form: str) -> str:
+    """The tables of all courses."""
+    return report.export_courses(run.tables, form)
 
 
-def say(tables, out) -> None:
+def say(run, out) -> None:
     """A table per course; of many courses one per scenario, with the means over its courses."""
+    tables = run.tables
     many = len(tables) > report.MANY
     for table in report.scenario_tables(tables) if many else tables:
         title = table.title if many else table.key.title

@@ -2,18 +2,18 @@
 
 from openworld import report
 from openworld.cli import _tell_recognition as recognition
-from openworld.cli._tell_recognition import TABLES, build, compare, export, load
+from openworld.cli._tell_recognition import FORMS, TABLES, build, compare, export, load
 
-__all__ = ["MORE", "TABLES", "build", "compare", "export", "load", "say"]
+__all__ = ["FORMS", "MORE", "TABLES", "build", "compare", "export", "load", "say"]
 
 MORE = "Target by target: openworld report {folder} --table text"
 
 
-def say(summary, out) -> None:
+def say(run, out) -> None:
     """A table per kind of target; target by target where learners lack some."""
-    reached = report.reaches(summary)
+    reached = report.reaches(run.summary)
     for reach in reached:
         out.print(f"\nOpenworldAUC in {reach.heading}", style="bold", markup=False)
         out.print(report.terminal_reach(reach))
     if not reached:
-        recognition.say(summary, out)
+        recognition.say(run, out)

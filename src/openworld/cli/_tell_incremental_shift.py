@@ -4,6 +4,9 @@ from pathlib import Path
 
 from openworld import report
 from openworld.cli import console
+from openworld.report.shifts.exports import FORMS
+
+__all__ = ["FORMS", "MORE", "TABLES", "build", "compare", "export", "load", "say"]
 
 MORE = "Cell by cell: openworld report {folder} --table markdown"
 
@@ -23,16 +26,19 @@ TABLES = {"text": say}
 
 
 def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
-    """Detectors of two runs of one pool side by side; always their AUROC, whatever `of` is."""
-    import json
+    """Detectors of two runs of one pool side by side, by their AUROC."""
     from dataclasses import asdict
 
+    from openworld._errors import OpenworldError
+    from openworld.report.data_files import json_text
     from openworld.report.shifts.pairing import compare_shifts
 
+    if of not in ("", "auroc"):
+        raise OpenworldError(f"runs of incremental shift are compared in auroc alone, and --of asks for {of!r}.")
     names = str(first), str(second)
     pairs = compare_shifts(load(first), load(second), names)
     if as_json:
-        console.write(json.dumps([asdict(pair) for pair in pairs], indent=1))
+        console.write(json_text({"of": "auroc", "pairs": [asdict(pair) for pair in pairs]}))
         return
     out.print(_pairs(pairs, names))
 

@@ -2,6 +2,9 @@
 
 from openworld import report
 from openworld.report.open_world_shifts import Levels, open_world_shift_verdict, terminal_open_world_shifts
+from openworld.report.open_world_shifts.exports import FORMS
+
+__all__ = ["FORMS", "MORE", "TABLES", "build", "export", "load", "say"]
 
 MORE = "Cell by cell: openworld report {folder} --table cells"
 

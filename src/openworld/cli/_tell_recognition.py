@@ -9,20 +9,13 @@ from openworld.cli import console
 MORE = "Again with your own data: openworld run --help"
 
 
-def load(folder: Path):
-    """A `Summary` of the run."""
-    return report.summarise(report.load(folder).outcomes)
+load, build = report.load, report.build
 
 
-def build(folder: Path, *, output: Path | None = None, run=None) -> Path:
-    """The page; it tells more than a summary, so `run` spares nothing."""
-    return report.build(folder, output=output)
-
-
-def say(summary, out) -> None:
+def say(run, out) -> None:
     """Every table with where the points of its best learner go; headed by its title where there are several."""
-    for table in summary.tables:
-        if len(summary.tables) > 1:
+    for table in run.summary.tables:
+        if len(run.summary.tables) > 1:
             out.print(f"\n{table.title}", style="bold", markup=False)
         say_table(table, [table.best], out)
         say_operating(table, out)
@@ -48,9 +41,9 @@ def say_operating(table, out) -> None:
         out.print(why_none(found) if best is None else sentence(best), markup=False)
 
 
-def say_mixtures(summary, out) -> None:
+def say_mixtures(run, out) -> None:
     """Learners with one half of the classes shrunk."""
-    for table, drawn in zip(summary.tables, _mixtures(summary), strict=True):
+    for table, drawn in zip(run.summary.tables, _mixtures(run.summary), strict=True):
         out.print(f"\n{table.title}", style="bold", markup=False)
         out.print(drawn)
 
@@ -58,32 +51,35 @@ def say_mixtures(summary, out) -> None:
 TABLES = {"text": say, "mixtures": say_mixtures}
 
 
-def export(summary, form: str) -> str:
+FORMS = (*report.FORMS, "mixtures-csv")
+
+
+def export(run, form: str) -> str:
     """The tables, or with "mixtures-csv" those of other mixes."""
     from openworld.report.mix_tables import mixes_csv
 
     if form != "mixtures-csv":
-        return report.export(summary, form)
-    _mixtures(summary)
-    return mixes_csv(summary.tables)
+        return report.export(run.summary, form)
+    _mixtures(run.summary)
+    return mixes_csv(run.summary.tables)
 
 
 def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
     """Learners of two runs, paired picture by picture."""
-    import json
     from dataclasses import asdict
 
     from openworld.report.asked import asked_differently
+    from openworld.report.data_files import json_text
     from openworld.report.pairing import compare_runs
 
     names = str(first), str(second)
     runs = report.load(first), report.load(second)
-    found = compare_runs(runs[0].outcomes, runs[1].outcomes, of, names)
+    found = compare_runs(runs[0].outcomes, runs[1].outcomes, of or "openworld_auc", names)
     known = {field for field, _, _ in found.changed} | {"dataset"}
     asked = [one for one in asked_differently(*runs) if one[0] not in known]
     if as_json:
         rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
-        console.write(json.dumps(asdict(found) | {"pairs": rows, "asked_differently": asked}, indent=1))
+        console.write(json_text(asdict(found) | {"pairs": rows, "asked_differently": asked}))
         return
     for field, before, after in [*found.changed, *asked]:
         out.print(f"{field.replace('_', ' ')}: {before} → {after}", markup=False)

@@ -3,20 +3,25 @@
 A file of this kind holds
 
     load(folder)                           the run, its records verified
-    build(folder, output=None, run=None)   the page; returns its path; a run that is loaded may be read no second time
+    build(folder, output=None, run=None)   the page; returns its path; a run that is loaded is read no second time
     say(run, out)                          what a terminal shows after a run
     TABLES                                 by form a function of (run, out): what `openworld report --table` shows
-    export(run, form)                      every other form, as text
+    FORMS, export(run, form)               every other form, as text
     MORE                                   where else to look, with {folder} in the place of the run's
 
-and, where two runs can be compared, `compare(first, second, of, out, as_json=...)`.
+and, where two runs can be compared, `compare(first, second, of, out, as_json=...)`, with `of` empty where nobody asked.
 """
 
+import io
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
+from openworld.report import protocol_of
+from openworld.report.verdict import listed
+from openworld.runs.atomic import write_file
 
 TOLD_BY = {
     "recognition": "_tell_recognition",
@@ -36,16 +41,35 @@ def telling(protocol: str) -> ModuleType:
 
 def telling_of(folder: Path) -> ModuleType:
     """What tells of the run in a folder; of a run of no known protocol recognition, which says what it misses."""
-    from openworld.report import protocol_of
-
     protocol = protocol_of(folder)
     return telling(protocol if protocol in TOLD_BY else "recognition")
 
 
 def comparing(first: Path, second: Path) -> ModuleType:
-    """What compares two runs: that of their protocol, if it is one and can; else recognition."""
-    one = telling_of(first)
-    return one if hasattr(one, "compare") and telling_of(second) is one else telling("recognition")
+    """What compares two runs.
+
+    Raises:
+        OpenworldError: runs of two protocols, or of one whose runs are not compared; it says what to do instead.
+    """
+    told = [telling_of(folder) for folder in (first, second)]
+    known = [one for one in told if hasattr(one, "compare")]
+    if len(known) == 2 and known[0].compare is known[1].compare:
+        return known[0]
+    names = [_protocol(folder) for folder in (first, second)]
+    if len(set(names)) > 1:
+        raise OpenworldError(
+            f"{first} holds a run of {names[0]} and {second} one of {names[1]}; compare two runs of one protocol."
+        )
+    able = [name for name in TOLD_BY if hasattr(telling(name), "compare")]
+    raise OpenworldError(
+        f"two runs of {names[0]} are not compared, only runs of {listed(able)} and predictions that were scored. What "
+        f"is asked for in one spec is tested within its run; or set the numbers side by side: openworld report RUN "
+        "--table csv."
+    )
+
+
+def _protocol(folder: Path) -> str:
+    return protocol_of(folder) or "recognition"
 
 
 def say_run(protocol: str, folder: Path, out, *, as_json: bool) -> None:
@@ -61,13 +85,27 @@ def say_run(protocol: str, folder: Path, out, *, as_json: bool) -> None:
 
 
 def report_run(folder: Path, output: Path | None, form: str, out) -> None:
-    """The page of a finished run made again; or with a form its tables instead."""
+    """The page of a finished run made again; or with a form its tables instead, in a file where `output` names one."""
     told = telling_of(folder)
     if not form:
         console.write(f"Report: {told.build(folder, output=output)}")
         return
+    if form not in (*told.TABLES, *told.FORMS):
+        raise unknown_name(f"table form of a run of {_protocol(folder)}", form, (*told.TABLES, *told.FORMS))
     run = told.load(folder)
-    if form in told.TABLES:
+    if output is not None:
+        write_file(output, _text(told, run, form).encode())
+        console.write(f"Table: {output}")
+    elif form in told.TABLES:
         told.TABLES[form](run, out)
-        return
-    console.write(told.export(run, form))
+    else:
+        console.write(told.export(run, form))
+
+
+def _text(told: ModuleType, run, form: str) -> str:
+    """What a form shows, as the text of a file."""
+    if form not in told.TABLES:
+        return told.export(run, form)
+    shown = console.output(file=io.StringIO())
+    told.TABLES[form](run, shown)
+    return shown.file.getvalue()

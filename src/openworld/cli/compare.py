@@ -10,8 +10,12 @@ def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run.")],
     second: Annotated[Path, typer.Argument(help="Folder of another run on the same test pictures.")],
     of: Annotated[
-        str, typer.Option(help="What to compare: openworld_auc, auroc, base_accuracy, new_accuracy, harmonic_mean, ...")
-    ] = "openworld_auc",
+        str,
+        typer.Option(
+            help="What to compare: openworld_auc (default), auroc, base_accuracy, new_accuracy, harmonic_mean, ...; "
+            "runs of incremental shift: auroc."
+        ),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:
     """Compare two runs record by record, and say for each learner whether it got better.
@@ -22,7 +26,9 @@ def compare(
     Every row is a paired test on the same test pictures, corrected over the table (Holm). Runs on other pictures are
     refused: their difference would be one of pictures too.
 
-    Two runs of incremental shift on one pool are set side by side, detector by detector; there is no test then.
+    Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of incremental
+    shift on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm).
+    Learners, methods and estimators of the other protocols are tested within one run.
     """
     from openworld.cli import console
     from openworld.cli._telling import comparing

@@ -8,9 +8,11 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import IO
 
 from openworld._errors import OpenworldError
 
+PIPED = 160  # columns of a table where nothing says how wide the output is
 _state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"
 # Control characters by their pictures; what moves text about (C1, directions, separators of lines) or is no character
@@ -132,13 +134,14 @@ def sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {first}\nopenworld --debug COMMAND shows where."
 
 
-def output(quiet: bool = False):
-    """Console of results, on standard output; silent when `quiet`."""
+def output(quiet: bool = False, file: IO[str] | None = None):
+    """Console of results, on standard output or in a file; silent when `quiet`."""
     from rich.console import Console
 
+    piped = file is not None or not sys.stdout.isatty()
     # A pipe has no width of its own; tables in a log are worth more whole than wrapped at 80 columns.
-    width = None if sys.stdout.isatty() else 160
-    console = Console(highlight=False, quiet=quiet, width=width, soft_wrap=not sys.stdout.isatty())
+    width = PIPED if piped else None
+    console = Console(highlight=False, quiet=quiet, width=width, soft_wrap=piped, file=file)
     console.push_render_hook(_visible_hook())
     return console
 

@@ -9,14 +9,16 @@ import typer
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run (it holds run.json).")],
     output: Annotated[
-        Path | None, typer.Option(help="Where to write the page; default report.html in the folder.")
+        Path | None,
+        typer.Option(help="Where to write the page (default report.html in the folder), or the tables of --table."),
     ] = None,
     table: Annotated[
         str,
         typer.Option(
-            help="Print the tables instead, as: text, csv, markdown, latex or json; mixtures or mixtures-csv: with one "
-            "half of the classes shrunk; estimates: every accuracy that was estimated without labels, as CSV; "
-            "cells: every cell of measured shift, as CSV."
+            help="Print the tables instead, as: text, csv, markdown, latex or json. Recognition also: mixtures or "
+            "mixtures-csv, with one half of the classes shrunk. Accuracy estimation and open-world-by-shift also: "
+            "estimates, every accuracy that was estimated without labels, as CSV. Incremental shift and "
+            "open-world-by-shift also: cells, every cell of measured shift, as CSV."
         ),
     ] = "",
 ) -> None:

@@ -42,13 +42,13 @@ def score(
         store.create({"file": str(file)}, asked, provenance(command=console.command()))
         with console.working():
             execute(units, store)
-            page = report.build(folder) if out else None
-            summary = report.summarise(report.load(folder).outcomes)
+            found = report.load(folder)
+            page = report.build(folder, run=found) if out else None
         if as_json:
-            console.write(report.export(summary, "json"))
+            console.write(report.export(found.summary, "json"))
             return
         shown = console.output()
-        (table,) = summary.tables
+        (table,) = found.summary.tables
         say_table(table, table.rows, shown)
         if page:
             shown.print(f"Report: {page}   Records: {folder}/")

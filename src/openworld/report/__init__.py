@@ -7,11 +7,12 @@ summary = summarise(load(folder).outcomes)
 terminal_table(table), losses_line(row), export(summary, "csv" | "markdown" | "latex"), verdict(summary)
 """
 
+from openworld.report.course_exports import FORMS as COURSE_FORMS
 from openworld.report.course_exports import courses_json, export_courses, robustness_csv
 from openworld.report.course_numbers import scenario_tables
 from openworld.report.course_page import build_courses
 from openworld.report.course_tables import MANY, terminal_course, terminal_legend, terminal_scenario
-from openworld.report.courses import load_courses
+from openworld.report.courses import load_course_run, load_courses
 from openworld.report.estimates import (
     build_estimates,
     estimate_verdict,
@@ -19,7 +20,7 @@ from openworld.report.estimates import (
     load_estimates,
     terminal_estimates,
 )
-from openworld.report.exports import export
+from openworld.report.exports import FORMS, export
 from openworld.report.open_world_shifts import (
     build_open_world_shifts,
     export_open_world_shifts,
@@ -43,6 +44,8 @@ from openworld.report.tables import losses_line, terminal_table
 from openworld.report.verdict import verdict
 
 __all__ = [
+    "COURSE_FORMS",
+    "FORMS",
     "MANY",
     "Summary",
     "Table",
@@ -60,6 +63,7 @@ __all__ = [
     "export_open_world_shifts",
     "export_shifts",
     "load",
+    "load_course_run",
     "load_courses",
     "load_estimates",
     "load_open_world_shifts",

@@ -7,6 +7,7 @@ on the same images.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +28,8 @@ def significant(p: float | None) -> bool:
 class Comparison:
     """`learner` minus `other` in OpenworldAUC on the same images; `p` is after Holm's correction over the table.
 
-    p is None, with a `reason`, where no error of the difference is known.
+    p is None, with a `reason`, where no error of the difference is known. shared: on how many images both were scored,
+    where either was scored on others too; the test is on these alone.
     """
 
     learner: str
@@ -35,6 +37,7 @@ class Comparison:
     difference: float | None
     p: float | None
     reason: str | None = None
+    shared: int | None = None
 
     @property
     def better(self) -> bool:
@@ -60,9 +63,10 @@ class Comparison:
         """
         if self.p is None:
             return "not testable"
+        shared = f" on {self.shared:,} shared images" if self.shared else ""
         if self.p < 0.001:
-            return "p\u00a0<\u00a0.001"
-        return "p\u00a0" + f"{self.p:.{3 if self.p < 0.01 else 2}f}".removeprefix("0")
+            return f"p\u00a0<\u00a0.001{shared}"
+        return "p\u00a0" + f"{self.p:.{3 if self.p < 0.01 else 2}f}".removeprefix("0") + shared
 
     @property
     def words(self) -> str:
@@ -97,13 +101,18 @@ def average_over_seeds(outcomes: Sequence[Outcome]) -> SeedAverage | None:
 
 
 def compare_all(by_learner: Mapping[str, Sequence[Outcome]]) -> dict[tuple[str, str], Comparison]:
-    """The tests of all pairs, each pair once in the order of the learners, corrected together."""
+    """The tests of all pairs, each pair once in the order of the learners, corrected together.
+
+    Learners that were not scored on the same images are tested on those that all their seeds share.
+    """
     averages = {learner: average_over_seeds(outcomes) for learner, outcomes in by_learner.items()}
     ids = {learner: outcomes[0].ids for learner, outcomes in by_learner.items()}
     tests = []
     for one, other in combinations(by_learner, 2):
-        same = averages[one] and averages[other] and np.array_equal(ids[one], ids[other])
-        tests.append(_test(one, other, averages) if same else _untested(one, other))
+        if averages[one] and averages[other] and np.array_equal(ids[one], ids[other]):
+            tests.append(_test(one, other, averages))
+        else:
+            tests.append(_test_on_shared(one, other, by_learner))
     corrected = holm([test.p for test in tests])
     return {(test.learner, test.other): replace(test, p=p) for test, p in zip(tests, corrected, strict=True)}
 
@@ -113,5 +122,22 @@ def _test(one: str, other: str, averages: Mapping[str, SeedAverage]) -> Comparis
     return Comparison(one, other, found.difference, found.p_value, found.reason)
 
 
-def _untested(one: str, other: str) -> Comparison:
-    return Comparison(one, other, None, None, "they were not scored on the same images")
+def _test_on_shared(one: str, other: str, by_learner: Mapping[str, Sequence[Outcome]]) -> Comparison:
+    """The test on the images that every seed of both learners has in common, if it says the same of them."""
+    every = (*by_learner[one], *by_learner[other])
+    if any(len(np.unique(outcome.ids)) < len(outcome.ids) for outcome in every):
+        return Comparison(one, other, None, None, "they were not scored on the same images, and ids stand twice")
+    shared = reduce(np.intersect1d, (outcome.ids for outcome in every))
+    if not shared.size:
+        return Comparison(one, other, None, None, "they were not scored on the same images, and share none")
+    parts = {name: [outcome.only(shared) for outcome in by_learner[name]] for name in (one, other)}
+    if not _same_facts([*parts[one], *parts[other]]):
+        return Comparison(one, other, None, None, "they say different things of the images that they share")
+    averages = {name: average([outcome.result for outcome in found]) for name, found in parts.items()}
+    return replace(_test(one, other, averages), shared=int(shared.size))
+
+
+def _same_facts(outcomes: Sequence[Outcome]) -> bool:
+    """Whether all say the same of every image, whatever was predicted; images in the same order."""
+    facts = [one.facts for one in outcomes]
+    return all(np.array_equal(mine, its) for own in facts for mine, its in zip(own, facts[0], strict=True))

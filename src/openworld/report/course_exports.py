@@ -19,6 +19,7 @@ HEADER = (
     *("friedman_rank", "final_rank", *TESTS),
     *(f"{name}_{part}" for name in FIELDS.values() for part in PARTS),
 )
+FORMS = ("csv", "json", "markdown", "latex")
 TITLES = ("Learner", *NUMBERS.values(), "Friedman rank", "Final rank")
 
 
@@ -34,9 +35,9 @@ def export_courses(tables: Sequence[CourseTable], form: str) -> str:
     Raises:
         OpenworldError: for another form.
     """
-    writers = {"csv": robustness_csv, "json": courses_json, "markdown": _markdown, "latex": _latex}
+    writers = dict(zip(FORMS, (robustness_csv, courses_json, _markdown, _latex), strict=True))
     if form not in writers:
-        raise unknown_name("table form", form, ("text", *writers))
+        raise unknown_name("table form", form, FORMS)
     return writers[form](tables)
 
 

@@ -26,14 +26,14 @@ from openworld.report.verdict import listed
 from openworld.runs import Record
 
 
-def build_courses(folder: Path | str, *, output: Path | str | None = None) -> Path:
+def build_courses(folder: Path | str, *, output: Path | str | None = None, run: CourseRun | None = None) -> Path:
     """Write the page of a run of dynamic scenarios, from its records alone; as `build` does."""
-    return write_page(folder, output, render_courses(folder))
+    return write_page(folder, output, render_courses(folder, run))
 
 
-def render_courses(folder: Path | str) -> str:
-    """The page as HTML text; the same bytes for the same records."""
-    run = load_course_run(folder)
+def render_courses(folder: Path | str, run: CourseRun | None = None) -> str:
+    """The page as HTML text; the same bytes for the same records. `run`, of `load_course_run`, spares reading them."""
+    run = run or load_course_run(folder)
     tables, means = run.tables, scenario_tables(run.tables)
     names = list(dict.fromkeys(learner for table in tables for learner in table.learners))
     chosen = looks(names, [tables[0].yardstick])

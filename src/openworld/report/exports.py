@@ -24,6 +24,7 @@ HEADER = (
     "fit_seconds",
     "score_seconds",
 )
+FORMS = ("csv", "json", "markdown", "latex")
 SHORT = (
     "learner",
     "tuned_parameters",
@@ -51,15 +52,15 @@ def export(summary: Summary, form: str) -> str:
 
     Args:
         summary: of `summarise`.
-        form: "csv" (every number, one header), "json" (the same, the tests and the operating points), "mixtures-csv"
-            (with one half of the classes shrunk), "markdown" or "latex" (the main numbers, one table per setting).
+        form: "csv" (every number, one header), "json" (the same, the tests and the operating points),
+            "markdown" or "latex" (the main numbers, one table per setting).
 
     Raises:
         OpenworldError: for another form.
     """
-    writers = {"csv": _csv, "json": _json, "markdown": _markdown, "latex": _latex}
+    writers = dict(zip(FORMS, (_csv, _json, _markdown, _latex), strict=True))
     if form not in writers:
-        raise unknown_name("table form", form, writers)
+        raise unknown_name("table form", form, FORMS)
     return writers[form](summary)
 
 

@@ -1,10 +1,10 @@
 """What the report reads from a run folder: recognition records as outcomes, and how they came to be."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from openworld.datasets.finding import Audit
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.report.names_audit import read_audits
 from openworld.runs import Record, RunStore
+
+if TYPE_CHECKING:
+    from openworld.report.summary import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,28 @@ class Outcome:
         return openworld_auc(*self.samples, **weights, base_groups=base_groups, new_groups=new_groups)
 
     @property
+    def facts(self) -> tuple[np.ndarray, ...]:
+        """What is known of every image, whatever was said about it: number, side, class and group."""
+        classes = np.asarray(self.classnames, dtype=object)[np.asarray(self.images["label"])]
+        return self.ids, self.is_base, classes, *self.groups
+
+    def only(self, ids: np.ndarray) -> "Outcome":
+        """The outcome of some images alone: its tables, weights and result, but not the numbers of its record.
+
+        Args:
+            ids: int64[n], sorted, each once and each known to this outcome.
+        """
+        own = np.asarray(self.images["id"])
+        order = np.argsort(own, kind="stable")
+        rows = order[np.searchsorted(own[order], ids)]
+        kept = [
+            None if weights is None else weights[np.searchsorted(np.flatnonzero(side), rows[side[rows]])]
+            for weights, side in zip(self.weights, (self.is_base, ~self.is_base), strict=True)
+        ]
+        images = {name: np.asarray(column)[rows] for name, column in self.images.items()}
+        return replace(self, images=images, weights=tuple(kept))
+
+    @property
     def score_seconds(self) -> float | None:
         """Seconds of scoring one image, names included; `None` where no time was kept."""
         return self.seconds["score"] / len(self.is_base) if "score" in self.seconds else None
@@ -104,6 +129,13 @@ class RunFolder:
     resolved: Any
     provenance: tuple[Mapping[str, Any], ...]
     audits: tuple[Audit, ...] = ()
+
+    @cached_property
+    def summary(self) -> "Summary":
+        """The outcomes joined into tables, with their tests; made once."""
+        from openworld.report.summary import summarise
+
+        return summarise(self.outcomes)
 
 
 def load(folder: Path | str) -> RunFolder:

@@ -33,7 +33,7 @@ from openworld.report.palette import Look, looks, style_sheet
 from openworld.report.pictures import KINDS, Shown, show
 from openworld.report.reach import reaches
 from openworld.report.reach_tables import reach_grid, reach_title, reach_verdict
-from openworld.report.summary import Summary, Table, summarise
+from openworld.report.summary import Summary, Table
 from openworld.report.svg import shapes
 from openworld.report.verdict import listed, verdict
 
@@ -46,12 +46,13 @@ _ABSENT = {  # what a page says where it is not told otherwise
 PICTURE_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
 
 
-def build(folder: Path | str, *, output: Path | str | None = None) -> Path:
+def build(folder: Path | str, *, output: Path | str | None = None, run: RunFolder | None = None) -> Path:
     """Write the report page of a run, from its records alone.
 
     Args:
         folder: of a finished run.
         output: where to write; `report.html` in the run's folder by default. Replaced in one step.
+        run: of `load`; spares reading the records again.
 
     Returns:
         The path of the page.
@@ -59,7 +60,7 @@ def build(folder: Path | str, *, output: Path | str | None = None) -> Path:
     Raises:
         OpenworldError: when the folder holds no run, or a unit is missing or damaged.
     """
-    return write_page(folder, output, render(load(folder)))
+    return write_page(folder, output, render(run or load(folder)))
 
 
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
@@ -74,7 +75,7 @@ def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path
 
 def render(run: RunFolder) -> str:
     """The page of a run as HTML text; the same bytes for the same records."""
-    summary = summarise(run.outcomes)
+    summary = run.summary
     chosen = looks(summary.learners, summary.yardsticks)
     many = len(summary.tables) > 1
     numbered = list(enumerate(summary.tables, 1))

@@ -139,8 +139,11 @@ def _require_same_images(one: Outcome, other: Outcome, what: str, names: tuple[s
     if len(one.ids) != len(other.ids):
         told = f"{len(one.ids)} images in {names[0]}, {len(other.ids)} in {names[1]}"
     elif None not in (one.fingerprint, other.fingerprint) and one.fingerprint != other.fingerprint:
-        told = "the fingerprints of the test pictures differ"
-    elif not all(np.array_equal(mine, its) for mine, its in zip(_facts(one), _facts(other), strict=True)):
+        told = (
+            "the fingerprints of the test pictures differ; pictures on disk are told by their paths and sizes, so that "
+            "a folder and a list of the same files count as different"
+        )
+    elif not all(np.array_equal(mine, its) for mine, its in zip(one.facts, other.facts, strict=True)):
         told = "their numbers, sides, classes or groups differ"
     else:
         return
@@ -150,12 +153,6 @@ def _require_same_images(one: Outcome, other: Outcome, what: str, names: tuple[s
 def _require_same_over_seeds(outcomes: Sequence[Outcome], title: str) -> None:
     if not all(np.array_equal(outcome.ids, outcomes[0].ids) for outcome in outcomes):
         raise OpenworldError(f"the seeds of {title} were scored on different images; they have no common mean to test.")
-
-
-def _facts(outcome: Outcome) -> tuple[np.ndarray, ...]:
-    """What is known of every image, whatever was said about it."""
-    classes = np.asarray(outcome.classnames, dtype=object)[np.asarray(outcome.images["label"])]
-    return outcome.ids, outcome.is_base, classes, *outcome.groups
 
 
 def _titles(keys: list[tuple], fields: tuple[str, ...]) -> dict[tuple, str]:

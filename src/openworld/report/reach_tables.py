@@ -46,7 +46,7 @@ def told(reach: Reach) -> str:
     counts = reach.source.counts
     seeds = "1 seed" if counts["seeds"] == 1 else f"means of {counts['seeds']} seeds"
     given = "the seed" if counts["seeds"] == 1 else "the seeds"
-    clustered = f", clustered by {reach.source.group_name}," if reach.source.group_name else ""
+    clustered = f", clustered by {reach.source.group_name} (n = {counts['groups']})," if reach.source.group_name else ""
     pairs = reach.mean.tested
     corrected = f"; p of the mean after Holm over {pairs} pairs" if pairs > 1 else ""
     shared = " Base images are the source's everywhere and count once." if reach.kind == "other" else ""

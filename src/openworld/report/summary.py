@@ -120,7 +120,7 @@ class Table:
         counts = self.counts
         if counts["groups"] == counts["base_images"] + counts["new_images"]:
             return None
-        return self.rows[0].outcomes[0].metrics.get("group_name", "group")
+        return self.rows[0].outcomes[0].metrics.get("group_name") or "group"
 
     @property
     def tested(self) -> int:

@@ -57,7 +57,7 @@ def export_estimates(run: EstimateRun, form: str) -> str:
         "latex": _latex,
     }
     if form not in writers:
-        raise unknown_name("table form", form, ("text", *FORMS))
+        raise unknown_name("table form", form, FORMS)
     return writers[form](table)
 
 

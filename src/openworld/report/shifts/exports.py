@@ -48,7 +48,7 @@ def export_shifts(run: ShiftRun, form: str) -> str:
         "latex": _latex,
     }
     if form not in writers:
-        raise unknown_name("table form", form, ("text", *FORMS))
+        raise unknown_name("table form", form, FORMS)
     return writers[form](run)
 
 
