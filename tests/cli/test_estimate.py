@@ -75,6 +75,14 @@ def test_all_is_kept_on_request(both, tmp_path):
     assert "2024-01 " in done.output and "2025-08" in done.output
 
 
+def test_files_of_an_earlier_call_do_not_stay(both, tmp_path):
+    out = tmp_path / "out"
+    assert openworld(*both, "--out", out, "--chunks", 3).exit_code == 0 and (out / "over-time.svg").exists()
+    (out / "audit.json").write_text('{"audits": []}')
+    assert openworld(*both, "--out", out).exit_code == 0
+    assert {path.name for path in out.iterdir()} == {"report.html", "estimate.json", "methods.svg"}
+
+
 def test_the_same_again(both, tmp_path):
     for name in ("a", "b"):
         assert openworld(*both, "--out", tmp_path / name, "--quiet").output == ""

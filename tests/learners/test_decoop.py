@@ -75,6 +75,13 @@ def test_the_stages_follow_one_another(clip, shots):
     assert 0 < float(fitted.parameters["threshold"]) < 1
 
 
+def test_the_threshold_is_measured_and_does_not_count_as_tuned(clip, shots):
+    fitted = LEARNER.fit(clip, shots, seed=1)
+    learned = [tensor for name, tensor in fitted.parameters.items() if name != "threshold"]
+    assert fitted.tuned_parameters == sum(tensor.numel() for tensor in learned)
+    assert fitted.parameters["threshold"].numel() == 1
+
+
 def test_loss_is_that_of_both_stages(clip, shots):
     start = LEARNER.start(clip, shots.classnames, torch.Generator().manual_seed(0))
     parameters = {name: tensor.requires_grad_(True) for name, tensor in start.items()}

@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from openworld import OpenworldError, report
+from openworld.metrics import friedman_ranks, robustness
 from openworld.report.course_page import render_courses
 from openworld.report.courses import load_courses, rankings
 from openworld.report.figures.curves import curves
@@ -163,3 +165,27 @@ def test_a_run_of_something_else_is_refused(small_run):
     assert report.protocol_of(small_run) == "recognition"
     with pytest.raises(OpenworldError, match="holds no record of a dynamic scenario"):
         load_courses(small_run)
+
+
+def of_levels(table, count):
+    """The same course with its first levels alone."""
+    levels = table.levels[:count]
+    curves = tuple(
+        replace(one, robustness=robustness(levels, one.robustness.accuracy[:count]), auroc=one.auroc[:count])
+        for one in table.curves
+    )
+    return replace(table, levels=levels, curves=curves, views=table.views[:count])
+
+
+def test_courses_of_other_levels_are_ranked_together(tables):
+    first, second = [table for table in tables if table.key.scenario == "emerging-classes"]
+    (found,) = rankings([first, of_levels(second, 2)])
+    whole = np.concatenate([first.accuracy, second.accuracy[:, :2]], axis=1)
+    assert found.friedman == pytest.approx(friedman_ranks(whole)) and found.courses == 2
+
+
+def test_courses_of_other_learners_are_not_ranked_together(tables):
+    first, second = [table for table in tables if table.key.scenario == "emerging-classes"]
+    with pytest.raises(OpenworldError, match="the same learners in every course") as refused:
+        rankings([first, replace(second, curves=second.curves[:2])])
+    assert first.key.title in str(refused.value) and second.key.title in str(refused.value)

@@ -1,13 +1,15 @@
 """Seeds joined into rows, rows into tables: against the numbers of the records themselves."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from openworld import metrics
+from openworld import metrics, report
 from openworld.report.outcome import Outcome
 from openworld.report.summary import MISS_GRID, summarise
+from openworld.report.tables import caption
 
 
 def outcome(learner="GMoP", seed=1, *, shots=16, tuned=512, **told):
@@ -96,3 +98,16 @@ def test_times_are_means_of_one_fit_and_one_image_and_none_where_one_is_lost():
     assert row.fit_seconds == 3.0 and row.score_seconds == pytest.approx(0.1)  # of four images
     row = summarise([first, replace(second, seconds={})]).tables[0].rows[0]
     assert row.fit_seconds is None and row.score_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("had", "words"), [((6, 6), "6 shots (16 asked for)"), ((1, 6), "1 to 6 shots (16 asked for)"), ((16, 16), None)]
+)
+def test_fewer_training_pictures_than_shots_are_said(small_run, had, words):
+    told = {"training_images": dict(zip(("fewest", "most"), had, strict=True))}
+    run = report.load(small_run)
+    run = replace(run, outcomes=tuple(replace(one, metrics={**one.metrics, **told}) for one in run.outcomes))
+    (table,), page = run.summary.tables, report.render(run)
+    assert table.shots == (words or "16 shots") and table.shots in page
+    assert (f"Trained on {words}." in caption(table)) == (words is not None)
+    assert json.loads(report.export(run.summary, "json"))["tables"][0]["training_images"] == told["training_images"]

@@ -51,7 +51,10 @@ class Sides:
 def carry_out(sides: Sides, asked, out):
     """The judgement; page, plot and JSON of it where they are to be kept."""
     from openworld.protocols.judging import judge
+    from openworld.report.names_audit import FILE as AUDIT
 
+    if sides.out is not None:
+        (sides.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     with ExitStack() as scratch:
         made = {"command": " ".join(console.command()), "openworld": __version__, "seed": str(asked.seed)}
         tables = _tables(sides, scratch, made, out)
@@ -65,13 +68,17 @@ def carry_out(sides: Sides, asked, out):
 
 def keep(judged, folder: Path) -> None:
     """Write page, plots and JSON."""
-    from openworld.report.judgement_page import build_judgement, plots
+    from openworld.report.judgement_page import PLOTS, build_judgement, plots
     from openworld.runs.atomic import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / JSON, as_json(judged).encode())
-    for name, text in plots(judged).items():
-        write_file(folder / name, text.encode())
+    drawn = plots(judged)
+    for name in PLOTS:
+        if name in drawn:
+            write_file(folder / name, drawn[name].encode())
+        else:  # of an earlier call, and not of this judgement
+            (folder / name).unlink(missing_ok=True)
     build_judgement(folder, judged)
 
 

@@ -117,7 +117,7 @@ def _perform_all(plan, manner: Manner, out) -> None:
     silent, failures, before = console.output(quiet=True), [], 0
     for place, run in enumerate(plan.runs, start=1):
         title = f"[{place}/{len(plan.runs)}] {run.name}"
-        among = Among(f"{title}: ", before, plan.units, _siblings(plan, manner, run))
+        among = Among(f"{title}: ", before, plan.units, _siblings(manner, run))
         started = time.perf_counter()
         try:
             perform(run.spec, run.spec, replace(manner, folder=manner.folder / run.name, among=among), silent)
@@ -132,7 +132,7 @@ def _perform_all(plan, manner: Manner, out) -> None:
         _fail(failures, plan)
 
 
-def _siblings(plan, manner: Manner, run) -> tuple[Path, ...]:
+def _siblings(manner: Manner, run) -> tuple[Path, ...]:
     """Every other run that lies in the folder, whichever plan it was made for."""
     found = sorted(manner.folder.glob("*/run.json"))
     return tuple(path.parent for path in found if path.parent.name != run.name)

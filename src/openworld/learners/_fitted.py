@@ -46,8 +46,9 @@ class Fitted:
 
     @property
     def tuned_parameters(self) -> int:
-        """How many numbers were learned."""
-        return sum(tensor.numel() for tensor in self.parameters.values())
+        """How many numbers were learned; what the learner names as `measured` was not, and is kept beside them."""
+        measured = getattr(self.learner, "measured", ())
+        return sum(tensor.numel() for name, tensor in self.parameters.items() if name not in measured)
 
     @torch.no_grad()
     def text_bank(self, base_names, new_names=()) -> TextBank:

@@ -62,6 +62,7 @@ class DeCoOp:
     consumes: ClassVar[str] = "embeddings"
     depends_on_other_names: ClassVar[bool] = True
     in_stages: ClassVar[bool] = True
+    measured: ClassVar[tuple[str, ...]] = ("threshold",)
 
     def __post_init__(self):
         require_context(self.detector_context, None)

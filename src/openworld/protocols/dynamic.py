@@ -22,6 +22,7 @@ from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec, Scene, Task, scenes
 from openworld.protocols._entries import PUBLISHED_CROP, LearnerSpec
+from openworld.protocols._outcome import shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._pool import Said, answer_views
@@ -147,7 +148,9 @@ def summary(spec: DynamicSpec) -> list[str]:
         "co-evolution": spec.others,
     }
     courses = [f"{len(played[one])} x {one}" for one in spec.scenarios]
-    return [", ".join(courses), f"{len(spec.learners)} learners", f"{spec.shots} shots"]
+    tuned_on = (spec.source, *spec.datasets)
+    shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
+    return [", ".join(courses), f"{len(spec.learners)} learners", shots]
 
 
 def fingerprints(spec: DynamicSpec) -> dict[str, str]:
@@ -172,7 +175,8 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     }
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    fitted = learner.fit(clip, parts["train"].of_classes(task.halves[0]), seed=task.seed)
+    shots = parts["train"].of_classes(task.halves[0])
+    fitted = learner.fit(clip, shots, seed=task.seed)
     fitted_at = time.perf_counter()
     courses, rows, shown = [], [], []
     for scene in scenes(task, parts):
@@ -184,7 +188,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     scored_at = time.perf_counter()
     return UnitResult(
         outputs=tables(rows) | {"images": stacked(shown)},
-        metrics=_described(task, fitted) | {"courses": courses},
+        metrics=_described(task, fitted) | {"training_images": training_images(shots), "courses": courses},
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )
 

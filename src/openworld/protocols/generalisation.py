@@ -33,7 +33,7 @@ from openworld.protocols._generalisation_task import (
     source_names,
     stages,
 )
-from openworld.protocols._outcome import image_table, recognition_metrics
+from openworld.protocols._outcome import image_table, recognition_metrics, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
@@ -145,7 +145,8 @@ def summary(spec: GeneralisationSpec) -> list[str]:
     """What is run on what, in a few words each."""
     counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
     told = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
-    return [f"{spec.source} → {' and '.join(told)}", f"{len(spec.learners)} learners", f"{spec.shots} shots"]
+    shots = shots_asked(spec.shots, spec.source.dataset)
+    return [f"{spec.source} → {' and '.join(told)}", f"{len(spec.learners)} learners", shots]
 
 
 def fingerprints(spec: GeneralisationSpec) -> dict[str, str]:
@@ -173,7 +174,8 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     staged = list(stages(task, parts))
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    fitted = learner.fit(clip, parts["train"].of_classes(np.arange(staged[0].base_count)), seed=task.seed)
+    shots = parts["train"].of_classes(np.arange(staged[0].base_count))
+    fitted = learner.fit(clip, shots, seed=task.seed)
     fitted_at = time.perf_counter()
     answers = answer_stages(fitted, staged)
     tables = [image_table(answer, stage, stage.base_count) for stage, answer in zip(staged, answers, strict=True)]
@@ -182,7 +184,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
         outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
-        metrics=_described(task, fitted) | {"targets": targets},
+        metrics=_described(task, fitted) | {"training_images": training_images(shots), "targets": targets},
         attachments=dict(_pictures(task, staged, tables)) | learned,
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )

@@ -36,6 +36,7 @@ from openworld.protocols._open_world_shift_answers import Asked, Told, encoded, 
 from openworld.protocols._open_world_shift_estimates import estimates_told, similarities_of
 from openworld.protocols._open_world_shift_outcome import by_shift, described
 from openworld.protocols._open_world_shift_task import Names, Task, names_of, require_sound
+from openworld.protocols._outcome import training_images
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import inputs_of, resolve, units_of
 from openworld.protocols._stages import Stage, work_off
@@ -248,7 +249,9 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     base, pool = asked.about("base"), asked.about(*(part for part in task.sources if part.startswith("pool ")))
     scored_at = time.perf_counter()
     require_same_pictures(pool, found)
-    metrics = described(task, fitted, names, base, found) | by_shift(base.table, pool.table, found, task.division.least)
+    learned_from = {"training_images": training_images(shots)}
+    metrics = described(task, fitted, names, base, found) | learned_from
+    metrics |= by_shift(base.table, pool.table, found, task.division.least)
     if task.estimators:
         metrics |= {"estimation": _estimation(task, asked, pool, found, names, machine)}
     shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}

@@ -23,7 +23,7 @@ from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
 from openworld.protocols._entries import LearnerSpec, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
-from openworld.protocols._outcome import recognition_metrics, score
+from openworld.protocols._outcome import recognition_metrics, score, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
@@ -203,7 +203,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
         f"{count - count // 2} base + {count // 2} new classes",
-        f"{' '.join(map(str, spec.every_shots))} shots",
+        shots_asked(" ".join(map(str, spec.every_shots)), spec.dataset),
     ]
 
 
@@ -260,6 +260,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     return UnitResult(
         outputs=outputs,
         metrics=_described(task, fitted, parts["test"], len(base))
+        | {"training_images": training_images(shots)}
         | recognition_metrics(table)
         | other_mixes(table, **mixes, seed=task.seed)
         | {"detail": facts}

@@ -64,7 +64,7 @@ def _row(table: RobustnessTable, learner: str, looks: Looks) -> tuple[Cell, ...]
 
 
 def _cell(table: RobustnessTable, number: Number, name: str) -> Cell:
-    hint = _hint(table, number, name)
+    hint = _hint(number, name)
     if number.value is None:
         return Cell("–", hint=hint)
     interval = interval_of(number.over_images, name)
@@ -73,7 +73,7 @@ def _cell(table: RobustnessTable, number: Number, name: str) -> Cell:
     return Cell(written(number.value, name), f"{number.value:.6f}", interval, "stacked", hint=hint)
 
 
-def _hint(table: RobustnessTable, number: Number, name: str) -> str:
+def _hint(number: Number, name: str) -> str:
     """What the cell does not show: intervals over seeds and courses, and why any is missing."""
     told = [] if number.over_images or not number.images.reason else [f"over pictures: none ({number.images.reason})"]
     if number.value is None:
@@ -102,7 +102,7 @@ def _standing(table: RobustnessTable, learner: str) -> tuple[Cell, Cell]:
         return Cell("–"), rank
     told = f"{interval_of(number.over_images, 'delta_auc')}\n{_words(test)}".strip()
     lead = "stacked lines leads" if test.better else "stacked lines"
-    return Cell(signed(number.value), f"{number.value:.6f}", told, lead, hint=_hint(table, number, "delta_auc")), rank
+    return Cell(signed(number.value), f"{number.value:.6f}", told, lead, hint=_hint(number, "delta_auc")), rank
 
 
 def _verdict(table: RobustnessTable, learner: str) -> Cell:

@@ -142,7 +142,7 @@ class ScenarioTable:
 
 
 def scenario_tables(tables: Sequence[CourseTable]) -> tuple[ScenarioTable, ...]:
-    """One table per scenario, in order, for scenarios that all learners played in full."""
+    """One table per scenario, in order; all learners must have played all of its courses (see `rankings`)."""
     by_scenario = {one.scenario: one for one in rankings(tables)}
     return tuple(
         ScenarioTable(name, tuple(table for table in tables if table.key.scenario == name), ranking)

@@ -43,6 +43,8 @@ def _leader_of_many(tables: Sequence[RobustnessTable]) -> str:
     areas = {
         name: sum(table.numbers[name]["auc"].value for table in tables) / len(tables) for name in _everywhere(tables)
     }
+    if not areas:
+        return f"No learner played all of the {len(tables)} courses, so that none leads over all of them."
     best = max(areas, key=areas.get)
     firsts = sum(table.best == best for table in tables)
     shown = sum(_beats_all(table, best) for table in tables)

@@ -205,7 +205,11 @@ def courses(records: Iterable[Record]) -> tuple[CourseTable, ...]:
 
 
 def rankings(tables: Sequence[CourseTable]) -> tuple[Ranking, ...]:
-    """Ranks over the courses of every scenario, for scenarios that all learners played in full."""
+    """Ranks over the courses of every scenario.
+
+    Raises:
+        OpenworldError: learners that did not all play every course of a scenario: no ranks.
+    """
     scenarios = dict.fromkeys(table.key.scenario for table in tables)
     return tuple(_ranking([table for table in tables if table.key.scenario == one]) for one in scenarios)
 
@@ -264,7 +268,14 @@ def _means(by_seed: Sequence[Sequence[float | None]]) -> tuple[float | None, ...
 
 def _ranking(tables: list[CourseTable]) -> Ranking:
     """Over one scenario; levels are nested views of the same pictures, so that a test takes one area per course."""
-    means = friedman_ranks(np.stack([table.accuracy for table in tables], axis=1))
+    for table in tables:
+        if table.learners != tables[0].learners:
+            raise OpenworldError(
+                f"{tables[0].key.title} was played by {', '.join(tables[0].learners)}, and {table.key.title} by "
+                f"{', '.join(table.learners)}; ranks need the same learners in every course of a scenario. Run what is "
+                "missing, or report the courses apart."
+            )
+    means = friedman_ranks(np.concatenate([table.accuracy for table in tables], axis=1))
     areas = np.array([[curve.robustness.auc for curve in table.curves] for table in tables]).T.round(12)
     learners = tuple(curve.learner for curve in tables[0].curves)
     ranks = (tuple(means.tolist()), tuple(final_ranks(means).tolist()))

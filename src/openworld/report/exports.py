@@ -95,6 +95,7 @@ def _json(summary: Summary) -> str:
         {
             "setting": asdict(table.setting),
             "counts": table.counts,
+            "training_images": table.training_images,
             "learners": [_as_json(row) for row in table.rows],
             "tests": [asdict(test) for test in table.comparisons.values()],
         }

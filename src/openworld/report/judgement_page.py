@@ -17,6 +17,9 @@ from openworld.report.page import fill, write_page
 from openworld.report.palette import Look, looks
 from openworld.report.standalone import standalone
 
+PLOTS = {"methods.svg": methods, "over-time.svg": over_time}
+"""A file -> the figure in it, if there is one."""
+
 CSV = ("method", "accuracy", "low", "high", "warnings")
 
 
@@ -62,7 +65,7 @@ def _chapter(name: str, heading: str, grid: Grid, figures: list) -> dict:
 def plots(judged: Judgement) -> dict[str, str]:
     """The figures as SVG files: {name: text}."""
     chosen = looks([one.name for one in judged.methods])
-    drawn = {"methods.svg": methods(judged, chosen), "over-time.svg": over_time(judged, chosen)}
+    drawn = {name: figure(judged, chosen) for name, figure in PLOTS.items()}
     return {name: standalone(figure.panels[0].svg, chosen) for name, figure in drawn.items() if figure is not None}
 
 

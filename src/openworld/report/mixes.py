@@ -7,7 +7,6 @@ and tests are of that number, over images and clustered by group, as those of th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from openworld.metrics.thinning import kept_share
 from openworld.report.comparison import Comparison, average_over_seeds, compare_all
 from openworld.report.outcome import Outcome
+from openworld.report.remembering import remembered
 from openworld.report.summary import Interval, Row, Table
 
 SHRUNK = {"forward": "new", "backward": "base"}
@@ -75,7 +75,7 @@ class Imbalance:
         return found or self.comparisons[other, learner].reversed()
 
 
-@lru_cache(maxsize=len(SHRUNK))  # a page asks twice, for the table and for its download
+@remembered  # a page asks twice, for the table and for its download
 def imbalance(table: Table, direction: str) -> Imbalance | None:
     """The learners of a table in one direction; None where a record does not hold it.
 

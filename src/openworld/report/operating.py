@@ -6,13 +6,13 @@ the same test pictures; their intervals are over images (clustered by group, ove
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
 
 from openworld.metrics import Accuracy, Costs, OperatingPoint, operating_point, seed_spread
 from openworld.report.outcome import Outcome
+from openworld.report.remembering import remembered
 from openworld.report.summary import Interval, Row, Table
 
 RATES = ("miss", "hit", "false_alarm", "detected")
@@ -87,7 +87,7 @@ def run_at(row: Row) -> RunAt | None:
     return RunAt(row.learner, points[0]["rule"], tuple(points), row.seeds, joined, reason, on_baseness)
 
 
-@lru_cache(maxsize=8)  # a page asks several times, and joining the pictures of many learners takes a while
+@remembered  # a page asks several times, and joining the pictures of many learners takes a while
 def all_run_at(table: Table) -> tuple[RunAt, ...]:
     """The operating points of a table, in its order; empty where its run has none."""
     return tuple(found for row in table.rows if (found := run_at(row)) is not None)

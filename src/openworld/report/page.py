@@ -197,7 +197,7 @@ def _described(table: Table) -> list[str]:
         setting.domains: bool(setting.domains),
         f"{setting.split} split": setting.split != "as given",
         f"{counts['base_classes']} base + {counts['new_classes']} new classes": counts["base_classes"] > 1,
-        f"{setting.shots} shot{'s' * (setting.shots != 1)}": bool(setting.shots),
+        table.shots: bool(table.shots),
         f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
         setting.backbone: True,
     }

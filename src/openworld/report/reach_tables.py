@@ -50,10 +50,11 @@ def told(reach: Reach) -> str:
     pairs = reach.mean.tested
     corrected = f"; p of the mean after Holm over {pairs} pairs" if pairs > 1 else ""
     shared = " Base images are the source's everywhere and count once." if reach.kind == "other" else ""
+    fewer = f" Trained on {reach.source.shots}." if "asked" in reach.source.shots else ""
     return (
         f"OpenworldAUC, percent; {seeds}; [95 % over images{clustered} given {given}]{corrected}. The mean is over "
         f"{len(reach.targets)} target{'s' * (len(reach.targets) > 1)}, each counting the same, without the source."
-        f"{shared} {_images(reach)}{_left_out(reach)}"
+        f"{shared} {_images(reach)}{_left_out(reach)}{fewer}"
     )
 
 

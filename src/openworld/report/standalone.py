@@ -1,24 +1,19 @@
 """A drawing of a page as an SVG file of its own: with its markers, and with colours that no style sheet has to resolve.
 
-Viewers and editors of SVG know classes but few know CSS variables, on which the page's colours rest.
+Viewers and editors of SVG know classes but few know CSS variables, on which the colours of a page rest. So rules of the
+page's own style sheet are taken, in light colours, as far as the drawing uses them.
 """
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
 
 from markupsafe import Markup
 
 from openworld.report.palette import Look
 from openworld.report.svg import element, shapes
 
-_PAPER, _TEXT, _MUTED, _GRID = "#ffffff", "#1a1a1a", "#5c5c5c", "#e9e9e6"
-_STYLE = f"""
-text {{ fill: {_TEXT}; font: 12px system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }}
-.tick, .title {{ fill: {_MUTED}; }} .tick {{ font-size: 11px; }}
-.mid {{ text-anchor: middle; }} .end {{ text-anchor: end; }}
-.label {{ font-weight: 600; }} .grid {{ stroke: {_GRID}; }} .asked {{ stroke: {_MUTED}; stroke-dasharray: 5 4; }}
-.axis {{ stroke: {_MUTED}; }} .bar {{ stroke: {_TEXT}; stroke-width: 3.5; }}
-.alert {{ stroke: #d5491b; stroke-width: 1.4; }}
-.line {{ fill: none; stroke-width: 2; }} .band {{ opacity: .14; }} .ring {{ fill: none; stroke-width: 2.5; }}
-.back {{ opacity: .4; }} use {{ stroke: {_PAPER}; }}
-"""
+FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
 
 
 def standalone(drawn: Markup, looks: dict[str, Look]) -> str:
@@ -28,15 +23,41 @@ def standalone(drawn: Markup, looks: dict[str, Look]) -> str:
         drawn: of `svg.drawing`. looks: of everything that is drawn in a colour of its own.
     """
     head, _, body = str(drawn).partition(">")
-    colours = "".join(_colour(look) for look in looks.values())
-    paper = element("rect", width="100%", height="100%", fill=_PAPER)
+    sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
+    known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
+    style = "\n".join([FONT, *_rules(sheet, body, known, [look for look in looks.values() if look.css_class in body])])
+    paper = element("rect", width="100%", height="100%", fill=known["--paper"])
     start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    return f"{start}><style>{_STYLE}{colours}</style><defs>{shapes()}</defs>{paper}{body}\n"
+    return f"{start}><style>\n{style}\n</style><defs>{shapes()}</defs>{paper}{body}\n"
 
 
-def _colour(look: Look) -> str:
-    own = f".{look.css_class}"
-    return (
-        f"{own} use, {own} .band {{ fill: {look.light}; }} "
-        f"{own} .line, {own} .ring {{ stroke: {look.light}; }} {own} text {{ fill: {look.light}; }}\n"
-    )
+def _without_media(sheet: str) -> str:
+    """The rules that hold on every screen and in print."""
+    sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    return re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
+
+
+def _rules(sheet: str, body: str, known: dict[str, str], looks: list[Look]) -> Iterator[str]:
+    """Rules of drawings that the drawing uses; those in a series' own colour once for every series."""
+    for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
+        used = [one for one in _of_drawings(selectors) if all(name in body for name in re.findall(r"[\w-]+", one))]
+        plain = "; ".join(one.strip() for one in declarations.split(";") if one.strip() and "color-mix" not in one)
+        if not used:
+            continue
+        if "var(--ink" not in plain:
+            yield f"{', '.join(used)} {{ {_resolved(plain, known)} }}"
+            continue
+        for look in looks:
+            own = ", ".join(f".{look.css_class} {one}" for one in used)
+            yield f"{own} {{ {_resolved(plain, known | {'--ink': look.light})} }}"
+
+
+def _of_drawings(selectors: str) -> Iterator[str]:
+    """Selectors of what stands in a drawing, wherever it stands on the page."""
+    for one in map(str.strip, selectors.split(",")):
+        if one.startswith("svg ") and not set(one) & set(":[]"):
+            yield one.removeprefix("svg ")
+
+
+def _resolved(declarations: str, known: dict[str, str]) -> str:
+    return re.sub(r"var\((--[\w-]+)(?:,[^()]*(?:\([^()]*\))?)?\)", lambda found: known[found[1]], declarations)

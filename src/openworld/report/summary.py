@@ -5,7 +5,7 @@ chance are kept apart: over images (others could have been taken; clustered by d
 given these seeds) and over seeds (training could have gone otherwise; Student's t on the seeds' values).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -115,6 +115,16 @@ class Table:
         return self.rows[0].outcomes[0].counts | {"seeds": max(len(row.seeds) for row in self.rows)}
 
     @property
+    def training_images(self) -> dict[str, int] | None:
+        """How many training images a class has, `fewest` and `most` over learners and seeds; None where not known."""
+        return training_images(outcome.metrics for row in self.rows for outcome in row.outcomes)
+
+    @property
+    def shots(self) -> str:
+        """The shots in words, with what there was where that is less; "" without shots."""
+        return shots_in_words(self.setting.shots, self.training_images)
+
+    @property
     def group_name(self) -> str | None:
         """What images that are not independent have in common ("drawing"); `None` where every image stands alone."""
         counts = self.counts
@@ -164,6 +174,30 @@ class Summary:
         """The learners that tune nothing."""
         rows = [row for table in self.tables for row in table.rows]
         return tuple(dict.fromkeys(row.learner for row in rows if row.tuned_parameters == 0))
+
+
+def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
+    """The fewest and the most training images of a class that any record tells; None where none does."""
+    told = [one["training_images"] for one in records if one.get("training_images")]
+    if not told:
+        return None
+    return {"fewest": min(one["fewest"] for one in told), "most": max(one["most"] for one in told)}
+
+
+def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
+    """Shots as they were asked for, or what there was where it is less.
+
+    >>> shots_in_words(16, None), shots_in_words(1, {"fewest": 1, "most": 1})
+    ('16 shots', '1 shot')
+    >>> shots_in_words(16, {"fewest": 6, "most": 6}), shots_in_words(16, {"fewest": 1, "most": 6})
+    ('6 shots (16 asked for)', '1 to 6 shots (16 asked for)')
+    """
+    if not shots:
+        return ""
+    if had is None or had["fewest"] >= shots:
+        return f"{shots} shot{'s' * (shots > 1)}"
+    span = f"{had['fewest']}" if had["fewest"] == had["most"] else f"{had['fewest']} to {had['most']}"
+    return f"{span} shot{'s' * (had['most'] > 1)} ({shots} asked for)"
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Summary:

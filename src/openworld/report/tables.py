@@ -34,7 +34,9 @@ def caption(table: Table) -> str:
     given = "the seed" if counts["seeds"] == 1 else "the seeds"
     clustered = f", clustered by {table.group_name} (n = {counts['groups']})" if table.group_name else ""
     corrected = f"; p after Holm over {pairs} pairs" if pairs > 1 else ""
-    return f"Percent; {means}; [95 % over images{clustered}, given {given}]; HM of the mean accuracies{corrected}."
+    fewer = f" Trained on {table.shots}." if "asked" in table.shots else ""
+    intervals = f"[95 % over images{clustered}, given {given}]"
+    return f"Percent; {means}; {intervals}; HM of the mean accuracies{corrected}.{fewer}"
 
 
 def words(table: Table, row: Row, *, short: bool = False) -> str:

@@ -45,7 +45,7 @@ def test_after_a_run(shifts_folder, capsys):
 def test_two_runs_side_by_side(shifts_folder):
     text = said("compare", shifts_folder, shifts_folder)
     assert "MCM of a CLIP" in text and "p < .05 after Holm over all pairs" in " ".join(text.split())
-    told = json.loads(said("compare", shifts_folder, shifts_folder, "--json"))
+    told = json.loads(said("compare", shifts_folder, shifts_folder, "--json"))["pairs"]
     assert {pair["difference"]["value"] for pair in told} == {0.0} and len(told) == 5
 
 
@@ -84,3 +84,9 @@ def _named(run, pool="the same"):
     unit = SimpleNamespace(inputs={"pool": pool})
     records = (SimpleNamespace(**vars(one) | {"unit": unit}) for one in run.records)
     return replace(run, records=tuple(records))
+
+
+def test_two_runs_are_compared_in_auroc_alone(shifts_folder):
+    assert "difference" in said("compare", shifts_folder, shifts_folder, "--of", "auroc")
+    refused = CliRunner().invoke(app, ["compare", str(shifts_folder), str(shifts_folder), "--of", "fpr"])
+    assert refused.exit_code == 2 and "auroc alone" in refused.output and "'fpr'" in refused.output

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import linregress, t
 
 from openworld import OpenworldError
-from openworld.report.shifts import Judged, load_shifts, overall, shift_run, shifted, slope
+from openworld.report.shift_axes import AXES
+from openworld.report.shifts import Judged, load_shifts, overall, shift_run, slope
 from openworld.report.shifts.errors import Number, averaged
 from openworld.report.shifts.numbers import (
     Slope,
@@ -20,7 +21,7 @@ from openworld.report.shifts.numbers import (
     spans,
     turned,
 )
-from openworld.report.shifts.run import AXES, METRICS
+from openworld.report.shifts.run import METRICS
 from openworld.report.shifts.words import caption
 
 MSP = Judged("resnet-8", "MSP", shared=True)
@@ -180,6 +181,6 @@ def test_other_pools_do_not_mix(shifts):
 
 
 def test_records_are_read_from_their_folder(shifts_folder, shifts):
-    assert shifted(shifts_folder) and load_shifts(shifts_folder).told[0]["counts"] == shifts.told[0]["counts"]
+    assert load_shifts(shifts_folder).told[0]["counts"] == shifts.told[0]["counts"]
     run = load_shifts(shifts_folder)
     assert {one: overall(run, one) for one in run.judged} == {one: overall(shifts, one) for one in shifts.judged}

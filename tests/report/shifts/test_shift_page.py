@@ -12,9 +12,9 @@ from openworld.report.figures.cell_differences import cell_differences
 from openworld.report.figures.heat_maps import heat_maps
 from openworld.report.figures.level_curves import level_curves
 from openworld.report.palette import looks
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts import load_shifts, render_shifts, shift_verdict
 from openworld.report.shifts.numbers import means
-from openworld.report.shifts.run import AXES
 
 
 @pytest.fixture(scope="module")

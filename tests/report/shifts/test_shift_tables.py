@@ -131,10 +131,10 @@ def test_trends_levels_and_models(shifts):
     told = cells_of(trends_grid(shifts, chosen, "aupr_in"))
     along = slope(shifts.cells, MCM, "covariate", "aupr_in", common=True)
     assert told["covariate, common: r"].value == f"{along.correlation:.6f}"
-    levels = levels_grid(shifts, chosen)
+    levels = levels_grid(shifts)
     assert [cell.text for cell in levels.rows[4].cells][:4] == ["4", "0.4000", "94", "4"]
     assert [cell.text for cell in levels.rows[4].cells][4:] == ["–"] * 3  # there is no fifth level of looks
-    assert [row.cells[2].text for row in models_grid(shifts, chosen).rows] == ["0 1", "0"]
+    assert [row.cells[2].text for row in models_grid(shifts).rows] == ["0 1", "0"]
 
 
 def test_the_terminal_says_over_what(shifts):

@@ -32,7 +32,7 @@ def overview_grid(table: ErrorTable, looks: Looks) -> Grid:
     return Grid("overview", "Mean absolute error of every method", told, columns, rows)
 
 
-def paper_grid(table: ErrorTable, looks: Looks) -> Grid:
+def paper_grid(table: ErrorTable) -> Grid:
     """Lines by methods, as FRAP's Table 1."""
     columns = (Column("", words=True), *map(Column, table.labels))
     rows = tuple(Line("", (Cell(line), *(_cell(table, line, label) for label in table.labels))) for line in table.lines)
@@ -55,7 +55,7 @@ def bias_grid(table: ErrorTable, looks: Looks) -> Grid:
     return Grid("bias", "Bias, median, largest error, number of estimates", told, columns, tuple(rows))
 
 
-def shifts_grid(table: ErrorTable, looks: Looks) -> Grid:
+def shifts_grid(table: ErrorTable) -> Grid:
     """Mean absolute error of every method under every shift, severities, models, checkpoints and seeds pooled."""
     run = table.run
     shifts = list(dict.fromkeys((one.row, one.shift) for one in run.conditions))
@@ -65,7 +65,7 @@ def shifts_grid(table: ErrorTable, looks: Looks) -> Grid:
     return Grid("shifts", "Every shift", told, columns, rows)
 
 
-def models_grid(table: ErrorTable, looks: Looks) -> Grid:
+def models_grid(table: ErrorTable) -> Grid:
     """What was judged: source accuracy, temperature and calibration, and the true accuracy in every line."""
     run = table.run
     titles = ("seeds", "source accuracy", "temperature", "source ECE", "scaled", *table.rows)

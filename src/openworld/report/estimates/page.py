@@ -48,8 +48,8 @@ def render_estimates(folder: Path | str, run: EstimateRun | None = None) -> str:
         legend_of="Methods",
         verdict=estimate_verdict(table),
         overview=overview_grid(table, chosen),
-        tables=_laid_out_otherwise(table, chosen),
-        further=[bias_grid(table, chosen), shifts_grid(table, chosen), models_grid(table, chosen)],
+        tables=_laid_out_otherwise(table),
+        further=[bias_grid(table, chosen), shifts_grid(table), models_grid(table)],
         numbers=csv_address(errors_csv(table)),
         figures=[figure for figure in figures if figure is not None],
         chapters=list(_chapters(table)),
@@ -59,8 +59,8 @@ def render_estimates(folder: Path | str, run: EstimateRun | None = None) -> str:
     )
 
 
-def _laid_out_otherwise(table: ErrorTable, chosen) -> list[Grid]:
-    return [paper_grid(table, chosen)] if len(table.labels) > 1 else []
+def _laid_out_otherwise(table: ErrorTable) -> list[Grid]:
+    return [paper_grid(table)] if len(table.labels) > 1 else []
 
 
 def _chapters(table: ErrorTable) -> Iterator[dict]:

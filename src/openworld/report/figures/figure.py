@@ -15,7 +15,7 @@ NAMED = 6  # beyond so many learners a plot grows taller, and all lines but two 
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its title (empty when the figure has a single plot), the SVG, and notes under it."""
+    """One plot: its title (empty when the figure has a single plot) and the SVG."""
 
     title: str
     svg: Markup

@@ -20,6 +20,7 @@ from openworld.report.open_world_shifts.words import warned
 from openworld.report.page import fill, write_page
 from openworld.report.palette import Look, looks
 from openworld.report.shift_axes import AXES
+from openworld.report.summary import shots_in_words, training_images
 
 
 def build_open_world_shifts(
@@ -83,7 +84,7 @@ def _subtitle(run: OpenWorldShiftRun) -> str:
     parts = (
         f"tuned on {sources}",
         f"{told['n_base_classes']} base + {told['n_new_classes']} new classes",
-        f"{told['shots']} shots" if told["shots"] else "all pictures",
+        shots_in_words(told["shots"], training_images(run.metrics)) or "all pictures",
         f"seed{'s' * (len(run.seeds) > 1)} {' '.join(map(str, run.seeds))}",
         told["backbone"],
         f"openworld {__version__}",

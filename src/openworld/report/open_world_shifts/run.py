@@ -44,6 +44,11 @@ class OpenWorldShiftRun:
         return self.records[self.learners[0]][0].metrics
 
     @property
+    def metrics(self) -> list[Mapping[str, Any]]:
+        """Those of every record."""
+        return [record.metrics for records in self.records.values() for record in records]
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """In increasing order."""
         return tuple(sorted({one.metrics["seed"] for records in self.records.values() for one in records}))

@@ -11,7 +11,7 @@ from openworld.report.shifts.exports import export_shifts
 from openworld.report.shifts.numbers import Number, Slope, overall, slope
 from openworld.report.shifts.page import build_shifts, render_shifts
 from openworld.report.shifts.pairing import ShiftPair, compare_shifts
-from openworld.report.shifts.run import Judged, ShiftRun, load_shifts, shift_run, shifted
+from openworld.report.shifts.run import Judged, ShiftRun, load_shifts, shift_run
 from openworld.report.shifts.terminal import terminal_shifts
 from openworld.report.shifts.verdict import shift_verdict
 
@@ -29,7 +29,6 @@ __all__ = [
     "render_shifts",
     "shift_run",
     "shift_verdict",
-    "shifted",
     "slope",
     "terminal_shifts",
 ]

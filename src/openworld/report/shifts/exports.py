@@ -7,8 +7,9 @@ import numpy as np
 
 from openworld._errors import unknown_name
 from openworld.report.data_files import csv_text, json_text
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.numbers import Number, Slope, blind, curves, ends, firsts, means, overall, slope, spans
-from openworld.report.shifts.run import AXES, METRICS, SUBSETS, Judged, ShiftRun
+from openworld.report.shifts.run import METRICS, SUBSETS, Judged, ShiftRun
 from openworld.report.shifts.words import caption, correlated
 from openworld.report.text_tables import as_tex, markdown_table, plain, tabular, two_decimals
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-"""Half of a feature -> what it tells of."""
 SURE = 0.75  # share of held-out triplets below which a half is not trusted
 KINDS = ("neither", "semantic", "covariate", "both")
 """In which halves a picture is far."""

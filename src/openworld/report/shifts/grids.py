@@ -11,6 +11,7 @@ from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.palette import Look
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.numbers import (
     Number,
     Slope,
@@ -24,7 +25,7 @@ from openworld.report.shifts.numbers import (
     overall,
     slope,
 )
-from openworld.report.shifts.run import AXES, METRICS, SUBSETS, Cells, Judged, ShiftRun
+from openworld.report.shifts.run import METRICS, SUBSETS, Cells, Judged, ShiftRun
 from openworld.report.shifts.words import LEVELS, bracketed_points, caption, correlated, over, over_slopes, spanned
 from openworld.report.tables import bracketed
 
@@ -114,7 +115,7 @@ def labelling_grid(run: ShiftRun, looks: Looks) -> Grid:
     return Grid("labelling", "How much is labelling", told, columns, tuple(rows))
 
 
-def levels_grid(run: ShiftRun, looks: Looks) -> Grid:
+def levels_grid(run: ShiftRun) -> Grid:
     """Where levels begin, how many pictures they hold, and how many of their cells are there."""
     levels, cells = run.told[0]["levels"], run.cells
     titles = [f"{axis}: {what}" for axis in AXES for what in ("from", "pictures", "cells")]
@@ -128,7 +129,7 @@ def levels_grid(run: ShiftRun, looks: Looks) -> Grid:
     return Grid("levels", "Levels", text, columns, tuple(rows))
 
 
-def models_grid(run: ShiftRun, looks: Looks) -> Grid:
+def models_grid(run: ShiftRun) -> Grid:
     """What was judged, and how well it names the in-distribution test pictures."""
     columns = (Column("model", words=True), Column("kind", words=True), *map(Column, ("seeds", "accuracy")))
     rows = []

@@ -8,7 +8,6 @@ than AUROC, slopes have that over the seeds or, of one seed, of the straight lin
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from openworld.metrics import ShiftTrend, holm, shift_trend
 from openworld.metrics.estimate import ROUNDING, Spread
 from openworld.report.comparison import significant
+from openworld.report.remembering import remembered
 from openworld.report.shifts.errors import UNKNOWN, Number, averaged, joint_spread, off_by
 from openworld.report.shifts.run import Cells, Judged, ShiftRun
 
@@ -90,7 +90,7 @@ def bands(cells: Cells, judged: Judged, axis: str, *, common: bool = False) -> t
     return tuple(np.where(np.isfinite(end), end, own) for end, own in zip(both, (low, high), strict=True))
 
 
-@lru_cache(maxsize=4096)  # a page asks for the same trends in several tables
+@remembered  # a page asks for the same trends in several tables
 def _trends(cells: Cells, judged: Judged, metric: str, common: bool) -> tuple[ShiftTrend, ...]:
     """Along both axes, of every seed."""
     return tuple(shift_trend(table, cells.present, common=common) for table in cells.values[metric][judged])

@@ -15,6 +15,7 @@ from openworld.report.made import parts_of
 from openworld.report.names_audit import names_section, read_audits
 from openworld.report.page import fill, write_page
 from openworld.report.palette import Look, looks
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.exports import detectors_csv
 from openworld.report.shifts.grids import (
     TRENDS,
@@ -26,7 +27,7 @@ from openworld.report.shifts.grids import (
     overview_grid,
     trends_grid,
 )
-from openworld.report.shifts.run import AXES, ShiftRun, load_shifts
+from openworld.report.shifts.run import ShiftRun, load_shifts
 from openworld.report.shifts.verdict import axis_sentence, shift_verdict
 from openworld.report.shifts.words import seeds_told
 
@@ -51,7 +52,7 @@ def render_shifts(folder: Path | str, run: ShiftRun | None = None) -> str:
         verdict=shift_verdict(run),
         overview=overview_grid(run, chosen),
         tables=[trends_grid(run, chosen, metric) for metric in TRENDS],
-        further=[levels_grid(run, chosen), models_grid(run, chosen)],
+        further=[levels_grid(run), models_grid(run)],
         numbers=csv_address(detectors_csv(run)),
         figures=[],
         chapters=list(_chapters(run, chosen)),

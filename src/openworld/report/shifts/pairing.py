@@ -10,10 +10,11 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.metrics import holm
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.errors import Number
 from openworld.report.shifts.gaps import gap
 from openworld.report.shifts.numbers import means, overall, slope
-from openworld.report.shifts.run import AXES, Judged, ShiftRun
+from openworld.report.shifts.run import Judged, ShiftRun
 
 PICTURES = ("pool", "test pictures")
 """What of a unit's inputs must be the same for two runs to be comparable."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.runs import Record, RunStore
+from openworld.report.records import protocol_records
+from openworld.runs import Record
 
 PROTOCOL = "incremental-shift"
-AXES = {"semantic": "meaning", "covariate": "looks"}
 METRICS = {
     "auroc": "AUROC",
     "fpr": "FPR@95, ID positive",
@@ -124,7 +124,7 @@ class ShiftRun:
     @property
     def least(self) -> int:
         """Cells with fewer pictures are N/A."""
-        return int((self.resolved or {}).get("least", 10))
+        return int(self.resolved["least"])
 
     def areas(self, judged: Judged, subset: str) -> list[Told]:
         """AUROC with its interval against a subset of the whole pool, a key of `SUBSETS`, by seed."""
@@ -160,18 +160,8 @@ def load_shifts(folder: Path | str) -> ShiftRun:
     Raises:
         OpenworldError: when there is no run, a unit is missing or damaged, or none is of this protocol.
     """
-    store = RunStore(folder)
-    told = store.description()
-    records = [one for one in store.records() if one.metrics.get("protocol") == PROTOCOL]
-    if not records:
-        raise OpenworldError(f"{folder} holds no record of incremental shift, so there is nothing to report on yet.")
-    return shift_run(records, told["given"], told["resolved"], tuple(told["provenance"]))
-
-
-def shifted(folder: Path | str) -> bool:
-    """Whether a folder holds a run of incremental shift, whole or not."""
-    resolved = RunStore(folder).description()["resolved"]
-    return isinstance(resolved, dict) and resolved.get("protocol") == PROTOCOL
+    records, description = protocol_records(folder, PROTOCOL, "incremental shift, so there is nothing to report on yet")
+    return shift_run(records, *description)
 
 
 def shift_run(records: Iterable[Record], given=None, resolved=None, provenance=()) -> ShiftRun:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from openworld import _terminal as terminal
 from openworld._terminal import FirstThatFits, Head, TerminalTable, styled
 from openworld.report.figures.figure import percent, signed
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.numbers import Slope, curves, ends, leader, mixed, overall, slope
-from openworld.report.shifts.run import AXES, Judged, ShiftRun
+from openworld.report.shifts.run import Judged, ShiftRun
 from openworld.report.shifts.words import caption, number, sloped, spanned
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.report.figures.figure import percent, signed
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.gaps import lead
 from openworld.report.shifts.numbers import (
     Slope,
@@ -25,7 +26,7 @@ from openworld.report.shifts.numbers import (
     slope,
     turned,
 )
-from openworld.report.shifts.run import AXES, Judged, ShiftRun
+from openworld.report.shifts.run import Judged, ShiftRun
 from openworld.report.shifts.words import NAMED, bracketed_points, counted, number, seeds_told
 from openworld.report.verdict import listed
 

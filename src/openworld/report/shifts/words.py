@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from openworld.report.figures.figure import percent, signed
+from openworld.report.shift_axes import AXES
 from openworld.report.shifts.numbers import Number, Slope, overall, slope
-from openworld.report.shifts.run import AXES, ShiftRun
+from openworld.report.shifts.run import ShiftRun
 from openworld.report.tables import bracketed
 from openworld.report.verdict import listed
 

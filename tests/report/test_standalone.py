@@ -1,0 +1,41 @@
+"""A figure as a file of its own has the rules of the page's style sheet, and nothing that a viewer must resolve."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from markupsafe import Markup
+
+from openworld.report.palette import looks
+from openworld.report.standalone import standalone
+
+DRAWN = Markup(
+    '<svg viewBox="0 0 9 9"><g class="c0"><path class="line" d="M0 0"/><text class="label">GMoP</text></g>'
+    '<line class="axis"/><text class="tick mid">0</text></svg>'
+)
+
+
+@pytest.fixture
+def chosen():
+    return looks(["GMoP"])
+
+
+def test_a_rule_of_the_page_is_a_rule_of_the_file(chosen, repository):
+    text = standalone(DRAWN, chosen)
+    sheet = (repository / "src/openworld/report/page.css").read_text()
+    width = re.search(r"svg \.line \{[^}]*stroke-width: ([\d.]+)", sheet)[1]
+    assert re.search(rf"\.c0 \.line \{{[^}}]*stroke: {chosen['GMoP'].light};[^}}]*stroke-width: {width}", text)
+    assert ".mid { text-anchor: middle }" in text
+
+
+def test_nothing_is_left_to_resolve_and_nothing_is_there_that_is_not_drawn(chosen):
+    text = standalone(DRAWN, chosen)
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+    assert not re.search(r"var\(|color-mix|@media|\.cell|\.band", text)
+
+
+def test_every_series_has_its_own_colour():
+    both = looks(["GMoP", "CoOp"])
+    drawn = DRAWN + Markup('<g class="c1"><path class="line"/></g>')
+    text = standalone(Markup(str(drawn).replace("</svg>", "", 1) + "</svg>"), both)
+    assert all(f".{look.css_class} .line" in text and look.light in text for look in both.values())
