@@ -129,7 +129,7 @@ def test_an_undefined_target_leaves_the_mean_undefined(make_run):
 
 def test_tables_say_what_they_rest_on(summary, reached):
     caption = told(reached[1])
-    assert "[95 % over images, clustered by drawing, given the seeds]" in caption
+    assert "[95 % over images, clustered by drawing (n = 24), given the seeds]" in caption
     assert "means of 2 seeds" in caption and "p of the mean after Holm over 6 pairs" in caption
     assert "96 + 96 in every column" in caption and "count once" in caption
     assert "(by name and by WordNet's names): → cars 8 classes, listed in the records" in caption
