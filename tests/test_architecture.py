@@ -50,6 +50,17 @@ def test_metrics_need_numpy_alone(package):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
+def test_scoring_saved_predictions_needs_no_torch(tmp_path):
+    """The page included: what is scored was computed elsewhere."""
+    (tmp_path / "mine.csv").write_text("side,score,correct\n" + "base,0.9,1\nbase,0.2,0\nnew,0.1,1\nnew,0.3,0\n" * 3)
+    code = (
+        "import sys; from typer.testing import CliRunner; from openworld.cli.app import app; "
+        "done = CliRunner().invoke(app, ['score', 'mine.csv', '--out', 'kept']); "
+        "assert done.exit_code == 0, done.output; assert 'torch' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0
+
+
 def test_importing_the_package_imports_nothing_heavy():
     code = "import sys, openworld; assert not {'numpy', 'torch', 'typer', 'rich'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

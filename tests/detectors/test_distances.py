@@ -41,9 +41,15 @@ def test_shrunk_to_one_variance_it_is_the_plain_distance():
 def test_a_class_without_images_is_left_out_and_named():
     features, labels = cloud(40, 3).float(), torch.arange(40) % 2 * 3
     fitted = RMDS().fit(features, labels, Head(torch.rand(6, 3)))
-    assert "leaves out 4 of 6 classes, which have no training image: 1, 2, 4, 5." in fitted.warnings[0]
+    assert "leaves out 4 of 6 classes, which have no training image: numbers 1, 2, 4, 5, counted" in fitted.warnings[0]
     without = RMDS().fit(features, labels // 3)
     torch.testing.assert_close(fitted.score(features), without.score(features))
+
+
+def test_of_many_classes_without_images_some_are_named():
+    features = cloud(40, 3).float()
+    fitted = MDS().fit(features, torch.zeros(40, dtype=torch.int64), Head(torch.rand(9, 3)))
+    assert "8 of 9 classes" in fitted.warnings[0] and "numbers 1, 2, 3, 4, 5 and 3 more, counted" in fitted.warnings[0]
 
 
 def test_no_spread_at_all():

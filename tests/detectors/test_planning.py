@@ -143,6 +143,22 @@ def test_missing_labels_are_refused_with_the_first_batch():
         plan([MDS()], small_classifier()).fit(one_then_break())
 
 
+@pytest.mark.parametrize("loader", [False, True])
+def test_too_few_images_cost_no_pass_where_they_can_be_counted(loader, counted):
+    """In a list of batches, and in a DataLoader, with what it drops at the end."""
+    shown = [(pictures(seed, 4), torch.zeros(4, dtype=torch.int64)) for seed in range(3)]
+    if loader:
+        images = torch.cat([images for images, _ in shown])
+        labels = torch.zeros(len(images), dtype=torch.int64)
+        data = torch.utils.data.TensorDataset(images, labels)
+        shown = torch.utils.data.DataLoader(data, batch_size=5, drop_last=True)
+    there = 10 if loader else 12
+    with pytest.raises(OpenworldError, match=f"KNN asks for {there + 1} "):
+        plan([MSP(), KNN(there + 1)], small_classifier()).fit(shown)
+    assert counted["forward"] == 0
+    assert set(plan([MSP(), KNN(there)], small_classifier()).fit(shown)) == {"MSP", "KNN"}
+
+
 def test_too_few_images_for_neighbours_are_refused_before_any_is_seen():
     require_images({"KNN": KNN(3, bank=3), "guide": NNGuide(3, share=1.0), "MSP": MSP()}, 3)
     with pytest.raises(OpenworldError, match="KNN asks for 4 .* holds 3 of 90 "):

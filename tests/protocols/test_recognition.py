@@ -72,7 +72,7 @@ def test_records_hold_every_number_and_every_image(records):
         is_base = np.asarray(images["side"]) == "base"
         assert record.metrics["base_accuracy"] == pytest.approx(right[is_base].mean())
         assert record.metrics["n_base_classes"] == record.metrics["n_new_classes"] == 4
-        assert record.metrics["split"] == "same-drawing"
+        assert record.metrics["split"] == "same domain"  # no drawings of the embedded world
         assert len(record.metrics["ratio_sweep"]) == 10
         assert {side: (one["n_base"], one["n_new"]) for side, one in record.metrics["imbalance"].items()} == {
             "forward": (20, 4),

@@ -30,6 +30,9 @@ def run(
 ) -> None:
     """Run learners on base and new classes, and write records and a report.
 
+    Classes are cut in half in their order, which is that of the folders' names, or of the numbers in a list: learners
+    are tuned on the first half, the base classes (with the odd one), and the others are new.
+
     A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults:
 
     ```toml
@@ -40,7 +43,8 @@ def run(
     seeds = [1, 2, 3]
     shots = 16                  # pictures of each base class; [1, 4, 16] sweeps
     views = 8                   # augmented views of each shot
-    crop_scale = [0.5, 1.0]     # how much of it a view keeps
+    crop_scale = [0.5, 1.0]     # how much of it a view keeps; [0.08, 1.0]
+                                # of pictures that are not embedded
     threads = 1                 # of each process
     keep_learners = true        # in the records, for openworld predict
     keep_validation = true      # their scores too, for openworld decide

@@ -5,12 +5,13 @@ backward pass, by the pixels alone, and each way of moving them one more forward
 passes, the rest of the detectors one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset
 
 from openworld._errors import OpenworldError
 from openworld.detectors._fitted import Fitted, score_together
@@ -52,8 +53,12 @@ class Plan:
         """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
 
         Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
-        Raises OpenworldError as `fit_together`.
+        Raises OpenworldError as `fit_together`; too few images for a detector before any pass, where `batches` is a
+        list or a torch DataLoader, whose images can be counted.
         """
+        images = _count(batches)
+        if images is not None:
+            require_images(self.detectors, images)
         return self.gather(batches).fit()
 
     def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> Gathered:
@@ -171,6 +176,16 @@ def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:
         known = getattr(detector, "weak_on", {})
         if family in known:
             yield f"{label} is known to be weak on a {family}: {known[family]} (OpenOOD v1.5, ImageNet-1K)."
+
+
+def _count(batches: Iterable) -> int | None:
+    """How many images are in a list of batches, or in what a DataLoader reads; None where only a pass would tell."""
+    if isinstance(batches, Sequence):
+        return sum(len(_pair(batch)[0]) for batch in batches)
+    if isinstance(batches, DataLoader) and not isinstance(batches.dataset, IterableDataset):
+        count = len(batches.sampler)
+        return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count
+    return None
 
 
 def _pair(batch) -> tuple[Tensor, Any]:

@@ -42,6 +42,17 @@ class LearnerSpec:
                 configure(learner, override(self.settings, {key: candidate}))
 
 
+def split_of(dataset: str, *, same_domain: bool) -> str:
+    """How test pictures differ from those tuned on: by drawing in the embedded world, else by domain.
+
+    >>> split_of("emoji-concepts", same_domain=False), split_of("path/to/pictures", same_domain=True)
+    ('redrawn', 'same domain')
+    """
+    card = DATASETS.get(dataset)
+    drawn = card is not None and card.group_name == "drawing"
+    return ("same-drawing" if drawn else "same domain") if same_domain else ("redrawn" if drawn else "other domain")
+
+
 def usual_crop_scale(dataset: str) -> tuple[float, float]:
     """Smallest and largest share of a picture that a view keeps: the published one, but half for embedded pictures.
 

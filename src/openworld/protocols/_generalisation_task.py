@@ -16,7 +16,7 @@ from openworld.datasets.published_overlaps import overlaps_with
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
 from openworld.protocols._dynamic_task import DataSpec
-from openworld.protocols._entries import LearnerSpec
+from openworld.protocols._entries import LearnerSpec, split_of
 from openworld.protocols._pool import numbers_among
 from openworld.protocols._workbench import Source
 
@@ -267,10 +267,12 @@ def _title(task: Task, target: Target) -> str:
 
 def _split(task: Task, target: Target) -> str:
     if target.kind == "source":
-        return "same-drawing"
+        return split_of(task.source.dataset, same_domain=True)
     if target.kind == "other":
         return "other classes"
-    return "redrawn" if target.data.dataset == task.source.dataset else "variant"
+    if target.data.dataset == task.source.dataset:
+        return split_of(task.source.dataset, same_domain=False)
+    return "variant"
 
 
 def _tests(data: DataSpec) -> Source:

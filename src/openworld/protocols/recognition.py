@@ -21,7 +21,7 @@ from openworld.features import Encoding, Features
 from openworld.learners import Fitted, configure, encoding_for, find_learner
 from openworld.learners import Task as PublishedTask
 from openworld.protocols._choice import choose_settings
-from openworld.protocols._entries import LearnerSpec, usual_crop_scale
+from openworld.protocols._entries import LearnerSpec, split_of, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.protocols._outcome import recognition_metrics, score, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
@@ -282,7 +282,7 @@ def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> d
     return {
         "protocol": "recognition",
         "task": task.dataset,
-        "split": "same-drawing" if same else "redrawn",
+        "split": split_of(task.dataset, same_domain=same),
         "train_domain": task.train_domain,
         "test_domain": task.test_domain,
         "backbone": task.backbone,

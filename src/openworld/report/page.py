@@ -43,6 +43,7 @@ _ABSENT = {  # what a page says where it is not told otherwise
     "class_names": None,
     "legend_of": "Learners",
 }
+TOLD_BY_DOMAINS = ("as given", "same domain", "other domain")  # splits that need no words of their own
 PICTURE_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
 
 
@@ -195,7 +196,7 @@ def _described(table: Table) -> list[str]:
     seeds = max((row.seeds for row in table.rows), key=len)
     parts = {
         setting.domains: bool(setting.domains),
-        f"{setting.split} split": setting.split != "as given",
+        f"{setting.split} split": setting.split not in TOLD_BY_DOMAINS,
         f"{counts['base_classes']} base + {counts['new_classes']} new classes": counts["base_classes"] > 1,
         table.shots: bool(table.shots),
         f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
