@@ -23,7 +23,7 @@ def test_a_run_without_an_audit_has_no_section(tmp_path):
     assert names_section(()) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"audits": [{"dataset": "pets"}]}', '{"audits": [1]}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"audits": [{"dataset": "pets"}]}', '{"audits": [1]}', "[" * 100_000])
 def test_a_damaged_file_is_named(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(OpenworldError, match=r"audit\.json is damaged"):

@@ -31,7 +31,7 @@ class Saved:
         """The name of the backbone that it was fitted on."""
         try:
             return json.loads(read_plain(self.folder / "learner.json"))["backbone"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise OpenworldError(
                 f"{self.folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote."
             ) from error

@@ -226,7 +226,7 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
     try:
         description = json.loads(read_plain(folder / "learner.json"))
         parameters = load_file(folder / "parameters.safetensors", device=device)
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, RecursionError, SafetensorError) as error:
         raise OpenworldError(
             f"{folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote, or fit it again."
         ) from error

@@ -51,7 +51,7 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
         return ()
     try:
         return tuple(Audit.from_dict(one) for one in json.loads(path.read_bytes())["audits"])
-    except (ValueError, KeyError, TypeError, OpenworldError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
 
