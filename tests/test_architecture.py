@@ -7,7 +7,7 @@ import sys
 import pytest
 
 FLOORS = (
-    {"_errors", "_arrays", "_csv", "_functions", "_plain", "_plugins", "_short_repr", "_terminal"},
+    {"_errors", "_arrays", "_csv", "_functions", "_plain", "_plugins", "_short_repr", "_terminal", "_types"},
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "report", "estimators"},
     {"learners", "classifiers", "detectors", "shift"},

@@ -13,8 +13,11 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 
-LARGEST = 1e150
+LARGEST = 1e140
 """The largest size of a number that is squared somewhere: its square, times any number of samples, is finite."""
+SUM_ROUNDING = 1e-4  # a float32 softmax over thousands of classes need not sum to 1 exactly
+MANY = 10_000_000
+"""The most classes, bins or resamples that may be asked for: as many numbers are kept, and more would fill memory."""
 LARGEST_LABEL = 2**31 - 1
 """The largest class index; NumPy writes outside its memory when it counts labels near 2^63."""
 _PLAIN = (bool, np.bool_, Real, Decimal)
@@ -175,6 +178,26 @@ MOST = {
 LARGEST_NUMBER, MOST_SEEDS = 2**63 - 1, 1000
 
 
+def as_distributions(values, name: str) -> np.ndarray:
+    """Probabilities of classes, float64[N, C]: not negative, and every row sums to 1.
+
+    >>> as_distributions([[0.25, 0.75]], "probabilities")
+    array([[0.25, 0.75]])
+    """
+    table = as_table(values, name, (2,))
+    if len(table) and not table.shape[1]:
+        raise OpenworldError(f"{name} has shape {table.shape}, expected at least one class.")
+    require_size(table, name)
+    sums = table.sum(axis=1)
+    odd = np.flatnonzero((np.abs(sums - 1) > SUM_ROUNDING) | (table < 0).any(axis=1))
+    if odd.size:
+        raise OpenworldError(
+            f"row {odd[0]} of {name} sums to {sums[odd[0]]:g} with smallest value {table[odd[0]].min():g}; pass "
+            "probabilities, not logits or percent."
+        )
+    return table
+
+
 def require_at_least(least: float, **numbers: float) -> None:
     """Raise unless every number is `least` or more, and at most what `MOST` says, or what a machine's integer holds.
 
@@ -196,6 +219,16 @@ def require_seeds(seeds: Sequence[int]) -> None:
     if len(seeds) > MOST_SEEDS:
         raise OpenworldError(f"{len(seeds)} seeds came, expected at most {MOST_SEEDS}.")
     require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(seeds)})
+
+
+def require_at_most(most: float, **numbers: float) -> None:
+    """Raise unless every number is `most` or less; the message names the first that is not.
+
+    >>> require_at_most(MANY, bins=15)
+    """
+    for name, number in numbers.items():
+        if not number <= most:
+            raise OpenworldError(f"{name} is {number}, expected {most} or less.")
 
 
 def require_length(array: np.ndarray, name: str, length: int) -> None:

@@ -59,5 +59,5 @@ def test_only_the_values_of_smallest_gradients_move():
 def test_settings():
     with pytest.raises(OpenworldError, match="expected 0 < low <= high < 100"):
         AdaSCALE(low=90, high=80)
-    with pytest.raises(OpenworldError, match="unknown variant of AdaSCALE 'A'; did you mean 'a'"):
+    with pytest.raises(OpenworldError, match="variant: unknown value 'A'; did you mean 'a'"):
         AdaSCALE("A")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.detectors import MSP, NCI, SCALE, SHE, GradNorm, Head, Maps, RankFeat, Seen, Texts, mine_negatives
+from openworld.detectors import GEN, MSP, NCI, SCALE, SHE, GradNorm, Head, Maps, RankFeat, Seen, Texts, mine_negatives
 from openworld.detectors.perturbation import Perturbation
 
 HEAD = Head(torch.eye(3, 4), torch.zeros(3))
@@ -38,9 +38,9 @@ def test_maps_and_moved_images_are_taken_with_the_others():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"features": torch.rand(4, 2).numpy()}, r"features came as ndarray \[4, 2\], expected a torch tensor"),
+        ({"features": torch.rand(4, 2).numpy()}, r"features: shape \[4, 2\] came \(ndarray\), expected a torch tensor"),
         ({"features": torch.rand(4)}, r"features came as \[4\], expected a torch tensor of shape \[N, D\]"),
-        ({"features": [[1.0]]}, "features came as list"),
+        ({"features": [[1.0]]}, "came .list., expected a torch tensor"),
         (
             {"features": torch.tensor([[1.0, 0.0], [float("nan"), 0.0]])},
             "NaN or infinite for 1 of 2 image.* first for number 1",
@@ -121,10 +121,19 @@ def test_maps_count_as_many_images():
     maps = Maps(torch.rand(2, 3, 2, 2), torch.rand(2, 4, 2, 2), lambda maps: maps)
     with pytest.raises(OpenworldError, match="'maps': 2"):
         Seen(torch.rand(3, 4), HEAD, maps=maps)
-    with pytest.raises(OpenworldError, match="unknown choice of blocks 'lst'; did you mean 'last'"):
+    with pytest.raises(OpenworldError, match="blocks: unknown value 'lst'; did you mean 'last'"):
         RankFeat("lst")
 
 
 def test_a_bad_setting_is_refused_when_it_is_made():
-    with pytest.raises(OpenworldError, match="temperature is 0, expected a number above 0"):
+    with pytest.raises(OpenworldError, match="temperature is 0.0, expected a number above 0"):
         MSP(0)
+
+
+def test_gen_of_saturated_logits_is_that_of_wider_arithmetic():
+    logits = torch.tensor([[40.0, 0.0, -3.0], [20.0, 19.0, -60.0], [0.0, 0.0, 0.0]])
+    z = logits.double()
+    p = z.softmax(dim=1)
+    rest = torch.stack([z[:, [n for n in range(3) if n != one]].logsumexp(dim=1) for one in range(3)], dim=1)
+    expected = -(p * (rest - z.logsumexp(dim=1, keepdim=True)).exp()).pow(0.1).sum(dim=1)
+    assert torch.allclose(GEN().fit().score(Seen(outputs=logits)).double(), expected, rtol=1e-5)

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from simulated import outputs
 
+from openworld._errors import OpenworldError
 from openworld.estimators import COTT, ESTIMATORS, FRAP, Estimate
 from openworld.estimators.choice import RULES, choose
 
@@ -61,3 +63,5 @@ def test_what_has_no_accuracy_is_never_quoted():
 
 def test_agreement_may_be_a_number_of_numpy():
     assert [choose(all_of(), 10, kept=np.float64(kept)).name for kept in (0.4, 0.6)] == ["COTT", "FRAP"]
+    with pytest.raises(OpenworldError, match="kept"):
+        choose(all_of(), 10, kept=float("nan"))

@@ -163,12 +163,12 @@ def test_no_mistake_on_the_source_gives_no_error_and_says_so():
     ("chosen", "message"),
     [
         ({"tau": 0.0}, "tau is 0.0, expected 'dynamic' or a temperature above 0"),
-        ({"tau": "dynamics"}, "tau is 'dynamics'"),
-        ({"tau": float("nan")}, "tau is nan"),
-        ({"tau_source": "targets"}, "unknown tau_source 'targets'; did you mean 'target'"),
+        ({"tau": "dynamics"}, "tau: 'dynamics'"),
+        ({"tau": float("nan")}, "tau: nan"),
+        ({"tau_source": "targets"}, "tau_source: unknown value 'targets'; did you mean 'target'"),
         ({"reference": "fuse"}, "did you mean 'fused'"),
-        ({"weighting": "line"}, "unknown weighting"),
-        ({"fusion": "mean"}, "unknown fusion"),
+        ({"weighting": "line"}, "weighting: unknown value"),
+        ({"fusion": "mean"}, "fusion: unknown value"),
         ({"rule": "median"}, "unknown threshold rule"),
     ],
 )

@@ -48,3 +48,19 @@ def test_the_interval_holds_the_spread_over_other_sets():
     low, high = found.interval
     assert low < found.accuracy and high - low < 0.1
     assert sum(low - 0.02 <= other <= high + 0.02 for other in others) >= 18
+
+
+def test_with_many_classes_the_interval_holds_the_estimate_and_mostly_the_shift_of_the_populations():
+    rng, classes, error = np.random.default_rng(0), 50, 0.2
+    target_shares = np.repeat([2.0, 1.0], classes // 2) / (1.5 * classes)
+    true_error = np.abs(target_shares - 1 / classes).sum() / 2 + error
+    held = 0
+    for _ in range(40):
+        labels = rng.integers(0, classes, 400)
+        named = np.where(rng.random(400) < error, (labels + 1) % classes, labels)
+        fitted = PseudoLabelShift().fit(Outputs(np.eye(classes)[named], labels))
+        found = fitted.estimate(Outputs(np.eye(classes)[rng.choice(classes, 400, p=target_shares)]))
+        low, high = found.interval
+        assert low <= found.accuracy <= high
+        held += low <= 1 - true_error <= high
+    assert held >= 26  # percentiles of the resamples themselves hold it never

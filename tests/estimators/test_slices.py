@@ -108,7 +108,7 @@ def test_a_point_outside_is_not_reached():
 
 def test_refusals():
     source = grouped(0)
-    with pytest.raises(OpenworldError, match="unknown slices 'groups'"):
+    with pytest.raises(OpenworldError, match="slices: unknown value 'groups'"):
         IM(slices="groups")
     with pytest.raises(OpenworldError, match="IM with slices='given' needs slices"):
         IM(slices="given").fit(outputs(0))

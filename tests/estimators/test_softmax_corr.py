@@ -22,7 +22,7 @@ def test_frequencies_of_the_reference():
 
 
 def test_refusals():
-    with pytest.raises(OpenworldError, match="unknown frequencies"):
+    with pytest.raises(OpenworldError, match="frequencies: unknown value"):
         SoftmaxCorr(frequencies="labels")
     with pytest.raises(OpenworldError, match="needs reference"):
         SoftmaxCorr(frequencies="reference").score(Outputs(outputs(0).logits))

@@ -179,7 +179,7 @@ def test_harmonic_mean_lies_between_the_smaller_and_the_mean(first, second):
         (lambda: per_class_accuracy([1, 0], [1], classes=3), "1 entries, expected 2"),
         (lambda: macro_f1([0], [0.5]), "integer class indices"),
         (lambda: macro_f1([0, 1], [0]), "2 entries, expected 1"),
-        (lambda: harmonic_mean(float("nan"), 0.5), "first at index 0"),
+        (lambda: harmonic_mean(float("nan"), 0.5), "first: nan"),
         (lambda: harmonic_mean(-0.1, 0.5), "from 0 up"),
     ],
 )

@@ -117,7 +117,7 @@ def test_holm_is_the_step_down_procedure(p_values):
 def test_holm_refuses_what_is_no_probability():
     with pytest.raises(OpenworldError, match="holds 1.5"):
         holm([0.5, 1.5])
-    with pytest.raises(OpenworldError, match="NaN"):
+    with pytest.raises(OpenworldError, match="nan"):
         holm([float("nan")])
 
 

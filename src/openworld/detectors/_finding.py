@@ -55,11 +55,23 @@ def logits_of(output) -> Tensor:
     return found
 
 
+def run(module: nn.Module, images: Tensor):
+    """What the module returns; what it cannot take is told with the type and the shape of the images."""
+    try:
+        return module(images)
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        raise OpenworldError(
+            f"the model cannot take images of {images.dtype}{list(images.shape)} ({error}); give those it knows."
+        ) from error
+
+
 @torch.no_grad()
 def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
     """Name of the linear layer that gives the logits; raises where there is none, or where `name` is not it."""
     with recorded(module, lambda _, part: isinstance(part, nn.Linear)) as calls:
-        logits = logits_of(module(images))
+        logits = logits_of(run(module, images))
     known = [call.name for call in calls]
     if name is not None and name not in known:
         raise unknown_name("linear layer", name, known)
@@ -86,7 +98,7 @@ def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
 def find_last_stage(module: nn.Module, images: Tensor, head: str, name: str | None) -> str | None:
     """Name of the module after whose maps only their mean is taken; None where there is none and none is named."""
     with recorded(module, lambda called, _: bool(called)) as calls:
-        module(images)
+        run(module, images)
     features = next(call.entered for call in calls if call.name == head)
     stages = [call.name for call in calls if _pools_to(call, features)]
     if name is not None:

@@ -10,6 +10,8 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.detectors._settings import solvable
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen, require_finite
 from openworld.detectors.texts import Texts
@@ -36,6 +38,7 @@ class Fitted:
 
     __repr__ = short_repr
 
+    @checked
     def score(self, features: Tensor | Seen) -> Tensor:
         """How much images look like the training data: larger = more in-distribution.
 
@@ -51,7 +54,8 @@ class Fitted:
 
     def read(self, seen: Seen) -> Tensor:
         """Scores of images that are known to bring all that is needed; small numbers of them."""
-        scores = self.detector.read(self.state, seen)
+        with solvable(self.detector.name):
+            scores = self.detector.read(self.state, seen)
         require_finite(
             scores, f"{self.detector.name} gives", "the method is not made for such features; see its documentation"
         )
@@ -65,6 +69,7 @@ class Fitted:
 
 
 @torch.no_grad()
+@checked
 def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dict[str, Tensor]:
     """Scores of all detectors for the same images: what they share (logits, softmax, norms) is computed once.
 

@@ -1,6 +1,7 @@
 """Detectors by name, those of other packages included (entry points of the group "openworld.detectors")."""
 
 from openworld._plugins import Plugins
+from openworld._types import checked
 
 
 def _ours() -> dict[str, type]:
@@ -12,6 +13,7 @@ def _ours() -> dict[str, type]:
 PLUGINS = Plugins("detector", ("name", "paper", "summary", "needs", "gathers", "fit", "read"), _ours)
 
 
+@checked
 def find_detector(name: str) -> type:
     """The detector of that name: one of `DETECTORS`, or a plug-in.
 
@@ -25,16 +27,19 @@ def find_detector(name: str) -> type:
     return PLUGINS.find(name)
 
 
+@checked
 def all_detectors() -> dict[str, type]:
     """`DETECTORS`, and every plug-in that can be loaded."""
     return PLUGINS.all()
 
 
+@checked
 def broken_plugins() -> dict[str, str]:
     """Plug-ins that cannot be loaded: their names, and why."""
     return PLUGINS.broken()
 
 
+@checked
 def origin(name: str) -> str:
     """The package and version that bring a plug-in detector, such as "my-package 1.2"; "" for one of ours."""
     return PLUGINS.origin(name)

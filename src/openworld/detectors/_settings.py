@@ -1,5 +1,10 @@
 """Checks of detectors' settings that come up more than once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch.linalg import LinAlgError
+
 from openworld._errors import OpenworldError
 
 
@@ -18,3 +23,15 @@ def require_percent(**percents: float) -> None:
     for name, value in percents.items():
         if not 0 <= value <= 100:
             raise OpenworldError(f"{name} is {value}, expected a percentage in [0, 100].")
+
+
+@contextmanager
+def solvable(who: str) -> Iterator[None]:
+    """Within it, a matrix that has no decomposition is told as what it comes of."""
+    try:
+        yield
+    except LinAlgError as error:
+        raise OpenworldError(
+            f"{who} cannot decompose the matrix that it makes of these features and this head ({error}); their numbers "
+            "are too large, too small or too much alike."
+        ) from error

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import ratio
@@ -20,6 +21,7 @@ from openworld.detectors.statistics import Collected
 Variant = Literal["a", "l"]
 
 
+@checked
 @dataclass(frozen=True)
 class AdaSCALE:
     """SCALE at percent p = low + (1 - F(q)) (high - low), F how many of the images it was fitted on have a q as small.

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, get_args
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import binarise, prune, scaled
@@ -17,6 +18,7 @@ Variant = Literal["b", "s", "p"]
 SHAPES = {"b": binarise, "s": scaled, "p": prune}
 
 
+@checked
 @dataclass(frozen=True)
 class ASH:
     """log sum exp(W shape(h) + b), where shape keeps the largest features of each image and sets the others to 0.

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._principal import Components, components
 from openworld.detectors.gathering import fit
@@ -23,6 +24,7 @@ class Unit:
         return normalize(features, dim=1)
 
 
+@checked
 @dataclass(frozen=True)
 class CoP:
     """-|phi - mean - its projection on the leading components|, at most 0, with phi = h / |h|.

@@ -11,14 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._principal import Components, components
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import Moments, Products
+
+WIDEST = 1_000_000  # Fourier features: more would fill any memory with their products
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Fourier:
         return fourier_features(normalize(features, dim=1), weights, phases)
 
 
+@checked
 @dataclass(frozen=True)
 class CoRP:
     """-|phi - mean - its projection on the leading components|, phi random Fourier features of h / |h|.
@@ -65,6 +69,7 @@ class CoRP:
             raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
         require_positive(gamma=self.gamma)
         require_at_least(1, dimensions=self.dimensions)
+        require_at_most(WIDEST, dimensions=self.dimensions)
 
     @property
     def lift(self) -> Fourier:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors.gathering import fit
@@ -44,6 +45,7 @@ class MaskedHead(Head):
         return (logits if self.bias is None else logits + self.bias).logsumexp(dim=1)
 
 
+@checked
 @dataclass(frozen=True)
 class DICE:
     """log sum exp((W * mask) h + b); the mask keeps W_cd whose W_cd * mean(h_d) is above a percentile of them all.

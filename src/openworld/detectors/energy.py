@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class Energy:
     """T log sum_c exp(z_c / T), the negative free energy.

@@ -10,6 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors.gathering import fit
 from openworld.detectors.head import Head
@@ -17,6 +18,7 @@ from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import Mean
 
 
+@checked
 @dataclass(frozen=True)
 class FDBD:
     """sum over j != c of (z_c - z_j) / |w_c - w_j|, over |h - mean h|; c the predicted class.

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked, wrong
 from openworld.detectors._fitted import ROWS, Fitted
+from openworld.detectors._settings import solvable
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import Least
@@ -42,6 +44,7 @@ class Gathered:
 
     __repr__ = short_repr
 
+    @checked
     def merge(self, following: "Gathered") -> "Gathered":
         """What would have been gathered of both in one pass, these images before those that follow.
 
@@ -90,13 +93,15 @@ class Gathered:
 
     def _learned(self, detector, asked: tuple, totals: Mapping) -> Fitted:
         gathered = [totals[statistic] for statistic in asked]
-        state = detector.learn(self.head, *gathered) if asked else None
+        with solvable(detector.name):
+            state = detector.learn(self.head, *gathered) if asked else None
         concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
         fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
         return _warned(fitted, self.least) if negative else fitted
 
 
+@checked
 def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int = 0) -> Gathered:
     """Gather what several detectors learn from in one pass over training images; what they share is gathered once.
 
@@ -112,6 +117,8 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int 
     totals = {one: one.begin(start) if hasattr(one, "begin") else None for wanted in asked.values() for one in wanted}
     first, least, images = None, None, 0
     for batch in batches:
+        if not isinstance(batch, Seen):
+            raise wrong(batch, "what was Seen of some images", "batches")
         first = batch if first is None else first
         images += len(batch)
         for part in batch.split(ROWS) if len(batch) else ():
@@ -124,6 +131,7 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int 
     return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
 
 
+@checked
 def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:
     """Fit several detectors in one pass over the training images; what they share is gathered once.
 

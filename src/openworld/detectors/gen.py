@@ -4,15 +4,18 @@ Softmax-Based Out-of-Distribution Detection")."""
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class GEN:
     """-sum over the M largest p of (p (1 - p))^gamma, with p = softmax(z); at most 0.
@@ -21,7 +24,6 @@ class GEN:
         gamma: exponent > 0; small ones make little of the difference between small and tiny probabilities.
         largest: M, how many probabilities are looked at; all where there are fewer classes.
 
-    >>> import torch
     >>> GEN(gamma=1.0).fit().score(Seen(outputs=torch.zeros(1, 2))).tolist()  # twice 1/2 * 1/2
     [-0.5]
     """
@@ -45,6 +47,7 @@ class GEN:
 
     def read(self, state: None, seen: Seen) -> Tensor:
         """Scores float[N]."""
-        count = min(self.largest, seen.probabilities.shape[1])
-        p = seen.probabilities.topk(count, dim=1, sorted=False).values
-        return -(p * (1 - p)).pow(self.gamma).sum(dim=1)
+        p, places = seen.probabilities.topk(min(self.largest, seen.probabilities.shape[1]), dim=1)
+        # 1 - p of the largest is what all others add up to: a difference would be 0 wherever p rounds to 1.
+        others = seen.probabilities.scatter(1, places[:, :1], 0.0).sum(dim=1, keepdim=True)
+        return -(p * torch.cat([others, 1 - p[:, 1:]], dim=1)).pow(self.gamma).sum(dim=1)

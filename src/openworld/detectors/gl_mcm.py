@@ -8,12 +8,14 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class GLMCM:
     """MCM + weight * max over patches p and classes c of softmax(cos(patch_p, text_c) / T)_c.

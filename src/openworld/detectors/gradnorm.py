@@ -10,11 +10,13 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class GradNorm:
     """|h|_1 * sum_j |C p_j - 1|, the sum of absolute gradients of the head's weights.

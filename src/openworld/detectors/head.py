@@ -1,15 +1,19 @@
 """The last linear layer of a classifier: what turns features into logits."""
 
 from dataclasses import dataclass
+from math import inf
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, normalize
 
+from openworld._arrays import LARGEST
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Head:
     """z = W h + b.
@@ -31,13 +35,17 @@ class Head:
     __repr__ = short_repr
 
     def __post_init__(self):
-        shape = tuple(self.weight.shape)
+        weight = as_floats(self.weight, "the head's weight")
+        bias = None if self.bias is None else as_floats(self.bias, "the head's bias")
+        shape = tuple(weight.shape)
         if len(shape) != 2 or shape[0] < 2 or shape[1] < 1:
             raise OpenworldError(f"the head's weight has shape {list(shape)}, expected [C, D] with C >= 2 classes.")
-        if self.bias is not None and self.bias.shape != shape[:1]:
-            raise OpenworldError(f"the head's bias has shape {list(self.bias.shape)}, expected [{shape[0]}] or None.")
-        object.__setattr__(self, "weight", wide(self.weight.detach()))
-        object.__setattr__(self, "bias", None if self.bias is None else wide(self.bias.detach()))
+        if bias is not None and bias.shape != shape[:1]:
+            raise OpenworldError(f"the head's bias has shape {list(bias.shape)}, expected [{shape[0]}] or None.")
+        # One type for both, the wider: a product takes no two.
+        dtype = weight.dtype if bias is None else torch.promote_types(weight.dtype, bias.dtype)
+        object.__setattr__(self, "weight", weight.to(dtype))
+        object.__setattr__(self, "bias", None if bias is None else bias.to(dtype))
         if not all(part.isfinite().all() for part in (self.weight, self.bias) if part is not None):
             raise OpenworldError("the head holds NaN or infinite weights; load the classifier's weights again.")
 
@@ -47,9 +55,12 @@ class Head:
         return cls(layer.weight, layer.bias)
 
     @classmethod
+    @checked
     def of_texts(cls, texts: Tensor, scale: float | Tensor) -> "Head":
         """Zero-shot classification as a head over unit image embeddings: scale * unit texts, float[C, D]."""
-        return cls(scale * normalize(wide(texts), dim=-1))
+        if isinstance(scale, Tensor) and scale.numel() != 1:
+            raise OpenworldError(f"scale has shape {list(scale.shape)}, expected one number.")
+        return cls(scale * normalize(as_floats(texts, "texts"), dim=-1))
 
     @property
     def classes(self) -> int:
@@ -75,6 +86,22 @@ class Head:
         if self.fits(like):
             return self
         return Head(self.weight.to(like), None if self.bias is None else self.bias.to(like))
+
+
+def as_floats(values, name: str) -> Tensor:
+    """A tensor of plain numbers, in float32 or float64 and without its gradient.
+
+    Raises:
+        OpenworldError: no tensor, complex or sparse numbers, one larger than `LARGEST`.
+    """
+    if not isinstance(values, Tensor) or values.is_complex() or values.layout != torch.strided or values.is_quantized:
+        kind = f"a tensor of {values.dtype}, {values.layout}" if isinstance(values, Tensor) else type(values).__name__
+        raise OpenworldError(f"{name} came as {kind}, expected a dense torch tensor of real numbers.")
+    tensor = wide(values.detach())
+    size = float(tensor.abs().max()) if tensor.dtype == torch.float64 and tensor.numel() else 0.0
+    if LARGEST < size < inf:  # infinity is told elsewhere, with the image it belongs to
+        raise OpenworldError(f"{name} holds a number of size {size:g}, expected at most {LARGEST:g}.")
+    return tensor
 
 
 def wide(tensor: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._plugins import find_detector
 from openworld.detectors._taking_apart import classes_beside, put_together, take_apart
@@ -27,6 +28,7 @@ WRITERS = {FITTED: "`Fitted.save` or `save_together`", GATHERED: "`Gathered.save
 OURS = {"Head": Head, "Texts": Texts}
 
 
+@checked
 def save_together(fitted: Mapping[str, Fitted], path: Path | str) -> None:
     """Write fitted detectors into one file, scores of which are the same to the last bit when it was read again.
 
@@ -41,6 +43,7 @@ def save_together(fitted: Mapping[str, Fitted], path: Path | str) -> None:
     _write(Path(path), FITTED, form, tensors)
 
 
+@checked
 def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, Fitted]:
     """Read what `save_together` or `Fitted.save` wrote.
 
@@ -55,6 +58,7 @@ def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str =
         return {label: _fitted_of(one, tensors, kinds) for label, one in form.items()}
 
 
+@checked
 def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Fitted:
     """Read what `Fitted.save` wrote; arguments and errors as for `load_together`, and a file of several is refused.
 
@@ -88,6 +92,7 @@ def save_gathered(gathered: Gathered, path: Path | str) -> None:
     _write(Path(path), GATHERED, form, tensors)
 
 
+@checked
 def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Gathered:
     """Read what `Gathered.save` wrote; arguments and errors as for `load_together`."""
     form, tensors = _read(Path(path), GATHERED, device)

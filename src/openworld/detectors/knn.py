@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._nearest import largest_products, require_neighbours
 from openworld.detectors.bank import Bank, Rows
@@ -18,6 +19,7 @@ from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class KNN:
     """-|u - u_(k)|^2, at most 0, with u = h / |h| and u_(k) the k-th nearest among the training images'.

@@ -10,6 +10,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.gathering import fit
@@ -17,6 +18,7 @@ from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import ClassSums, Products
 
 
+@checked
 @dataclass(frozen=True)
 class MDS:
     """-min_k (h - mu_k)^T S^+ (h - mu_k), at most 0; S is the covariance within classes, over all N images.

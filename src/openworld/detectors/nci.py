@@ -7,12 +7,14 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import Mean
 
 
+@checked
 @dataclass(frozen=True)
 class NCI:
     """<w_c, h - mean> / |h - mean| + alpha |h|_1; c the predicted class, mean that of the training features.

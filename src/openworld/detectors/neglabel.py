@@ -10,12 +10,14 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class NegLabel:
     """Mean over groups of negative names of: softmax over classes and group of cosines / T, summed over the classes.

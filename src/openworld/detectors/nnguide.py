@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._nearest import largest_products, require_neighbours
 from openworld.detectors.bank import Bank, Rows
@@ -16,6 +17,7 @@ from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class NNGuide:
     """E(z) * mean of the k largest <u, E(z_i) u_i> over a bank, u = h / |h|, E = log sum exp.

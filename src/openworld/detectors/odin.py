@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_positive
 from openworld.detectors.gathering import fit
@@ -14,6 +15,7 @@ from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class ODIN:
     """max_c softmax(z(x') / T)_c, x' = x - step * sign(gradient of the cross-entropy of z / T) / pixel deviation.

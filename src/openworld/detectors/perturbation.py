@@ -10,10 +10,12 @@ from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 
 Objective = Literal["confidence", "largest logit"]
 
 
+@checked
 @dataclass(frozen=True)
 class Perturbation:
     """x + step * sign(gradient of the objective), on some of the pixels.

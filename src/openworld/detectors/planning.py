@@ -13,12 +13,16 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
+from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
+from openworld._types import checked, wrong
 from openworld.detectors._fitted import Fitted, score_together
 from openworld.detectors.gathering import Gathered, gather
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.seen import Seen
 from openworld.detectors.watching import Watched, no_last_stage, no_pixel_std
+
+MOST = 1_000_000_000  # training images; a sample of them draws a number for each
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Plan:
         moved = self._perturbations(self.detectors)
         return Passes(1 + len(moved), len({how.direction for how in moved}), int(self._maps(self.detectors)))
 
+    @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, Fitted]:
         """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
 
@@ -61,6 +66,7 @@ class Plan:
             require_images(self.detectors, images)
         return self.gather(batches).fit()
 
+    @checked
     def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> Gathered:
         """What `fit` learns from, of a shard of the training images; see `Gathered.merge`.
 
@@ -77,6 +83,7 @@ class Plan:
         return gather(self.detectors, self._with_head(shown), start=start)
 
     @torch.no_grad()
+    @checked
     def score(self, fitted: Mapping[str, Fitted], batches: Iterable[Tensor]) -> dict[str, Tensor]:
         """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
 
@@ -111,6 +118,7 @@ class Plan:
         return any("maps" in detector.needs for detector in detectors.values())
 
 
+@checked
 def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
     """Plan the passes for some detectors, and refuse at once what cannot work.
 
@@ -139,6 +147,7 @@ def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
     return Plan(labelled, model, tuple(_weaknesses(labelled, model.family)))
 
 
+@checked
 def require_images(detectors: Mapping[str, Any], images: int) -> None:
     """Refuse, before any pass, detectors for which so many training images are too few: KNN, NNGuide.
 
@@ -150,6 +159,8 @@ def require_images(detectors: Mapping[str, Any], images: int) -> None:
     >>> from openworld.detectors import KNN, MSP
     >>> require_images({"MSP": MSP(), "KNN": KNN(k=3)}, 3)
     """
+    require_at_least(0, images=images)
+    require_at_most(MOST, images=images)
     for detector in detectors.values():
         if hasattr(detector, "require_images"):
             detector.require_images(images)
@@ -160,6 +171,7 @@ def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
         labelled = dict(detectors)
     else:
         listed = list(detectors)
+        _require_detectors(listed)
         labelled = {detector.name: detector for detector in listed}
         if len(labelled) < len(listed):
             raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
@@ -168,7 +180,14 @@ def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     for label, detector in labelled.items():
         if isinstance(detector, type):
             raise OpenworldError(f"{label} came as a class, expected an instance: {detector.__name__}().")
+    _require_detectors(labelled.values())
     return labelled
+
+
+def _require_detectors(found: Iterable[Any]) -> None:
+    for one in found:
+        if not all(hasattr(one, part) for part in ("name", "needs", "fit")):
+            raise wrong(one, "a detector, such as KNN()", "detectors")
 
 
 def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:

@@ -5,7 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._settings import require_positive
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
@@ -14,6 +16,7 @@ STEPS = 1000  # as many as the paper's at most
 SETTLED = 1e-7  # of the largest gradient
 
 
+@checked
 def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *, penalty: float = 1e-4) -> Head:
     """The head that minimises mean cross-entropy + penalty / 2 * the squared weights, by L-BFGS in float64.
 
@@ -30,6 +33,8 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
     0
     """
     require_positive(penalty=penalty)
+    require_at_least(2, classes=2 if classes is None else classes)
+    require_at_most(MANY, classes=classes or 2)
     seen = Seen(features, labels=labels)
     if seen.labels is None or seen.features is None:
         raise OpenworldError("a probe is fitted on features and labels; one of them came as None.")

@@ -1,6 +1,7 @@
 """Sets of detectors to start from: what a paper compares, and what tends to work for a family of models."""
 
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.detectors.ash import ASH
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
@@ -31,6 +32,7 @@ PROFILES: dict[str, tuple] = {
 }
 
 
+@checked
 def profile(name: str) -> dict[str, object]:
     """The detectors of a profile, by name.
 

@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors.bank import Bank, Rows
 from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class PytorchOOD:
     """-score of a detector of pytorch-ood (0.4 or later).

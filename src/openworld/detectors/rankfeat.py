@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, get_args
 from torch import Tensor
 
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._rank_one import without_largest
 from openworld.detectors._settings import require_positive
@@ -16,6 +17,7 @@ from openworld.detectors.seen import Maps, Seen
 Blocks = Literal["both", "last", "before"]
 
 
+@checked
 @dataclass(frozen=True)
 class RankFeat:
     """T log sum exp(z / T), z the mean of the logits of the last stage's maps X - s u v^T and of those before it.

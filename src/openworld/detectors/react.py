@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors.bank import Bank, Rows
@@ -14,6 +15,7 @@ from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import percentile
 
 
+@checked
 @dataclass(frozen=True)
 class ReAct:
     """log sum exp(W min(h, t) + b), t a percentile of all features of the images it is fitted on.

@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.gathering import fit
@@ -14,6 +15,7 @@ from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import ClassSums, Products
 
 
+@checked
 @dataclass(frozen=True)
 class RMDS:
     """-min_k d_k(h) + d_0(h); d_k as in MDS, d_0 with the mean and covariance of all training images together.

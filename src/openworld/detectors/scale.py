@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors._shaping import ratio
@@ -14,6 +15,7 @@ from openworld.detectors.gathering import fit
 from openworld.detectors.seen import Seen
 
 
+@checked
 @dataclass(frozen=True)
 class SCALE:
     """log sum exp(W (h exp(r)) + b), r = sum of all features / sum of the largest; nothing is removed.

@@ -12,13 +12,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from openworld._arrays import LARGEST_LABEL, as_labels
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.detectors.head import Head, wide
+from openworld._types import checked
+from openworld.detectors.head import Head, as_floats
 from openworld.detectors.perturbation import Perturbation
 from openworld.detectors.texts import Texts
 
+MAPS = "[N, channels, height, width]"
 
+
+@checked
 @dataclass(frozen=True, eq=False)
 class Maps:
     """What enters the last stage of a convolutional network and what leaves it.
@@ -34,7 +39,17 @@ class Maps:
 
     __repr__ = short_repr
 
+    def __post_init__(self):
+        for name in ("early", "late"):
+            object.__setattr__(self, name, _checked(getattr(self, name), name, 4))
+        if len(self.early) != len(self.late) or self.early.dtype != self.late.dtype:
+            raise OpenworldError(
+                f"early maps are {self.early.dtype}{list(self.early.shape)} and late ones {self.late.dtype}"
+                f"{list(self.late.shape)}, expected the same type, of the same images."
+            )
 
+
+@checked
 @dataclass(frozen=True, eq=False)
 class Seen:
     """N images as a classifier, or a two-tower model, sees them; half precision is read as float32.
@@ -186,22 +201,29 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
 
 def _checked(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
-        axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]"}[dimensions]
+        axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[
+            dimensions
+        ]
         shape = [str(list(values.shape))] if hasattr(values, "shape") else []
         kind = [] if isinstance(values, Tensor) else [type(values).__name__]
         raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")
-    values = wide(values.detach())
+    values = as_floats(values, name)
     require_finite(values, f"{name} are", "find out what the model makes of that image, or leave it out")
     return values
 
 
 def _labels(values) -> Tensor:
-    labels = torch.as_tensor(values)
+    labels = values if isinstance(values, Tensor) else torch.from_numpy(as_labels(values, "labels"))
+    if labels.layout != torch.strided or labels.is_complex():
+        raise OpenworldError(f"labels came as {labels.dtype}, {labels.layout}, expected class indices int[N].")
     if labels.dim() != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
         raise OpenworldError(f"labels came as {labels.dtype}{list(labels.shape)}, expected class indices int[N].")
+    labels = labels.long()  # before they are looked at: what unsigned labels wrap to is negative
     if len(labels) and labels.min() < 0:
         raise OpenworldError(f"labels hold the negative class {int(labels.min())}; classes count from 0.")
-    return labels.long()
+    if len(labels) and labels.max() > LARGEST_LABEL:
+        raise OpenworldError(f"labels hold {int(labels.max())}, expected class indices of at most {LARGEST_LABEL}.")
+    return labels
 
 
 def _require_one_count(seen: Seen) -> None:

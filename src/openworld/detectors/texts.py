@@ -9,9 +9,11 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.detectors.head import wide
+from openworld._types import checked
+from openworld.detectors.head import as_floats
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Texts:
     """Text embeddings of one model.
@@ -50,6 +52,7 @@ class Texts:
 
 
 @torch.no_grad()
+@checked
 def encode_texts(
     clip, names: Sequence[str], *, negative: Sequence[str] = (), template: str = "a photo of a {}"
 ) -> Texts:
@@ -73,6 +76,7 @@ def encode_texts(
     return Texts(own, other)
 
 
+@checked
 def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantile: float = 0.95) -> Tensor:
     """Which candidates are furthest from all classes: int64[floor(share * n)], the furthest first.
 
@@ -99,7 +103,7 @@ def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantil
 def _unit(embeddings: Tensor, name: str) -> Tensor:
     if embeddings.dim() != 2 or not len(embeddings):
         raise OpenworldError(f"{name} texts have shape {list(embeddings.shape)}, expected [names, E], one at least.")
-    embeddings = wide(embeddings.detach())
+    embeddings = as_floats(embeddings, f"{name} texts")
     lengths = embeddings.norm(dim=1)
     if not embeddings.isfinite().all() or not lengths.all():
         raise OpenworldError(f"{name} texts hold NaN, infinity or an embedding of length 0; encode the names again.")

@@ -4,6 +4,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors.head import Head
 from openworld.detectors.seen import Seen
 from openworld.detectors.texts import Texts
@@ -11,6 +12,7 @@ from openworld.features import Features
 
 
 @torch.no_grad()
+@checked
 def seen_by(clip, features: Features, texts: Texts, head: Head | None = None) -> Seen:
     """Encoded images, ready for any detector.
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors.bank import Bank, Rows
 from openworld.detectors.gathering import fit
@@ -30,6 +31,7 @@ class Residual:
         return ((features - self.origin.to(features)) @ self.basis.to(features)).norm(dim=1)
 
 
+@checked
 @dataclass(frozen=True)
 class ViM:
     """log sum exp(z) - alpha |R^T (h - u)|, u = -W^+ b, R the lesser eigenvectors of E (h - u)(h - u)^T.

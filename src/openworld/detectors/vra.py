@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._fitted import Fitted
 from openworld.detectors._settings import require_percent
 from openworld.detectors.bank import Bank, Rows
@@ -15,6 +16,7 @@ from openworld.detectors.seen import Seen
 from openworld.detectors.statistics import percentile
 
 
+@checked
 @dataclass(frozen=True)
 class VRA:
     """log sum exp(W min(max(h, low), high) + b), both percentiles of all features of the images it is fitted on.

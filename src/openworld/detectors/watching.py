@@ -5,16 +5,21 @@ The model is run as it is: no copy, no edit, no hook left behind. It must be in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from openworld._arrays import as_scores
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.detectors._affine import AffineBatchNorm
-from openworld.detectors._finding import family_of, find_head, find_last_stage, logits_of, recorded
+from openworld.detectors._finding import family_of, find_head, find_last_stage, logits_of, recorded, run
 from openworld.detectors.head import Head
 from openworld.detectors.perturbation import Perturbation, input_gradients
 from openworld.detectors.seen import Maps, Seen
+
+Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +39,9 @@ class Watched:
     family: str
     pixel_std: tuple[float, ...] | None = None
 
+    @checked
     def see(
-        self, images: Tensor, labels=None, *, maps: bool = False, perturbations: Sequence[Perturbation] = ()
+        self, images: Batch, labels=None, *, maps: bool = False, perturbations: Sequence[Perturbation] = ()
     ) -> Seen:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
 
@@ -70,7 +76,7 @@ class Watched:
     def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
         wanted = {self.head_name} | ({self.last_stage} if maps else set())
         with recorded(self.module, lambda name, _: name in wanted) as calls:
-            logits = logits_of(self.module(images))
+            logits = logits_of(run(self.module, images))
         called = {call.name: call for call in calls}
         found = None
         if maps:
@@ -94,9 +100,10 @@ class Watched:
         return images.new_tensor(self.pixel_std).view(-1, *[1] * (images.dim() - 2))
 
 
+@checked
 def watch(
     module: nn.Module,
-    images: Tensor,
+    images: Batch,
     *,
     head: str | None = None,
     last_stage: str | None = None,
@@ -128,7 +135,7 @@ def watch(
     found = find_head(module, images, head)
     layer = module.get_submodule(found)
     stage = find_last_stage(module, images, found, last_stage)
-    deviations = None if pixel_std is None else tuple(float(value) for value in pixel_std)
+    deviations = None if pixel_std is None else tuple(as_scores(pixel_std, "pixel_std").tolist())
     if deviations is not None and not all(value > 0 for value in deviations):
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
     return Watched(module, found, Head.of(layer), stage, family_of(module), deviations)

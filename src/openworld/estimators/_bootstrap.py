@@ -16,10 +16,11 @@ MANY = 100_000  # values from which the mean of a resample is drawn from its nor
 LEAST = 20  # resamples below which percentiles say nothing
 
 
-def accuracy_interval(errors: np.ndarray) -> tuple[float, float] | None:
+def accuracy_interval(errors: np.ndarray, error: float | None = None) -> tuple[float, float] | None:
     """Percentile interval of the accuracy from resampled errors float[R], held in [0, 1].
 
-    Resamples of which nothing can be said (NaN) are left out; None where fewer than half are left.
+    It reaches as far as the estimated error itself, where that is given and the resamples miss it. Resamples of which
+    nothing can be said (NaN) are left out; None where fewer than half are left.
 
     >>> low, high = accuracy_interval(np.linspace(0.1, 0.3, 201))
     >>> round(low, 3), round(high, 3)
@@ -31,7 +32,8 @@ def accuracy_interval(errors: np.ndarray) -> tuple[float, float] | None:
     if 2 * len(defined) < len(errors):
         return None
     low, high = np.quantile(1 - np.clip(defined, 0, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    accuracies = [low, high] if error is None else [low, high, 1 - np.clip(error, 0, 1)]
+    return float(min(accuracies)), float(max(accuracies))
 
 
 def counts(n: int, resamples: int, generator: np.random.Generator) -> Iterator[np.ndarray]:

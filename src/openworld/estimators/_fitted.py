@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import OpenworldError
-from openworld.estimators._bootstrap import accuracy_interval
+from openworld._types import checked
+from openworld.estimators._bootstrap import LEAST, accuracy_interval
 from openworld.estimators._temperature import source_temperature
 from openworld.estimators.estimate import Estimate
 from openworld.estimators.outputs import Outputs
@@ -61,6 +63,7 @@ class Fitted:
     known: Known
     state: Any = None
 
+    @checked
     def estimate(self, target: Outputs, *, interval: bool = True, seed: int = 0, resamples: int = 200) -> Estimate:
         """Accuracy of the judged model on the target, whose labels, if there are any, are not looked at.
 
@@ -71,6 +74,8 @@ class Fitted:
             OpenworldError: another number of classes, something needed is missing, fewer than 20 resamples.
         """
         name, known = self.estimator.name, self.known
+        require_at_least(LEAST if interval else 0, resamples=resamples)
+        require_at_most(MANY, resamples=resamples)
         if target.classes != known.classes:
             raise OpenworldError(
                 f"the target has {target.classes} classes, but {name} was fitted on {known.classes}; "
@@ -86,13 +91,14 @@ class Fitted:
             details |= {"resampled": reading.resampled, "resamples": resamples}
         return Estimate.of(
             reading.raw_error,
-            interval=None if drawn is None else accuracy_interval(drawn),
+            interval=None if drawn is None else accuracy_interval(drawn, reading.raw_error),
             details=details,
             sample_scores=reading.sample_scores,
             warnings=(*known.warnings, *reading.warnings),
         )
 
 
+@checked
 def look_at(source: Outputs, estimator, calibrate: bool = False) -> Known:
     """Check that the source has what the estimator needs, and fit its temperature if it is to `calibrate`."""
     source.require(tuple(estimator.needs), estimator.name)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.estimators._bootstrap import counts
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators.outputs import Outputs
@@ -39,6 +40,7 @@ class Line(NamedTuple):
     r_squared: float
 
 
+@checked
 @dataclass(frozen=True)
 class ALineS:
     """Accuracy on the target = Phi(slope Phi^-1(accuracy on the source) + bias), with the line of the agreements.
@@ -67,6 +69,7 @@ class ALineS:
         return _read(known, state, target, _along_the_line, self.reject)
 
 
+@checked
 @dataclass(frozen=True)
 class ALineD:
     """Accuracies of all models on the target at once, by least squares over pairs.

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from openworld._types import checked
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import blocks, probabilities
@@ -23,6 +24,7 @@ OFF = 0.05  # difference from the accuracy on the source itself from which a war
 SEPARATED = 0.999  # AUROC above which a class is told apart so well that there is nothing to calibrate
 
 
+@checked
 @dataclass(frozen=True)
 class CBPE:
     """error = 1 - mean calibrated probability of the predicted class over the target.

@@ -11,6 +11,7 @@ then leans on whichever is the more certain, which on pictures unlike any it was
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from openworld._types import checked
 from openworld.estimators._threshold import FEW as FEW_MISTAKES
 from openworld.estimators.estimate import Estimate
 
@@ -26,6 +27,7 @@ class Choice:
     why: str
 
 
+@checked
 def choose(estimates: Mapping[str, Estimate], classes: int, kept: float = 1.0) -> Choice | None:
     """The estimate to quote; None where no accuracy could be estimated.
 
@@ -38,7 +40,7 @@ def choose(estimates: Mapping[str, Estimate], classes: int, kept: float = 1.0) -
     'ATC-MC'
     """
     known = {name: one for name, one in estimates.items() if one.accuracy is not None}
-    passed_over = "FRAP" in known and bool(kept < KEPT)  # of NumPy numbers, too
+    passed_over = "FRAP" in known and kept < KEPT
     for name, fits, why in RULES[passed_over:]:
         if name in known and fits(known[name], classes):
             return Choice(name, f"{why}; FRAP is passed over, for {_ALONE}" if passed_over else why)

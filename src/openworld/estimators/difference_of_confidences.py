@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from openworld._types import checked
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import confidences, response
 from openworld.estimators.outputs import Outputs
 
 
+@checked
 @dataclass(frozen=True)
 class DoC:
     """error = source error + mean confidence on the source - mean confidence on the target; may leave [0, 1].

@@ -10,11 +10,13 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading
 from openworld.estimators.outputs import Outputs
 
 
+@checked
 @dataclass(frozen=True)
 class GDE:
     """error = share of target images that the judged model and its partner name differently.
@@ -40,6 +42,7 @@ class GDE:
         if self.partner is not None:
             require_at_least(0, partner=self.partner)
 
+    @checked
     def fit(self, source: Outputs) -> Fitted:
         """Nothing is learned."""
         return Fitted(self, Known(source.n, source.classes, None if source.labels is None else source.mistakes))

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.estimators._bootstrap import means, shares
 from openworld.estimators._cut import Cut
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
@@ -25,6 +26,7 @@ StandIn = Literal["fused", "foundation", "pseudo-labels"]
 TauSource = Literal["own", "target"]
 
 
+@checked
 @dataclass(frozen=True)
 class FRAP:
     """Fused Reference Alignment Prediction, and what its ablations change.

@@ -13,23 +13,31 @@ from typing import Literal
 import numpy as np
 from scipy.special import expit, logsumexp
 
+from openworld._arrays import as_distributions
+from openworld._errors import OpenworldError
+from openworld._types import checked
+
 Weighting = Literal["linear", "softmax"]
 Fusion = Literal["arithmetic", "geometric"]
 
 
+@checked
 def base_weights(base: np.ndarray, reference: np.ndarray, weighting: Weighting = "linear") -> np.ndarray:
     """Weight of the judged model for each image, float64[n] in (0, 1); the reference's is 1 minus it.
 
     Args:
         base, reference: float64[n, C], probabilities of the judged and of the reference model.
+    Raises:
+        OpenworldError: rows that are no probabilities, shapes that differ.
 
     >>> base_weights(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]))
     array([0.6])
     """
-    own, other = base.max(axis=1), reference.max(axis=1)
+    own, other = (one.max(axis=1) for one in _pair(base, reference))
     return own / (own + other) if weighting == "linear" else expit(own - other)
 
 
+@checked
 def fuse(
     base: np.ndarray, reference: np.ndarray, *, weighting: Weighting = "linear", fusion: Fusion = "arithmetic"
 ) -> np.ndarray:
@@ -42,6 +50,7 @@ def fuse(
     >>> fuse(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]])).round(2).tolist()  # .6 * (.9, .1) + .4 * (.4, .6)
     [[0.7, 0.3]]
     """
+    base, reference = _pair(base, reference)
     weights = base_weights(base, reference, weighting)[:, None]
     if fusion == "arithmetic":
         return weights * base + (1 - weights) * reference
@@ -49,3 +58,10 @@ def fuse(
     least = np.finfo(np.float64).tiny
     logs = weights * np.log(np.maximum(base, least)) + (1 - weights) * np.log(np.maximum(reference, least))
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+
+def _pair(base, reference) -> tuple[np.ndarray, np.ndarray]:
+    base, reference = as_distributions(base, "base"), as_distributions(reference, "reference")
+    if base.shape != reference.shape:
+        raise OpenworldError(f"reference has shape {reference.shape}, expected {base.shape} like base.")
+    return base, reference

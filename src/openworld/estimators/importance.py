@@ -10,8 +10,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._slices import SlicedSource
 from openworld.estimators._temperature import confidences
@@ -21,6 +22,7 @@ Slices = Literal["confidence", "given"]
 DROPPED = 0.05  # share of the target in bins without source images from which a warning is given
 
 
+@checked
 @dataclass(frozen=True)
 class IM:
     """error = 1 - sum_b q_t(b) acc_s(b) / sum_b q_t(b), over the bins b that hold source images.
@@ -51,6 +53,7 @@ class IM:
 
     def __post_init__(self):
         require_at_least(1, bins=self.bins)
+        require_at_most(MANY, bins=self.bins)
         if self.slices not in get_args(Slices):
             raise unknown_name("slices", str(self.slices), get_args(Slices))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.estimators._temperature import probabilities
 from openworld.estimators.outputs import Outputs
 
@@ -19,6 +20,7 @@ Normalisation = Literal["auto", "softmax", "taylor"]
 TRUSTED = 5.0  # mean cross-entropy against the uniform distribution, above which softmax is kept
 
 
+@checked
 @dataclass(frozen=True)
 class MaNo:
     """(mean_ic Q_ic^p)^(1/p), in (0, 1]. A score: `ScoreRegression` makes an error of it.
@@ -46,6 +48,7 @@ class MaNo:
         if self.normalisation not in get_args(Normalisation):
             raise unknown_name("normalisation", self.normalisation, get_args(Normalisation))
 
+    @checked
     def score(self, outputs: Outputs) -> float:
         """Score of a whole set; larger where predictions are more likely right."""
         normalised = _softmax_or_taylor(outputs.logits, self.normalisation)

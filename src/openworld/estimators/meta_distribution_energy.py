@@ -13,11 +13,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.estimators.outputs import Outputs
 
+EXTREME = 1e50  # a temperature above it, or below its inverse, takes energies out of float64
 ROUNDING = 1e-14  # relative; equal energies need not add up to an exact zero
 
 
+@checked
 @dataclass(frozen=True)
 class MDE:
     """ln(logsumexp_i Z_i - ln n - mean_i Z_i). A score: `ScoreRegression` makes an error of it.
@@ -40,9 +43,12 @@ class MDE:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self):
-        if not 0 < self.temperature < np.inf:
-            raise OpenworldError(f"temperature is {self.temperature}, expected a number above 0.")
+        if not 1 / EXTREME <= self.temperature <= EXTREME:
+            raise OpenworldError(
+                f"temperature is {self.temperature}, expected a number above 0, from {1 / EXTREME:g} to {EXTREME:g}."
+            )
 
+    @checked
     def score(self, outputs: Outputs) -> float | None:
         """Score of a whole set, which way it points is for the regression to find; None if all energies are equal."""
         energies = -self.temperature * logsumexp(outputs.logits / self.temperature, axis=1)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from openworld._types import checked
 from openworld.estimators._temperature import probabilities
 from openworld.estimators.outputs import Outputs
 
@@ -26,6 +27,7 @@ class NuclearNorm:
     summary: ClassVar[str] = "confidence and spread of the predictions (score)"
     needs: ClassVar[tuple[str, ...]] = ()
 
+    @checked
     def score(self, outputs: Outputs) -> float:
         """Score of a whole set; larger where predictions are more likely right."""
         norm = np.linalg.norm(probabilities(outputs.logits, 1.0), "nuc")

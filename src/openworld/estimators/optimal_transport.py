@@ -13,6 +13,7 @@ import numpy as np
 
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.estimators._bootstrap import means
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import probabilities, response
@@ -24,6 +25,7 @@ DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many 
 NOISY = 0.01  # that much added error is worth a warning
 
 
+@checked
 @dataclass(frozen=True)
 class COT:
     """error = least mean of 1 - p_i,a(i) over labels a that give class c to its share m_c of the images.

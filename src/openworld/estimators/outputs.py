@@ -10,13 +10,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from openworld._arrays import as_labels, as_table
+from openworld._arrays import as_labels, as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 Found = TypeVar("Found")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """Outputs of the judged model, and of others, on one image set; everything is checked and read as float64.
@@ -46,7 +48,7 @@ class Outputs:
     __repr__ = short_repr
 
     def __post_init__(self):
-        logits = as_table(self.logits, "logits", (2,))
+        logits = require_size(as_table(self.logits, "logits", (2,)), "logits")
         if logits.shape[0] == 0 or logits.shape[1] < 2:
             raise OpenworldError(f"logits has shape {logits.shape}, expected at least one image and two classes.")
         checked = {
@@ -126,7 +128,7 @@ def _labels(values, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
-    table = as_table(values, name, (2,))
+    table = require_size(as_table(values, name, (2,)), name)
     if table.shape != shape:
         raise OpenworldError(
             f"{name} has shape {table.shape}, expected {shape} like the logits: the same images and classes in the "

@@ -72,6 +72,12 @@ def _noise(shares: np.ndarray, n_source: int, n_target: int) -> float:
 
 
 def _replicates(predicted, source, resamples: int, generator: np.random.Generator) -> np.ndarray:
+    """Errors as far on the other side of the estimate as resamples are on theirs (the basic bootstrap).
+
+    Noise adds to a distance, and a resample adds it once more: of 50 classes with 200 images, percentiles of the
+    resamples themselves lie above the estimate 9 times in 10, and never hold the distance of the populations.
+    """
     drawn = generator.multinomial(predicted.sum(), predicted / predicted.sum(), resamples)
     known = generator.multinomial(source.sum(), source.ravel() / source.sum(), resamples).reshape(resamples, 2, -1)
-    return _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()
+    found = _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()
+    return 2 * (_distance(predicted, source) + source[1].sum() / source.sum()) - found

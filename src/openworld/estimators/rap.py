@@ -8,11 +8,13 @@ tau = 1 would nearly equal ATC, as their columns of tau = 0.05 and of a random r
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from openworld._types import checked
 from openworld.estimators._fitted import Fitted, Known, Reading
 from openworld.estimators.frap import FRAP
 from openworld.estimators.outputs import Outputs
 
 
+@checked
 @dataclass(frozen=True)
 class RAP:
     """FRAP with tau = 1 and p_f alone as the stand-in for the labels.

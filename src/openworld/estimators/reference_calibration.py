@@ -15,6 +15,9 @@ from math import exp, fsum
 import numpy as np
 from scipy.optimize import brentq
 
+from openworld._arrays import as_distributions, as_table, require_size
+from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.estimators._temperature import blocks
 
 BOUNDS = (1e-3, 1e2)
@@ -37,11 +40,14 @@ class ReferenceTemperature:
     informative: bool = True
 
 
+@checked
 def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> ReferenceTemperature:
     """The tau at which the reference model's probabilities come nearest to the judged model's.
 
     Args:
         base: float64[n, C], probabilities of the judged model. similarities: float64[n, C] of the reference model.
+    Raises:
+        OpenworldError: rows of base that are no probabilities, shapes that differ, no image.
     Returns:
         ReferenceTemperature; the same to the last bit in any order of the images.
     Source: FRAP, equation 2.
@@ -50,6 +56,12 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
     >>> round(reference_temperature(base, np.array([[0.2, 0.1]])).value, 5)
     0.09102
     """
+    base = as_distributions(base, "base")
+    similarities = require_size(as_table(similarities, "similarities", (2,)), "similarities")
+    if base.shape != similarities.shape or not base.size:
+        raise OpenworldError(
+            f"base has shape {base.shape} and similarities {similarities.shape}, expected [n, C] alike, n >= 1."
+        )
     both = _Pair(base, similarities)
     if not np.ptp(similarities, axis=1).any():
         return ReferenceTemperature(1.0, both.divergence(1.0), _FLAT, informative=False)

@@ -7,15 +7,19 @@ becomes w_b ||p_b||^2 + w_f / C.
 
 import numpy as np
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MANY, require_at_least, require_at_most
+from openworld._types import checked
 
 
+@checked
 def uniform_reference(n: int, classes: int) -> np.ndarray:
     """Every class equally similar to every image: zeros float64[n, classes]."""
     require_at_least(1, n=n, classes=classes)
+    require_at_most(MANY, numbers=n * classes)
     return np.zeros((n, classes))
 
 
+@checked
 def dirichlet_reference(n: int, classes: int, *, seed: int) -> np.ndarray:
     """Rows drawn from Dirichlet(1, ..., 1), float64[n, classes] in [0, 1]; another seed for source and target.
 
@@ -23,4 +27,5 @@ def dirichlet_reference(n: int, classes: int, *, seed: int) -> np.ndarray:
     [1.0, 1.0]
     """
     require_at_least(1, n=n, classes=classes)
+    require_at_most(MANY, numbers=n * classes)
     return np.random.default_rng(seed).dirichlet(np.ones(classes), n)

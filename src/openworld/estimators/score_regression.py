@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._types import checked, wrong
 from openworld.estimators._fitted import Fitted, Known, Reading
 from openworld.estimators.outputs import Outputs
 
@@ -41,6 +42,7 @@ class ScoreLine(NamedTuple):
     r_squared: float
 
 
+@checked
 @dataclass(frozen=True)
 class ScoreRegression:
     """error = slope score + bias, by least squares over labelled sets; held in [0, 1], `raw_error` is not.
@@ -58,6 +60,10 @@ class ScoreRegression:
 
     of: Score
 
+    def __post_init__(self):
+        if isinstance(self.of, type) or not all(hasattr(self.of, part) for part in ("name", "needs", "score")):
+            raise wrong(self.of, "a score, such as MaNo(), with name, needs and score(outputs)", "of")
+
     @property
     def name(self) -> str:
         """Of the score."""
@@ -68,6 +74,7 @@ class ScoreRegression:
         """What the score needs, of the labelled sets and of the target."""
         return tuple(self.of.needs)
 
+    @checked
     def fit(self, sets: Sequence[Outputs]) -> Fitted:
         """Score the labelled sets, such as the source and shifted copies of it, and fit the line.
 

@@ -9,12 +9,14 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.estimators._temperature import probabilities
 from openworld.estimators.outputs import Outputs
 
 Frequencies = Literal["uniform", "reference"]
 
 
+@checked
 @dataclass(frozen=True)
 class SoftmaxCorr:
     """Cosine between P^T P / n, with P = softmax(z), and a diagonal matrix of class frequencies; in [0, 1].
@@ -39,6 +41,7 @@ class SoftmaxCorr:
         if self.frequencies not in get_args(Frequencies):
             raise unknown_name("frequencies", self.frequencies, get_args(Frequencies))
 
+    @checked
     def score(self, outputs: Outputs) -> float:
         """Score of a whole set; larger where predictions are more likely right."""
         predicted = probabilities(outputs.logits, 1.0)

@@ -7,6 +7,7 @@ unless `calibrate` is False. Entropies are natural, which changes the threshold 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from openworld._types import checked
 from openworld.estimators._cut import Cut
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import confidences, negative_entropies
@@ -14,6 +15,7 @@ from openworld.estimators._threshold import require_rule
 from openworld.estimators.outputs import Outputs
 
 
+@checked
 @dataclass(frozen=True)
 class ATCMaxConfidence:
     """error = share of target images whose largest probability lies below the threshold of the source.
@@ -48,6 +50,7 @@ class ATCMaxConfidence:
         return state.read(confidences(target.logits, known.temperature), "T")
 
 
+@checked
 @dataclass(frozen=True)
 class ATCNegativeEntropy:
     """error = share of target images whose negative entropy lies below the threshold of the source.

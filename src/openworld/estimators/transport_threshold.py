@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from openworld._types import checked
 from openworld.estimators._cut import Cut
 from openworld.estimators._fitted import Fitted, Known, Reading, look_at
 from openworld.estimators._temperature import probabilities
@@ -26,6 +27,7 @@ from openworld.estimators.optimal_transport import (
 from openworld.estimators.outputs import Outputs
 
 
+@checked
 @dataclass(frozen=True)
 class COTT:
     """error = share of target images whose given label is less probable than the threshold of the source.

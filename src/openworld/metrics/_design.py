@@ -8,6 +8,9 @@ import numpy as np
 from openworld._arrays import as_groups, as_scores, require_length
 from openworld._errors import OpenworldError
 
+ALONE = 1e-12  # effective groups above 1 by less: one outweighs all others
+SAFE = 1e100  # weights up to this size, and down to its inverse, can be squared and added
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -54,7 +57,8 @@ class Side:
     @property
     def too_few(self) -> str | None:
         """Why this side shows no variation between samples, or None."""
-        return f"there are fewer than 2 independent {self.name} samples" if self.n_groups < 2 else None
+        few = self.n_groups < 2 or self.effective_groups - 1 <= ALONE
+        return f"there are fewer than 2 independent {self.name} samples" if few else None
 
     @cached_property
     def effective_groups(self) -> float:
@@ -110,7 +114,8 @@ def _weights(weights, n: int, name: str) -> np.ndarray | None:
     require_length(weights, f"{name}_weights", n)
     if weights.size and weights.min() < 0:
         raise OpenworldError(f"{name}_weights holds {weights.min():g}; a weight is 0 or more.")
-    return weights
+    largest = weights.max(initial=0.0)
+    return weights if not largest or 1 / SAFE < largest < SAFE else weights / largest  # any scale means the same
 
 
 def _codes(groups, sizes, names):

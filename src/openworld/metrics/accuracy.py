@@ -10,9 +10,19 @@ from statistics import NormalDist
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
+from openworld._arrays import (
+    MANY,
+    as_correct,
+    as_groups,
+    as_labels,
+    as_scores,
+    require_at_least,
+    require_at_most,
+    require_length,
+)
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 ROUNDING = 1e-12  # a spread below this is rounding: the samples agree exactly
 
@@ -45,6 +55,7 @@ class PerClass:
     __repr__ = short_repr
 
 
+@checked
 def accuracy(correct, weights=None, groups=None, *, level: float = 0.95) -> Accuracy:
     """Share of correct samples, weighted if asked, with a Wilson interval.
 
@@ -101,6 +112,7 @@ def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float,
     return low, 1.0 if share == 1 else float(min(centre + half, 1.0))
 
 
+@checked
 def per_class_accuracy(correct, labels, classes: int) -> PerClass:
     """Accuracy of every class, and their mean: the balanced accuracy over the classes that have samples.
 
@@ -118,12 +130,15 @@ def per_class_accuracy(correct, labels, classes: int) -> PerClass:
     """
     correct = as_correct(correct, "correct")
     labels = as_labels(labels, "labels", correct.size)
+    require_at_least(0, classes=classes)
+    require_at_most(MANY, classes=classes)
     if labels.size and labels.max() >= classes:
         raise OpenworldError(f"labels holds class {labels.max()}; with {classes} classes the largest is {classes - 1}.")
     counts = np.bincount(labels, minlength=classes)
     return _per_class(np.bincount(labels, weights=correct, minlength=classes), counts, counts)
 
 
+@checked
 def macro_f1(predictions, labels) -> PerClass:
     """F1 of every class, 2 TP / (2 TP + FP + FN), and their plain mean over the classes present in `labels`.
 
@@ -141,11 +156,13 @@ def macro_f1(predictions, labels) -> PerClass:
     labels = as_labels(labels, "labels")
     predictions = as_labels(predictions, "predictions", labels.size)
     classes = int(max(labels.max(), predictions.max())) + 1 if labels.size else 0
+    require_at_most(MANY, largest_class=classes - 1)
     counts, predicted = np.bincount(labels, minlength=classes), np.bincount(predictions, minlength=classes)
     hits = np.bincount(labels[labels == predictions], minlength=classes)
     return _per_class(2 * hits, counts + predicted, counts)
 
 
+@checked
 def harmonic_mean(first: float, second: float) -> float:
     """HM = 2ab / (a + b) of two accuracies, 0 where both are 0.
 
@@ -200,7 +217,8 @@ def _effective_n(weights, groups, value, error, level) -> float | None:
     from scipy.special import stdtrit
 
     upper = (1 + level) / 2
-    shrink = NormalDist().inv_cdf(upper) / float(stdtrit(count - 1, upper))  # few groups: an uncertain error
+    quantile = float(stdtrit(count - 1, upper))
+    shrink = NormalDist().inv_cdf(upper) / quantile if quantile else 1.0  # few groups: an uncertain error
     most = float(weights.sum() ** 2 / (weights @ weights))  # as if every sample were independent
     return min(most, value * (1 - value) * (shrink / error) ** 2)
 

@@ -1,11 +1,13 @@
 """AUROC, the chance that an in-distribution sample outscores an out-of-distribution one, with its standard error."""
 
 from openworld._arrays import as_scores
+from openworld._types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.estimate import Estimate, Influence
 
 
+@checked
 def auroc(in_scores, out_scores, *, in_weights=None, out_weights=None, in_groups=None, out_groups=None) -> Estimate:
     """Area under the ROC curve: the share of pairs with in > out, ties one half, from integer counts.
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
+from openworld._arrays import as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics.accuracy import harmonic_mean
 from openworld.metrics.estimate import Estimate, combine
 from openworld.metrics.openworld_auc import OpenworldAUC
@@ -57,10 +59,12 @@ class SeedAverage:
     def n_seeds(self) -> int:
         return len(self.results)
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Confidence interval over images, given these seeds."""
         return self.estimate().interval(level)
 
+    @checked
     def estimate(self, of: str = "openworld_auc") -> Estimate:
         """Mean of one of QUANTITIES over the seeds, with standard error and interval over images."""
         if of not in self._estimates:
@@ -83,10 +87,12 @@ class SeedAverage:
             lambda: combine([one.influence for one in each], [share] * len(each)),
         )
 
+    @checked
     def seed_values(self, of: str = "openworld_auc") -> tuple[float | None, ...]:
         """The quantity for each seed, in the order given."""
         return tuple(result.estimate(of).value for result in self.results)
 
+    @checked
     def seed_interval(self, level: float = 0.95, of: str = "openworld_auc") -> SeedInterval:
         """Interval of the mean over other seeds, on these images: mean -+ t(n - 1) x deviation / sqrt(n)."""
         values = self.seed_values(of)
@@ -101,6 +107,7 @@ class SeedAverage:
         return None if base is None or new is None else harmonic_mean(base, new)
 
 
+@checked
 def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
     """Interval of the mean over other seeds of one share per seed: mean -+ t(n - 1) x deviation / sqrt(n).
 
@@ -108,6 +115,7 @@ def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
     >>> round(found.standard_deviation, 3), round(found.low, 3), found.n  # .6 - 4.303 x .1 / sqrt(3)
     (0.1, 0.352, 3)
     """
+    values = require_size(as_scores(values, "values"), "values").tolist()
     if len(values) < 2:
         return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
     found = seed_spread(values)
@@ -115,6 +123,7 @@ def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
     return SeedInterval(low, high, found.std, len(values), found.interval_reason)
 
 
+@checked
 def average(results: Sequence[OpenworldAUC]) -> SeedAverage:
     """Average results of several seeds on the same test images.
 

@@ -12,8 +12,10 @@ from statistics import fmean
 
 import numpy as np
 
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics._design import Design
 from openworld.metrics._multinomial import Multinomial
 from openworld.metrics._sweep import place
@@ -21,6 +23,7 @@ from openworld.metrics.averaging import SeedAverage
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, require_level
 from openworld.metrics.openworld_auc import LINEARISED, OpenworldAUC, Samples
 
+THREADS = 1024  # more are of no use to anybody
 CHUNK = 25  # replicates that share one generator, so that the number of threads does not change them
 
 
@@ -39,6 +42,7 @@ class Bootstrap:
         """Standard deviation of the replicates; None with `reason`."""
         return None if self.reason else float(self.values.std(ddof=1))
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Percentile interval; None with `reason`."""
         require_level(level)
@@ -48,6 +52,7 @@ class Bootstrap:
         return float(low), float(high)
 
 
+@checked
 def bootstrap(
     result: OpenworldAUC | SeedAverage,
     of: str = "openworld_auc",
@@ -63,7 +68,7 @@ def bootstrap(
         of: one of QUANTITIES.
         replicates: how many, at least 2.
         seed: of the random draws; the same seed gives the same values on any number of threads.
-        threads: how many to use; None = one per processor.
+        threads: how many to use, 1 to 1024; None = one per processor.
     Returns:
         Bootstrap; values in [0, 1]. Like the closed form it says None where all replicates agree.
     Raises:
@@ -77,6 +82,9 @@ def bootstrap(
     """
     if replicates < 2:
         raise OpenworldError(f"replicates is {replicates}, expected 2 or more (1000 for an interval).")
+    require_at_most(MANY, replicates=replicates)
+    require_at_least(1, threads=1 if threads is None else threads)
+    require_at_most(THREADS, threads=threads or 1)
     results = result.results if isinstance(result, SeedAverage) else (result,)
     plan = results[0].samples.design
     reason = result.estimate(of).reason or plan.empty or plan.base.too_few or plan.new.too_few

@@ -11,8 +11,9 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._arrays import as_array, as_groups, as_scores, require_at_least, require_length
+from openworld._arrays import MANY, as_array, as_groups, as_scores, require_at_least, require_at_most, require_length
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.auroc import auroc
 from openworld.metrics.detection import (
@@ -47,6 +48,7 @@ class CellDetection:
     aupr_in_fixed: float
 
 
+@checked
 @dataclass(frozen=True)
 class CellRules:
     """How cells are judged.
@@ -70,6 +72,7 @@ class CellRules:
         require_at_least(1, images_in_a_cell=self.least)
 
 
+@checked
 def detection_by_cell(
     in_scores, out_scores, cells, count: int, *, groups: tuple | None = None, rules: CellRules | None = None
 ) -> tuple[CellDetection | None, ...]:
@@ -116,6 +119,7 @@ def detection_by_cell(
 def split_cells(cells, size: int, count: int) -> Iterator[np.ndarray]:
     """Which images are in each cell, ascending; raises unless `cells` are int[size] in [-1, count)."""
     require_at_least(1, count=count)
+    require_at_most(MANY, count=count)
     cells = as_array(cells, "cells")
     if cells.ndim != 1:
         raise OpenworldError(f"cells has shape {cells.shape}, expected one dimension: one cell per image.")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_scores
+from openworld._arrays import MANY, as_correct, as_scores, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
 
@@ -39,6 +40,7 @@ class CalibrationError:
     __repr__ = short_repr
 
 
+@checked
 def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mass: bool = False) -> CalibrationError:
     """Mean distance |accuracy - confidence| over bins, weighted by how many samples each holds.
 
@@ -62,6 +64,7 @@ def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mas
     correct = as_correct(correct, "correct", confidence.size)
     if bins < 1:
         raise OpenworldError(f"bins is {bins}, expected at least 1.")
+    require_at_most(MANY, bins=bins)
     if confidence.size == 0:
         return CalibrationError(None, None, (), 0, "no samples")
     confidence = _within_unit(confidence)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_table, require_length
+from openworld._arrays import as_table, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import place
 from openworld.metrics.by_cell import split_cells
@@ -45,6 +46,7 @@ class CellSums:
 
     __repr__ = short_repr
 
+    @checked
     def spread(self, number: int, detectors) -> Spread:
         """Standard error of a sum, of one detector or of a difference, with its degrees of freedom.
 
@@ -54,9 +56,12 @@ class CellSums:
         Returns:
             Spread; degrees of freedom by Welch-Satterthwaite over the in-distribution side and the cells.
         """
+        if not 0 <= number < len(self.reasons):
+            raise OpenworldError(f"number is {number}, expected one of the {len(self.reasons)} sums, counted from 0.")
+        chosen, joint = require_size(as_table(detectors, "detectors", (1,)), "detectors"), self.covariance[number]
+        require_length(chosen, "detectors", len(joint))
         if self.reasons[number]:
             return Spread(None, None, self.reasons[number])
-        chosen, joint = np.asarray(detectors, float), self.covariance[number]
         variance = float(chosen @ joint @ chosen)
         terms = float(np.abs(chosen) @ np.abs(joint) @ np.abs(chosen))
         effective = self._effective(number)
@@ -90,11 +95,15 @@ class RankedSides:
 
     __repr__ = short_repr
 
+    @checked
     def of(self, detector: int) -> "RankedSides":
         """One detector alone."""
+        if not 0 <= detector < len(self.order):
+            raise OpenworldError(f"detector is {detector}, expected one of {len(self.order)}, counted from 0.")
         one = slice(detector, detector + 1)
         return RankedSides(self.plan, self.order[one], self.below[one], self.upto[one])
 
+    @checked
     def sums(self, cells, weights) -> CellSums:
         """Weighted sums of the AUROCs of cells.
 
@@ -111,7 +120,7 @@ class RankedSides:
         >>> ranked.sums([0, 0, 1], [[1, 0], [-1, 1]]).values.tolist()  # AUROCs are .75 and 1
         [[0.75, 0.25]]
         """
-        weights = as_table(weights, "weights", (2,))
+        weights = require_size(as_table(weights, "weights", (2,)), "weights")
         laid = _Laid.of(self.plan, cells, weights.shape[1])
         bare = np.flatnonzero((weights != 0).any(axis=0) & (laid.sizes == 0))
         if bare.size:
@@ -139,6 +148,7 @@ class RankedSides:
         return areas, (inside - (weights @ areas)[:, None]) / n, laid.pair_sums(beaten)
 
 
+@checked
 def rank_sides(in_scores, out_scores, *, groups: tuple | None = None) -> RankedSides:
     """Sort both sides once.
 

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from openworld._arrays import as_labels, as_table, require_length
+from openworld._arrays import as_labels, as_scores, as_table, require_length
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics._design import design
 from openworld.metrics.estimate import Estimate, proportion
 from openworld.metrics.openworld_auc import OpenworldAUC, openworld_auc
 
 
+@checked
 def open_auc(base_scores, base_correct, new_scores, **options) -> OpenworldAUC:
     """OpenAUC: like OpenworldAUC, but a new sample need only be detected, not named.
 
@@ -24,9 +26,11 @@ def open_auc(base_scores, base_correct, new_scores, **options) -> OpenworldAUC:
     >>> open_auc([3, 1], [1, 1], [2]).value
     0.5
     """
-    return openworld_auc(base_scores, base_correct, new_scores, np.ones(np.shape(new_scores), bool), **options)
+    new_scores = as_scores(new_scores, "new_scores")
+    return openworld_auc(base_scores, base_correct, new_scores, np.ones(new_scores.size, bool), **options)
 
 
+@checked
 def overall_accuracy(base_logits, new_logits, labels, *, groups=None) -> Estimate:
     """OverallAcc: accuracy over all names at once, by the largest of the base and the new logits side by side.
 

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld._arrays import require_length
+from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
 from openworld.metrics.level_errors import LevelErrors
 from openworld.metrics.paired import PairedTest
+from openworld.metrics.robustness import as_levels
 
 LEVEL_NUMBERS = (
     "initial_accuracy", "auc", "worst_accuracy", "variation",
@@ -37,10 +41,11 @@ def area_weights(levels) -> np.ndarray:
     >>> area_weights([0, 0.5, 1]).tolist()
     [0.25, 0.5, 0.25]
     """
-    widths = np.diff(np.asarray(levels, float))
+    widths = np.diff(levels)
     return (np.append(widths, 0) + np.append(0, widths)) / 2
 
 
+@checked
 def curve_intervals(
     errors: LevelErrors, levels, method: int, zero_shot: int | None = None, *, level: float = 0.95
 ) -> dict[str, ImageInterval]:
@@ -48,7 +53,7 @@ def curve_intervals(
 
     Args:
         errors: of `level_errors`.
-        levels: float[T], increasing.
+        levels: float[T] in [0, 1], increasing.
         method: row of the method.
         zero_shot: row of zero-shot; None leaves the comparison out.
         level: confidence, in (0, 1).
@@ -63,7 +68,9 @@ def curve_intervals(
     (0.0, 'no zero-shot curve to compare with')
     """
     require_level(level)
-    curve = _Curve(errors, np.asarray(levels, float), method, level)
+    levels = _levels_of(errors, levels)
+    _require_rows(errors, method=method, zero_shot=zero_shot)
+    curve = _Curve(errors, levels, method, level)
     own = errors.accuracy[method]
     found = {
         "initial_accuracy": curve.share(np.eye(own.size)[0]),
@@ -79,12 +86,13 @@ def curve_intervals(
     return found | areas | {"delta_auc": gain, "delta_pn": gain}
 
 
+@checked
 def area_test(errors: LevelErrors, levels, first: int, second: int) -> PairedTest:
     """Whether two methods differ in the area under their curves, on the same pictures, with these seeds.
 
     Args:
         errors: of `level_errors`.
-        levels: float[T].
+        levels: float[T] in [0, 1], increasing.
         first, second: rows of the methods.
     Returns:
         PairedTest of first - second, two-sided against Student's t with (effective groups - 1) degrees of freedom.
@@ -94,6 +102,8 @@ def area_test(errors: LevelErrors, levels, first: int, second: int) -> PairedTes
     >>> round(area_test(errors, [0, 1], 0, 1).difference, 3)
     0.667
     """
+    levels = _levels_of(errors, levels)
+    _require_rows(errors, first=first, second=second)
     weights = np.zeros(errors.accuracy.shape)
     weights[first] = area_weights(levels)
     weights[second] -= area_weights(levels)
@@ -104,6 +114,18 @@ def area_test(errors: LevelErrors, levels, first: int, second: int) -> PairedTes
 
     p_value = 2 * float(stdtr(found.degrees_of_freedom, -abs(difference) / found.standard_error))
     return PairedTest(difference, found.standard_error, found.degrees_of_freedom, p_value)
+
+
+def _levels_of(errors: LevelErrors, levels) -> np.ndarray:
+    levels = as_levels(levels)
+    require_length(levels, "levels", errors.accuracy.shape[1])
+    return levels
+
+
+def _require_rows(errors: LevelErrors, **rows: int | None) -> None:
+    for name, row in rows.items():
+        if row is not None and not 0 <= row < len(errors.accuracy):
+            raise OpenworldError(f"{name} is {row}, expected the row of one of {len(errors.accuracy)} methods, from 0.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,11 @@ import numpy as np
 
 from openworld._arrays import as_scores
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.estimate import Estimate
+
+RARE = 1e-9  # a smaller share of positives leaves precision to rounding
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class DetectionReport:
     reason: str | None = None
 
 
+@checked
 def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> DetectionReport:
     """AUROC, both AUPRs, both average precisions and both false-positive rates, from one sort.
 
@@ -66,6 +70,7 @@ def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> Detectio
     )
 
 
+@checked
 def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
     """Area under the precision-recall curve, in-distribution positive, by trapezoids as the field computes it.
 
@@ -86,6 +91,7 @@ def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estima
     return _area(trapezoid, inwards, (in_scores, out_scores), prevalence)
 
 
+@checked
 def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
     """As `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
 
@@ -95,6 +101,7 @@ def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estim
     return _area(trapezoid, outwards, (in_scores, out_scores), prevalence)
 
 
+@checked
 def average_precision_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
     """Average precision, in-distribution positive: precision x gain in recall, summed over thresholds.
 
@@ -107,6 +114,7 @@ def average_precision_in(in_scores, out_scores, *, prevalence: float | None = No
     return _area(_steps, inwards, (in_scores, out_scores), prevalence)
 
 
+@checked
 def average_precision_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
     """As `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
 
@@ -116,6 +124,7 @@ def average_precision_out(in_scores, out_scores, *, prevalence: float | None = N
     return _area(_steps, outwards, (in_scores, out_scores), prevalence)
 
 
+@checked
 def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
     """FPR@95, in-distribution positive: the share of out accepted when at least 95 % of in are accepted.
 
@@ -135,6 +144,7 @@ def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
     return _rate(inwards, (in_scores, out_scores), recall)
 
 
+@checked
 def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
     """FPR@95, out-of-distribution positive: the share of in flagged when at least 95 % of out are caught.
 
@@ -167,8 +177,10 @@ def _sweep(in_scores, out_scores) -> tuple[Sweep, str | None]:
 
 def require_prevalence(prevalence: float | None) -> None:
     """Raise unless it is a share that both sides have a part of, or None."""
-    if prevalence is not None and not 0 < prevalence < 1:
-        raise OpenworldError(f"prevalence is {prevalence}, expected the share of positives, between 0 and 1.")
+    if prevalence is not None and not RARE <= prevalence <= 1 - RARE:
+        raise OpenworldError(
+            f"prevalence is {prevalence}, expected the share of positives, from {RARE:g} to 1 less that."
+        )
 
 
 def require_recall(recall: float) -> None:

@@ -18,6 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics._design import Design
 
 ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly
@@ -92,6 +93,7 @@ class Estimate:
         """Why there is no standard error, or None."""
         return self.spread.reason
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Confidence interval: Student's t on the logit scale, never surer than `unseen` allows.
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_answers, as_groups, as_table
+from openworld._arrays import as_answers, as_groups, as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread
 
 ROUNDING = 1e-13  # of a variance, against what its terms add up to without their signs: they cancel
@@ -35,6 +36,7 @@ class LevelErrors:
 
     __repr__ = short_repr
 
+    @checked
     def spread(self, weights) -> Spread:
         """Standard error of sum(weights x accuracy), clustered by group, with its degrees of freedom.
 
@@ -43,7 +45,7 @@ class LevelErrors:
         Returns:
             Spread; degrees of freedom are the effective groups of the levels that weigh, less 1 (Kish).
         """
-        weights = as_table(weights, "weights", (2,))
+        weights = require_size(as_table(weights, "weights", (2,)), "weights")
         if weights.shape != self.accuracy.shape:
             raise OpenworldError(
                 f"weights has shape {weights.shape}, expected {self.accuracy.shape} as the accuracies."
@@ -62,6 +64,7 @@ class LevelErrors:
         return Spread(float(np.sqrt(variance * effective / (effective - 1))), effective - 1, None, (effective,))
 
 
+@checked
 def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> LevelErrors:
     """Joint error of the accuracies of methods that answered the same views.
 

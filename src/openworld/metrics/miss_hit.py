@@ -6,6 +6,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_scores
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics._sweep import Sweep
 
 
@@ -26,6 +27,7 @@ class MissHitCurve:
     __repr__ = short_repr
 
 
+@checked
 def miss_hit_curve(base_scores, base_correct, new_scores, new_correct) -> MissHitCurve:
     """How many base samples are missed and how many new ones hit as the detection threshold rises.
 

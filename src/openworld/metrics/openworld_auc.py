@@ -17,6 +17,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_scores
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.accuracy import harmonic_mean
@@ -107,10 +108,12 @@ class OpenworldAUC:
         """Why there is no standard error, or None."""
         return self.estimate().error_reason
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Confidence interval over images (or groups), as `Estimate.interval`."""
         return self.estimate().interval(level)
 
+    @checked
     def estimate(self, of: str = "openworld_auc") -> Estimate:
         """One of QUANTITIES with its standard error (delta method) and interval.
 
@@ -150,6 +153,7 @@ class OpenworldAUC:
             new += by_value * (self.new_components - self.value)
         return Influence(self.samples.design, base, new)
 
+    @checked
     def to_dict(self, level: float = 0.95) -> dict:
         """Plain numbers for JSON: the value, its error and interval, the companions, and where the points go."""
         interval, lost = self.interval(level), self.points_lost
@@ -167,6 +171,7 @@ class OpenworldAUC:
         }
 
 
+@checked
 def openworld_auc(
     base_scores,
     base_correct,

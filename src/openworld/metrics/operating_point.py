@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_scores
+from openworld._arrays import as_correct, as_fractions, as_scores, require_length, require_size
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics.accuracy import Accuracy, accuracy
 
 
+@checked
 @dataclass(frozen=True)
 class Costs:
     """What each of the four outcomes costs per image, in any unit; a gain is a negative cost.
@@ -37,12 +39,20 @@ class Costs:
     new_share: float | None = None
 
     def __post_init__(self):
-        as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs")
+        require_size(as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs"), "costs")
         if self.new_share is not None and not 0 <= self.new_share <= 1:
             raise OpenworldError(f"new_share is {self.new_share}, expected a share in [0, 1].")
 
+    @checked
     def mean(self, miss_rate, hit_rate, new_share: float):
-        """Expected cost per image: number or array, as the rates are."""
+        """Expected cost per image, of rates in [0, 1]: number or array, as the rates are."""
+        miss_rate, hit_rate = (
+            as_fractions(rate, name, (0, 1)) for name, rate in (("miss_rate", miss_rate), ("hit_rate", hit_rate))
+        )
+        if miss_rate.ndim and hit_rate.ndim:
+            require_length(hit_rate, "hit_rate", len(miss_rate))
+        if miss_rate.ndim and hit_rate.ndim:
+            require_length(hit_rate, "hit_rate", len(miss_rate))
         share = new_share if self.new_share is None else self.new_share
         base = self.base_kept + miss_rate * (self.base_missed - self.base_kept)
         new = self.new_unhit + hit_rate * (self.new_hit - self.new_unhit)
@@ -84,12 +94,14 @@ class OperatingPoint:
             return "there is no base sample"
         return "there is no new sample" if self.hit.value is None else None
 
+    @checked
     def cost(self, costs: Costs) -> float | None:
         """Expected cost per image; None without images of both sides."""
         if self.reason:
             return None
         return float(costs.mean(self.miss.value, self.hit.value, self._new_share))
 
+    @checked
     def cost_interval(self, costs: Costs) -> tuple[float, float] | None:
         """Interval of `cost` over images, at the level of the rates; None where a rate has none.
 
@@ -112,6 +124,7 @@ class OperatingPoint:
         return self.hit.n / (self.miss.n + self.hit.n)
 
 
+@checked
 def choose_threshold(
     base_scores,
     base_correct,
@@ -163,6 +176,7 @@ def choose_threshold(
     return Threshold(float(candidates[chosen]), rule, float(misses[chosen]), hit, cost)
 
 
+@checked
 def operating_point(
     base_scores,
     base_correct,

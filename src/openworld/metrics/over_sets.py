@@ -9,11 +9,15 @@ from statistics import fmean
 
 import numpy as np
 
+from openworld._arrays import as_groups
 from openworld._errors import OpenworldError
-from openworld.metrics._design import Side, design
+from openworld._types import checked
+from openworld.metrics._design import Design, Side, design
 from openworld.metrics.estimate import Estimate, Influence
+from openworld.metrics.paired import estimate_of
 
 
+@checked
 def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openworld_auc") -> Estimate:
     """The mean of a quantity over test sets, with standard error and interval over images.
 
@@ -33,7 +37,7 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
     >>> round(mean_over_sets(sets, [(shared, one) for one in own]).value, 3)  # of 6/6 and 7/9
     0.889
     """
-    each = [one if isinstance(one, Estimate) else one.estimate(of) for one in results]
+    each = [estimate_of(one, of) for one in results]
     if not each or len(each) != len(groups):
         raise OpenworldError(f"{len(each)} results came with groups of {len(groups)} sets; give one pair per result.")
     undefined = [f"set {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.value is None]
@@ -51,9 +55,23 @@ def _stacked(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
     sides = [[getattr(one, name) for one in designs] for name in ("base", "new")]
     sizes = tuple(sum(side.n for side in one) for one in sides)
     weights = tuple(np.concatenate([_shares(side) for side in one]) for one in sides)
-    labels = tuple(np.concatenate([np.asarray(pair[place]) for pair in groups]) for place in (0, 1))
+    labels = tuple(_labels(place, designs, groups) for place in (0, 1))
     values = (_joined([getattr(one, name) for one in influences]) for name in ("base", "new"))
     return Influence(design(sizes, weights, labels), *values)
+
+
+def _labels(place: int, designs: list[Design], groups: Sequence[tuple]) -> np.ndarray:
+    """Groups of all base (place 0) or all new images (1), set after set."""
+    name = ("base", "new")[place]
+    if any(len(pair) != 2 for pair in groups):
+        raise OpenworldError("groups must hold a pair (base_groups, new_groups) for each set.")
+    found = [
+        as_groups(pair[place], f"{name}_groups", getattr(one, name).n)
+        for pair, one in zip(groups, designs, strict=True)
+    ]
+    if len({label.dtype.kind in "US" for label in found if label.size}) > 1:
+        raise OpenworldError(f"{name}_groups mix numbers and strings over the sets; use one kind for all.")
+    return np.concatenate(found)
 
 
 def _shares(side: Side) -> np.ndarray:

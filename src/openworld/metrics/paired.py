@@ -7,6 +7,7 @@ import numpy as np
 
 from openworld._arrays import as_array, as_fractions, as_scores, require_length, require_size
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, Estimate, combine, spread, student_quantile
 
 
@@ -24,6 +25,7 @@ class PairedTest:
     p_value: float | None
     reason: str | None = None
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Confidence interval of the difference, difference -+ t x standard error; None without an error."""
         quantile = student_quantile(level, self.degrees_of_freedom)
@@ -35,6 +37,7 @@ class PairedTest:
         )
 
 
+@checked
 def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
     """Test whether two models differ on the same samples, from the differences of what each sample contributes.
 
@@ -56,7 +59,7 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
     >>> round(test.difference, 3)  # 1 - 3/6
     0.5
     """
-    first, second = _estimate(first, of), _estimate(second, of)
+    first, second = estimate_of(first, of), estimate_of(second, of)
     if first.value is None or second.value is None:
         return PairedTest(None, None, None, None, first.reason or second.reason)
     difference = first.value - second.value
@@ -76,6 +79,7 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
     return PairedTest(difference, found.standard_error, found.degrees_of_freedom, p_value)
 
 
+@checked
 def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
     """Test whether two methods differ in the mean over other seeds: the paired t-test, one pair per seed.
 
@@ -110,6 +114,7 @@ def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
     return PairedTest(mean, error, first.size - 1.0, p_value)
 
 
+@checked
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """p-values corrected for being many (Holm, 1979): any one may be called significant at the level it shows.
 
@@ -143,5 +148,12 @@ def _p_values(values) -> list[float | None]:
     return found
 
 
-def _estimate(result, of: str) -> Estimate:
-    return result if isinstance(result, Estimate) else result.estimate(of)
+def estimate_of(result, of: str) -> Estimate:
+    """An Estimate itself; a quantity of a result, or of an average over seeds."""
+    if isinstance(result, Estimate):
+        return result
+    if isinstance(result, type) or not hasattr(result, "estimate"):
+        raise OpenworldError(
+            f"{type(result).__name__} came, expected an Estimate, a result of openworld_auc, or an average over seeds."
+        )
+    return result.estimate(of)

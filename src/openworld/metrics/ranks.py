@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_table
+from openworld._arrays import as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 MINIMUM_METHODS = 3  # for two methods Friedman's test is a sign test: use a paired test
 MINIMUM_BLOCKS = 5  # below, the chi-square approximation says nothing (own rule; Demsar advises more than 10)
@@ -43,6 +44,7 @@ class CriticalDifference:
     __repr__ = short_repr
 
 
+@checked
 def level_ranks(accuracy) -> np.ndarray:
     """Rank of every method at every (data set, level): 1 = best, ties share the average rank.
 
@@ -67,6 +69,7 @@ def level_ranks(accuracy) -> np.ndarray:
     return (better + (equal + 1) / 2).reshape(values.shape)
 
 
+@checked
 def friedman_ranks(accuracy) -> np.ndarray:
     """Mean rank of every method over all its (data set, level) pairs, or the levels of one data set.
 
@@ -85,6 +88,7 @@ def friedman_ranks(accuracy) -> np.ndarray:
     return ranks.reshape(len(ranks), -1).mean(axis=1)
 
 
+@checked
 def final_ranks(mean_ranks) -> np.ndarray:
     """Rank of the Friedman ranks: 1 = smallest; ties share the average (OpenPL breaks them silently).
 
@@ -98,10 +102,13 @@ def final_ranks(mean_ranks) -> np.ndarray:
     >>> final_ranks([2.5, 1.0, 2.5]).tolist()
     [2.5, 1.0, 2.5]
     """
-    means = as_table(mean_ranks, "mean_ranks", (1,)).round(12)  # equal means may differ in the last bit
+    means = require_size(as_table(mean_ranks, "mean_ranks", (1,)), "mean_ranks").round(
+        12
+    )  # equal means may differ in the last bit
     return level_ranks(-means)
 
 
+@checked
 def friedman_test(scores) -> FriedmanTest:
     """Do the methods differ at all? Friedman's chi-square with one block per data set, corrected for ties.
 
@@ -129,6 +136,7 @@ def friedman_test(scores) -> FriedmanTest:
     return FriedmanTest(float(outcome.statistic), float(outcome.pvalue), *scores.shape)
 
 
+@checked
 def nemenyi(scores, *, significance: float = 0.05) -> CriticalDifference:
     """Which methods differ? Nemenyi's critical difference of mean ranks, one block per data set.
 

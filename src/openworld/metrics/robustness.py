@@ -10,11 +10,13 @@ from math import inf, sqrt
 
 import numpy as np
 
-from openworld._arrays import as_fractions
+from openworld._arrays import as_fractions, as_scores, require_size
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._types import Limit, checked
 from openworld.metrics.estimate import ROUNDING, student_quantile
 
+NARROWEST = 1e-12  # a step between levels of less is rounding, and the slope over it has no meaning
 CURVE_METRICS = (
     "auc", "worst_accuracy", "variation", "slope_variance",
     "positive_area", "negative_area", "delta_auc", "delta_pn",
@@ -34,6 +36,7 @@ class SeedSpread:
     reason: str | None = None
     limits: tuple[float, float] = (0.0, 1.0)
 
+    @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Student's t interval of the mean over other seeds, cut at the limits; None with `interval_reason`.
 
@@ -78,6 +81,7 @@ class Robustness:
 
     __repr__ = short_repr
 
+    @checked
     def spread(self, metric: str) -> SeedSpread:
         """Mean and standard deviation of `metric`, or of `initial_accuracy`, over the curves of the seeds.
 
@@ -103,7 +107,8 @@ LIMITS = dict.fromkeys(("initial_accuracy", *CURVE_METRICS), (0.0, 1.0))
 LIMITS |= {"variation": (0.0, inf), "slope_variance": (0.0, inf), "delta_auc": (-1.0, 1.0), "delta_pn": (-1.0, 1.0)}
 
 
-def seed_spread(values, limits: tuple[float, float] = (0.0, 1.0)) -> SeedSpread:
+@checked
+def seed_spread(values, limits: tuple[Limit, Limit] = (0.0, 1.0)) -> SeedSpread:
     """Mean and sample standard deviation of a number over the seeds.
 
     Args:
@@ -113,11 +118,13 @@ def seed_spread(values, limits: tuple[float, float] = (0.0, 1.0)) -> SeedSpread:
     >>> seed_spread([0.4, 0.6]).mean
     0.5
     """
+    values = require_size(as_scores(values, "values"), "values")
     if len(values) < 2:
         return SeedSpread(None, None, len(values), "a spread needs two or more seeds", limits)
     return SeedSpread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values), None, limits)
 
 
+@checked
 def robustness(levels, accuracy, zero_shot=None) -> Robustness:
     """Metrics of the Dynamic Robustness Curve Acc(t), straight lines between the levels.
 
@@ -145,7 +152,7 @@ def robustness(levels, accuracy, zero_shot=None) -> Robustness:
     >>> round(robustness([0, 0.5, 1], [0.8, 0.6, 0.7]).variation, 3)  # .2 down, .1 up
     0.3
     """
-    levels = _levels(levels)
+    levels = as_levels(levels)
     accuracy = _curves(accuracy, "accuracy", levels.size)
     zero_shot = None if zero_shot is None else _curves(zero_shot, "zero_shot", levels.size)
     seeds = len(accuracy)
@@ -196,12 +203,15 @@ def _area_above(widths, difference) -> float:
     return float(widths @ (share * sums) / 2)
 
 
-def _levels(levels) -> np.ndarray:
+def as_levels(levels) -> np.ndarray:
+    """Two or more fractions that strictly increase: float64[T]."""
     levels = as_fractions(levels, "levels")
     if levels.size < 2:
         raise OpenworldError(f"levels has {levels.size} entries; a curve needs at least two levels.")
-    if not (np.diff(levels) > 0).all():
-        raise OpenworldError(f"levels must strictly increase, each one once; they are {levels.tolist()}.")
+    if not (np.diff(levels) > NARROWEST).all():
+        raise OpenworldError(
+            f"levels must strictly increase, by more than {NARROWEST:g} each; they are {levels.tolist()}."
+        )
     return levels
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_fractions, as_labels, as_table
+from openworld._arrays import as_distributions, as_fractions, as_labels
 from openworld._errors import OpenworldError
-
-ROUNDING = 1e-4  # a float32 softmax over thousands of classes need not sum to 1 exactly
+from openworld._types import checked
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,7 @@ class SemanticAlignment:
     reason: str | None = None
 
 
+@checked
 def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
     """Semantic Alignment Score (SAS), the mean over samples of sum_c p_c similarity[c, label].
 
@@ -40,12 +40,11 @@ def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
     >>> semantic_alignment([[0.5, 0.5], [0.0, 1.0]], [0, 1], [[1, 0.2], [0.2, 1]]).value  # (.5 + .5 * .2 + 1) / 2
     0.8
     """
-    probabilities = as_table(probabilities, "probabilities", (2,))
+    probabilities = as_distributions(probabilities, "probabilities")
     similarity = as_fractions(similarity, "similarity", (2,))
     labels = as_labels(labels, "labels", len(probabilities))
     if not len(probabilities):
         return SemanticAlignment(None, 0, "no samples")
-    _require_distributions(probabilities)
     classes = probabilities.shape[1]
     if similarity.shape != (classes, classes):
         raise OpenworldError(
@@ -57,13 +56,3 @@ def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
     np.add.at(predicted, labels, probabilities)
     value = np.einsum("tc,ct->", predicted, similarity) / len(labels)
     return SemanticAlignment(float(np.clip(value, 0, 1)), len(labels))
-
-
-def _require_distributions(probabilities) -> None:
-    sums = probabilities.sum(axis=1)
-    odd = np.flatnonzero((np.abs(sums - 1) > ROUNDING) | (probabilities < 0).any(axis=1))
-    if odd.size:
-        raise OpenworldError(
-            f"row {odd[0]} of probabilities sums to {sums[odd[0]]:g} with smallest value "
-            f"{probabilities[odd[0]].min():g}; pass probabilities, not logits or percent."
-        )

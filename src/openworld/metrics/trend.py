@@ -6,12 +6,14 @@ keeps its sign, and a missing cell is named by a mask: zero is a value (the refe
 """
 
 from dataclasses import dataclass
+from math import ldexp
 
 import numpy as np
 
-from openworld._arrays import as_mask, as_table, require_length
+from openworld._arrays import as_mask, as_table, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
 
@@ -54,6 +56,7 @@ class ShiftWeights:
     __repr__ = short_repr
 
 
+@checked
 def trend(levels, values) -> Trend:
     """Pearson correlation of `values` with `levels`, and the signed slope of the line fitted to them.
 
@@ -70,18 +73,32 @@ def trend(levels, values) -> Trend:
     >>> trend([1, 2, 3], [50, 70, 60])  # sum of products 10, of squared levels 2, of squared values 200
     Trend(correlation=0.5, slope=5.0, sensitivity=5.0, n=3, reason=None)
     """
-    levels, values = as_table(levels, "levels", (1,)), as_table(values, "values", (1,))
+    levels, values = (
+        require_size(as_table(one, name, (1,)), name) for name, one in (("levels", levels), ("values", values))
+    )
     require_length(values, "values", levels.size)
     if np.unique(levels).size < 2:
         return Trend(None, None, None, levels.size, "fewer than two distinct levels have a value")
-    x, y = levels - levels.mean(), values - values.mean()
-    slope = float(x @ y / (x @ x))
+    (x, up), (y, across) = (_scaled(one - one.mean()) for one in (levels, values))
+    try:
+        slope = ldexp(float(x @ y / (x @ x)), across - up)
+    except OverflowError:
+        return Trend(
+            None, None, None, levels.size, "the levels are too near to one another for a slope that is a number"
+        )
     if np.ptp(values) <= ROUNDING * np.abs(values).max():
         return Trend(None, 0.0, 0.0, levels.size, "the values are constant, so they correlate with nothing")
     correlation = float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
     return Trend(correlation, slope, abs(slope), levels.size)
 
 
+def _scaled(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Values over a power of two, and its exponent, so that no square of them overflows or is lost; no bit changes."""
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    return np.ldexp(values, -exponent), exponent
+
+
+@checked
 def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
     """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels, 0 the nearest.
 
@@ -115,6 +132,7 @@ def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
     return ShiftTrend(_trend_of(semantic), _trend_of(covariate), semantic, covariate)
 
 
+@checked
 def shift_weights(present, *, common: bool = False) -> dict[str, ShiftWeights]:
     """What every cell weighs in the curves and slopes of `shift_trend`, by "semantic" and "covariate".
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import as_array
+from openworld._arrays import LARGEST, as_array
 from openworld._errors import OpenworldError
 
 CHUNK = 2**12  # rows looked at or multiplied at a time, so that no second matrix of that size is made
@@ -17,7 +17,7 @@ def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
 
     Tensors stay on their device and keep their floating type; anything else is read by NumPy, on the CPU.
     """
-    rows = _as_tensor(values, name)
+    rows = as_tensor(values, name)
     if rows.dim() != 2 or not rows.shape[1]:
         raise OpenworldError(f"{name} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
     if width is not None and rows.shape[1] != width:
@@ -29,10 +29,26 @@ def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
     return rows
 
 
+def as_matrix(values: Tensor, name: str, like: str = "[D, D]") -> Tensor:
+    """A dense floating tensor of two dimensions, without its gradient, whose finite numbers have finite squares."""
+    matrix = as_tensor(values, name)
+    if matrix.dim() != 2 or not matrix.numel():
+        raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected {like}.")
+    if not matrix.isfinite().all() or matrix.abs().max() > LARGEST:
+        raise OpenworldError(f"{name} holds NaN, infinity or a number above {LARGEST:g}; make it again.")
+    return matrix
+
+
+def require_square(matrix: Tensor, name: str = "the matrix") -> None:
+    """Raise unless it has as many rows as columns."""
+    if matrix.dim() != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected [D, D].")
+
+
 def as_texts(values, name: str = "texts") -> Tensor:
     """Features of all labels in all templates as a floating tensor[S, C, D]; checked like `as_rows`."""
-    texts = _as_tensor(values, name)
-    if texts.dim() != 3:
+    texts = as_tensor(values, name)
+    if texts.dim() != 3 or not texts.numel():
         raise OpenworldError(
             f"{name} has shape {list(texts.shape)}, expected [labels, templates, D]: every label in every template."
         )
@@ -97,15 +113,17 @@ def at_least_float32(dtype: torch.dtype) -> torch.dtype:
     return torch.promote_types(dtype, torch.float32)
 
 
-def _as_tensor(values, name: str) -> Tensor:
+def as_tensor(values, name: str) -> Tensor:
+    """A dense floating tensor, without its gradient: tensors as they are, anything else read by NumPy."""
     if not isinstance(values, Tensor):
         array = as_array(values, name)
-        array = array if array.dtype in _KEPT else array.astype(np.float64)
+        with np.errstate(over="ignore"):  # wider floats may become infinite, which is refused with their row
+            array = array if array.dtype in _KEPT else array.astype(np.float64)
         # torch warns of read-only memory (a memory map) and cannot walk backwards, so those are read in.
         forwards = array.flags.writeable and all(stride >= 0 for stride in array.strides)
         values = torch.from_numpy(array if forwards else array.copy())
-    if not values.is_floating_point():
-        raise OpenworldError(f"{name} has dtype {values.dtype}, expected floating numbers.")
+    if not values.is_floating_point() or values.layout != torch.strided:
+        raise OpenworldError(f"{name} has dtype {values.dtype}, {values.layout}, expected dense floating numbers.")
     return values.detach()
 
 

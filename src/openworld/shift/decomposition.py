@@ -16,12 +16,23 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.shift._rows import CHUNK, as_rows, at_least_float32, exact_unit, longest_of, same_product
+from openworld._types import checked
+from openworld.shift._rows import (
+    CHUNK,
+    as_matrix,
+    as_rows,
+    at_least_float32,
+    exact_unit,
+    longest_of,
+    require_square,
+    same_product,
+)
 
 HALVES = ("semantic", "covariate")
 """The parts of a feature."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """Two linear maps of unit features: z = (f / |f| - centre) basis.
@@ -45,6 +56,13 @@ class Decomposition:
     __repr__ = short_repr
 
     def __post_init__(self):
+        bases = [
+            as_matrix(basis, f"the {half} basis", "[D, A]") for half, basis in zip(HALVES, self._bases, strict=True)
+        ]
+        object.__setattr__(self, "semantic", bases[0])
+        object.__setattr__(self, "covariate", bases[1])
+        for half, centre in zip(HALVES, self._centres, strict=True):
+            _require_centre(centre, f"the {half} centre", len(self.semantic))
         if self.semantic.dim() != 2 or self.covariate.dim() != 2 or len(self.semantic) != len(self.covariate):
             raise OpenworldError(
                 f"the bases have shapes {list(self.semantic.shape)} and {list(self.covariate.shape)}, expected [D, A] "
@@ -52,12 +70,13 @@ class Decomposition:
             )
 
     @classmethod
+    @checked
     def of_matrix(
         cls, matrix: Tensor, semantic_width: int | None = None, about: Mapping[str, Any] | None = None
     ) -> "Decomposition":
         """The first `semantic_width` columns of float[D, D], None for half of them, and the others."""
-        if matrix.dim() != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise OpenworldError(f"the matrix has shape {list(matrix.shape)}, expected [D, D].")
+        matrix = as_matrix(matrix, "the matrix")
+        require_square(matrix)
         width = split_at(len(matrix), semantic_width)
         return cls(matrix[:, :width].contiguous(), matrix[:, width:].contiguous(), about=about or {})
 
@@ -66,6 +85,7 @@ class Decomposition:
         """How many numbers a feature has, D."""
         return len(self.semantic)
 
+    @checked
     def halves(self, features) -> tuple[Tensor, Tensor]:
         """Semantic and covariate parts of features.
 
@@ -110,6 +130,15 @@ class Decomposition:
         return self.semantic_centre, self.covariate_centre
 
 
+def _require_centre(centre: Tensor | None, name: str, width: int) -> None:
+    if centre is None:
+        return
+    if centre.dim() != 1:
+        raise OpenworldError(f"{name} has shape {list(centre.shape)}, expected [{width}] like the features.")
+    if as_matrix(centre[None], name).shape[1] != width:
+        raise OpenworldError(f"{name} has {len(centre)} numbers, expected {width} like the features.")
+
+
 def _part(units: Tensor, basis: Tensor, centre: Tensor | None, *, exact: bool) -> Tensor:
     """(units - centre) basis in float64."""
     moved = units if centre is None else units - centre.to(units)
@@ -131,7 +160,8 @@ def split_at(width: int, semantic_width: int | None) -> int:
     return wanted
 
 
-def load_decomposition(path: Path) -> Decomposition:
+@checked
+def load_decomposition(path: Path | str) -> Decomposition:
     """Read what `Decomposition.save` wrote.
 
     Raises:
@@ -152,6 +182,7 @@ def load_decomposition(path: Path) -> Decomposition:
         ) from error
 
 
+@checked
 def overlap(one: Tensor, other: Tensor) -> float:
     """How much two subspaces have in common: the mean squared cosine of their principal angles, in [0, 1].
 
@@ -163,7 +194,8 @@ def overlap(one: Tensor, other: Tensor) -> float:
     >>> overlap(torch.eye(4)[:, :2], torch.eye(4)[:, 1:3])
     0.5
     """
-    if one.dim() != 2 or other.dim() != 2 or len(one) != len(other):
+    one, other = as_matrix(one, "one", "[D, A]"), as_matrix(other, "other", "[D, B]")
+    if len(one) != len(other):
         raise OpenworldError(f"the bases have shapes {list(one.shape)} and {list(other.shape)}, expected [D, ...].")
     first, second = (torch.linalg.qr(basis.to("cpu", torch.float64)).Q for basis in (one, other))
     return float((first.T @ second).square().sum() / min(first.shape[1], second.shape[1]))

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.shift.decomposition import Decomposition
 from openworld.shift.nearest import Nearest, merge_nearest, nearest
 
@@ -45,6 +47,7 @@ class ShiftDegrees:
         return self.covariate.kth(self.k)
 
 
+@checked
 def shift_degrees(
     decomposition: Decomposition, images, reference, *, k: int = K, first: int = 0, **search
 ) -> ShiftDegrees:
@@ -76,6 +79,7 @@ def shift_degrees(
     return ShiftDegrees(k, *(nearest(asked, known, k, first=first, **search) for asked, known in pairs))
 
 
+@checked
 def merge_degrees(shards: Sequence[ShiftDegrees]) -> ShiftDegrees:
     """Degrees against a whole reference from those against its shards, in any order.
 
@@ -84,6 +88,8 @@ def merge_degrees(shards: Sequence[ShiftDegrees]) -> ShiftDegrees:
     Returns:
         ShiftDegrees, the same to 1e-6 however the reference was cut (each shard is split into halves on its own).
     """
+    if not len(shards):
+        raise OpenworldError("there is no shard to merge; give one at least.")
     k = shards[0].k
     merged = (merge_nearest([getattr(shard, half) for shard in shards], k) for half in ("semantic", "covariate"))
     return ShiftDegrees(k, *merged)

@@ -7,6 +7,7 @@ import numpy as np
 
 from openworld._arrays import as_scores
 from openworld._errors import OpenworldError
+from openworld._types import checked
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Far:
     quartiles: tuple[float, float]
 
 
+@checked
 def farthest(degrees, names: Sequence[str]) -> tuple[Far, ...]:
     """Names by the median degree of their images, the farthest first; equal ones in alphabetical order.
 

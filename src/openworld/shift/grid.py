@@ -11,12 +11,14 @@ import numpy as np
 from openworld._arrays import as_labels, require_at_least, require_length
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.shift.degrees import ShiftDegrees
 from openworld.shift.levels import Levels
 
 LEAST = 10
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ShiftGrid:
     """N images in R x C cells.
@@ -64,6 +66,7 @@ class ShiftGrid:
         """bool[R, C], False where a cell is N/A."""
         return self.counts >= self.least
 
+    @checked
     def cell(self, covariate: int, semantic: int) -> np.ndarray:
         """Which images are in a cell: int64[n], ascending."""
         for name, level, count in (("covariate", covariate, self.shape[0]), ("semantic", semantic, self.shape[1])):
@@ -72,6 +75,7 @@ class ShiftGrid:
         return np.flatnonzero((self.covariate == covariate) & (self.semantic == semantic))
 
 
+@checked
 def shift_grid(degrees: ShiftDegrees, semantic: Levels, covariate: Levels, *, least: int = LEAST) -> ShiftGrid:
     """The grid of images with these degrees.
 

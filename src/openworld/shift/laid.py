@@ -14,19 +14,22 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.shift._rows import as_texts, unit
 from openworld.shift.decomposition import Decomposition, split_at
-from openworld.shift.losses import share_right, triplet_distances, triplet_losses
-from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal, turned
+from openworld.shift.losses import distances_under, share_right, triplet_distances, triplet_losses
+from openworld.shift.orthogonal import deviation, nearest_orthogonal, random_orthogonal, squared_deviation, turned
 from openworld.shift.triplets import Triplets, draw_triplets, hold_out, triplets
 from openworld.shift.whitening import require_width, whitening
 
 Orthogonality = Literal["penalty", "construction"]
 VALIDATED = 4096  # triplets of held-out texts
+FASTEST = 1e38  # learning rates are float32
 REMEMBERED = 20  # mean losses kept of the training
 BELIEVED = 0.9  # share of held-out triplets in the right order below which a part is warned of
 
 
+@checked
 @dataclass(frozen=True)
 class LAID:
     """L = L_sem + L_cov + weight |W'W - I|^2 over random triplets, by Adam; the nearest orthogonal matrix at the end.
@@ -67,8 +70,10 @@ class LAID:
     def __post_init__(self):
         require_at_least(0, margin=self.margin, weight=self.weight)
         require_at_least(1, steps=self.steps, batch_size=self.batch_size)
-        if not self.learning_rate > 0:
-            raise OpenworldError(f"learning_rate is {self.learning_rate}, expected a number above 0.")
+        if not 0 < self.learning_rate < FASTEST:
+            raise OpenworldError(
+                f"learning_rate is {self.learning_rate}, expected a number above 0 and below {FASTEST:g}."
+            )
         for name, value, known in (
             ("orthogonality", self.orthogonality, get_args(Orthogonality)),
             ("start", self.start, ("random", "identity")),
@@ -76,6 +81,7 @@ class LAID:
             if value not in known:
                 raise unknown_name(name, value, known)
 
+    @checked
     def loss(self, matrix: Tensor, batch: Triplets) -> dict[str, Tensor]:
         """The terms "semantic", "covariate", "orthogonality" and their weighted sum "total", 0-d each.
 
@@ -83,12 +89,17 @@ class LAID:
             matrix: float[D, D], D even; features are row vectors, f W. batch: B triplets of features.
         Source: IS-OOD, Equations 2 and 3.
         """
-        distances = triplet_distances(matrix, batch, self.semantic_width)
+        triplet_distances(matrix, batch, self.semantic_width)  # refuses what does not fit
+        return self._loss(matrix, batch)
+
+    def _loss(self, matrix: Tensor, batch: Triplets) -> dict[str, Tensor]:
+        distances = distances_under(matrix, batch, self.semantic_width)
         semantic, covariate = triplet_losses(distances, self.margin, hinge=self.hinge)
-        terms = {"semantic": semantic, "covariate": covariate, "orthogonality": deviation(matrix)}
+        terms = {"semantic": semantic, "covariate": covariate, "orthogonality": squared_deviation(matrix)}
         weight = self.weight if self.orthogonality == "penalty" else 0.0
         return {**terms, "total": semantic + covariate + weight * terms["orthogonality"]}
 
+    @checked
     def fit(self, texts, *, seed: int = 0) -> Decomposition:
         """Learn the matrix from the features of S labels in C templates; see `write_texts`.
 
@@ -144,7 +155,7 @@ class LAID:
         optimizer = torch.optim.Adam([free], lr=self.learning_rate)
         stretch, kept, history = -(-self.steps // REMEMBERED), [], []
         for step in range(1, self.steps + 1):
-            terms = self.loss(self._matrix(start, free), _unit(next(batches)))
+            terms = self._loss(self._matrix(start, free), _unit(next(batches)))
             optimizer.zero_grad()
             terms["total"].backward()
             optimizer.step()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_scores
+from openworld._arrays import MANY, as_scores, require_at_most
 from openworld._errors import OpenworldError
+from openworld._types import checked
 
 LEVELS = 8
 
@@ -18,6 +19,7 @@ PUBLISHED_QUANTILES: dict[str, tuple[float, float]] = {"semantic": (0.0835, 0.92
 """Shares of ImageNet-21K-P's validation images in the first level, and in all but the last, in IS-OOD's division."""
 
 
+@checked
 @dataclass(frozen=True)
 class Levels:
     """Level 0 below the first cut, level i from cut i - 1 up to, and without, cut i, the last from the last cut up.
@@ -52,6 +54,7 @@ class Levels:
         return tuple(zip(edges[:-1], edges[1:], strict=True))
 
 
+@checked
 def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEVELS) -> Levels:
     """Levels of equal width between two quantiles of the degrees; the first and the last take the tails.
 
@@ -71,6 +74,7 @@ def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEV
         raise OpenworldError(f"quantiles are {low} and {high}, expected 0 < low < high < 1.")
     if count < 3:
         raise OpenworldError(f"count is {count}, expected 3 or more levels; give the cuts of fewer yourself.")
+    require_at_most(MANY, count=count)
     if not values.size:
         raise OpenworldError("there is no degree to take quantiles of; give the images that are to be divided.")
     first, last = np.quantile(values, (low, high))

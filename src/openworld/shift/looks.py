@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.datasets import ImageSet
 from openworld.datasets.corruptions import CORRUPTIONS, corrupted
 from openworld.datasets.styles import STYLES, styled
@@ -95,6 +96,7 @@ class SeesLooks:
         return torch.cat([unit(embedding) * (1 - self.share) ** 0.5, *(unit(part) * length for part in statistics)], 1)
 
 
+@checked
 def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -> tuple[ImageSet, ...]:
     """The same pictures in every look, an image set each.
 
@@ -112,6 +114,7 @@ def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -
     return tuple(_in_look(images, look, seed) for look in looks)
 
 
+@checked
 def picture_grid(
     clip,
     sets: Sequence[ImageSet],

@@ -9,9 +9,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from openworld._arrays import require_at_most
+from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.shift._rows import as_matrix, require_square
 from openworld.shift.decomposition import split_at
 from openworld.shift.triplets import Triplets
+
+FARTHEST = 1e30  # margins beyond it leave float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +38,7 @@ class TripletDistances:
     __repr__ = short_repr
 
 
+@checked
 def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | None = None) -> TripletDistances:
     """The four distances of every triplet under the matrix float[D, D]; semantic_width: None for half of D.
 
@@ -40,6 +47,21 @@ def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | Non
     >>> [round(float(d), 3) for d in (found.semantic_alike, found.semantic_other)]
     [0.0, 1.0]
     """
+    require_square(matrix)
+    parts = {"the matrix": matrix} | {
+        f"the {name} features of the triplets": rows for name, rows in vars(batch).items()
+    }
+    if len({as_matrix(rows, name, "[B, D]").dtype for name, rows in parts.items()}) > 1:
+        raise OpenworldError(f"the matrix is {matrix.dtype} and the triplets {batch.standard.dtype}; use one type.")
+    if batch.standard.shape[1] != len(matrix):
+        raise OpenworldError(
+            f"the triplets have {batch.standard.shape[1]} features, the matrix {len(matrix)}: use one model."
+        )
+    return distances_under(matrix, batch, semantic_width)
+
+
+def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None) -> TripletDistances:
+    """`triplet_distances` of what is known to fit, in training."""
     half = split_at(matrix.shape[1], semantic_width)
     standard, other_label, other_template = (
         rows @ matrix for rows in (batch.standard, batch.semantic_shift, batch.covariate_shift)
@@ -57,6 +79,7 @@ def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | Non
     )
 
 
+@checked
 def triplet_losses(found: TripletDistances, margin: float, *, hinge: bool = True) -> tuple[Tensor, Tensor]:
     """L_sem and L_cov, means over the triplets: near - far + margin, not below 0 with `hinge`.
 
@@ -67,6 +90,7 @@ def triplet_losses(found: TripletDistances, margin: float, *, hinge: bool = True
     >>> [round(float(loss), 3) for loss in losses]
     [0.0, 0.3]
     """
+    require_at_most(FARTHEST, margin=abs(margin))
     semantic = found.semantic_alike - found.semantic_other + margin
     covariate = found.covariate_alike - found.covariate_other + margin
     if hinge:
@@ -74,6 +98,7 @@ def triplet_losses(found: TripletDistances, margin: float, *, hinge: bool = True
     return semantic.mean(), covariate.mean()
 
 
+@checked
 def share_right(found: TripletDistances) -> tuple[float, float]:
     """Shares of triplets whose two distances stand in the right order, in the semantic and in the covariate half."""
     semantic = found.semantic_alike < found.semantic_other

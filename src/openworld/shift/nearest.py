@@ -17,6 +17,7 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.shift._faiss import faiss_search
 from openworld.shift._rows import as_rows, exact_unit, sum_in_order, unit
 from openworld.shift._search import Engine, Reference, matrix_search
@@ -53,6 +54,7 @@ class Nearest:
     def __len__(self) -> int:
         return len(self.distances)
 
+    @checked
     def kth(self, k: int) -> np.ndarray:
         """Distance to the k-th nearest row, counted from 1: float64[N]."""
         require_at_least(1, k=k)
@@ -64,6 +66,7 @@ class Nearest:
         return self.distances[:, k - 1]
 
 
+@checked
 def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "matrix", half: bool = False) -> Nearest:
     """The k rows of a reference with the smallest cosine distance to each query.
 
@@ -100,6 +103,7 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
 
+@checked
 def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     """The k nearest of the whole reference from those of its shards, in any order.
 

@@ -6,13 +6,17 @@ Detection: A Sorites Paradox" (Long et al., 2024): the scores of any learner, an
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from openworld._arrays import require_length
+from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.shift.grid import ShiftGrid
+
+Pair = tuple[Any, Any]  # scores, and whether each was named right
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +34,9 @@ class OpenWorldByShift:
     __repr__ = short_repr
 
 
+@checked
 def open_world_by_shift(
-    base: tuple, new: tuple, grid: ShiftGrid, *, base_groups=None, new_groups=None
+    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
 ) -> OpenWorldByShift:
     """Hold all base images against the new images of each cell, of each semantic and of each covariate level.
 
@@ -57,8 +62,9 @@ def open_world_by_shift(
     )
 
 
+@checked
 def open_world_in_same_looks(
-    base: tuple, base_covariate, new: tuple, grid: ShiftGrid, *, base_groups=None, new_groups=None
+    base: Pair, base_covariate, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
 ) -> OpenWorldByShift:
     """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
 
@@ -77,8 +83,7 @@ def open_world_in_same_looks(
     ([1.0, 0.0], ())
     """
     sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
-    levels = np.asarray(base_covariate)
-    require_length(levels, "base_covariate", len(sides.base["scores"]))
+    levels = as_labels(base_covariate, "base_covariate", len(sides.base["scores"]))
     own = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
     cells = {place: sides.held(own[place[0]], grid.cell(*place)) for place in _present(grid)}
     return OpenWorldByShift(
@@ -105,12 +110,13 @@ class _Sides:
         return openworld_auc(first["scores"], first["correct"], second["scores"], second["correct"], **groups)
 
 
-def _side(pair: tuple, groups, count: int | None = None) -> dict[str, np.ndarray | None]:
-    scores, correct = (np.asarray(part) for part in pair)
-    if count is not None:
-        require_length(scores, "new scores", count)
-        require_length(correct, "new correct", count)
-    return {"scores": scores, "correct": correct, "groups": None if groups is None else np.asarray(groups)}
+def _side(pair: Pair, groups, count: int | None = None) -> dict[str, np.ndarray | None]:
+    name = "base" if count is None else "new"
+    scores = as_scores(pair[0], f"{name} scores")
+    require_length(scores, f"{name} scores", len(scores) if count is None else count)
+    correct = as_correct(pair[1], f"{name} correct", len(scores))
+    groups = None if groups is None else as_groups(groups, f"{name}_groups", len(scores))
+    return {"scores": scores, "correct": correct, "groups": groups}
 
 
 def _rows(side: Mapping[str, np.ndarray | None], chosen: np.ndarray) -> dict[str, np.ndarray | None]:

@@ -12,10 +12,12 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.shift._rows import as_texts, unit
 from openworld.shift.decomposition import Decomposition
 
 
+@checked
 @dataclass(frozen=True)
 class PCA:
     """The fewest leading directions of mean texts that hold a share of their variance.

@@ -12,9 +12,11 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from torch import Tensor
 
-from openworld._arrays import require_at_least
+from openworld._arrays import as_array, require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked, wrong
 from openworld.runs import Event, Record, RunStore, Unit, UnitResult, execute
 from openworld.shift.decomposition import HALVES, Decomposition, load_decomposition
 from openworld.shift.degrees import K, ShiftDegrees, merge_degrees, shift_degrees
@@ -27,6 +29,7 @@ VERSION = 1
 """Raise it when the same features give other degrees."""
 
 
+@checked
 @dataclass(frozen=True)
 class Shards:
     """How the work is cut and who does it; nothing here changes a degree.
@@ -47,6 +50,7 @@ class Shards:
         require_at_least(1, rows_of_the_reference_in_a_shard=self.reference, images_in_a_part=self.images)
 
 
+@checked
 def streamed_degrees(
     decomposition: Decomposition, images, reference, *, k: int = K, shards: Shards | None = None
 ) -> ShiftDegrees:
@@ -66,10 +70,12 @@ def streamed_degrees(
     Raises:
         OpenworldError: what `shift_degrees` raises.
     """
+    _require_sliceable(images=images, reference=reference)
     cuts = _cuts(len(images), len(reference), k, shards or Shards())
     return _merged(k, cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
 
 
+@checked
 def sharded_degrees(
     decomposition: Decomposition,
     images: Path,
@@ -123,12 +129,19 @@ def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:
     return list(product(_spans(count, shards.images), _spans(known, shards.reference)))
 
 
+def _require_sliceable(**features) -> None:
+    for name, rows in features.items():
+        if isinstance(rows, Mapping) or not hasattr(rows, "__getitem__") or not getattr(rows, "ndim", 1):
+            raise wrong(rows, "features [N, D] that give rows for a slice, such as a memory map", name)
+
+
 def _spans(count: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def _piece(decomposition: Decomposition, images, reference, k: int, cut: Cut) -> ShiftDegrees:
-    asked, known = (np.array(rows[slice(*span)]) for rows, span in zip((images, reference), cut, strict=True))
+    asked, known = (rows[slice(*span)] for rows, span in zip((images, reference), cut, strict=True))
+    asked, known = (rows if isinstance(rows, Tensor) else as_array(rows, "rows").copy() for rows in (asked, known))
     return shift_degrees(decomposition, asked, known, k=k, first=cut[1][0])
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.shift.grid import ShiftGrid
 
 
@@ -30,6 +31,7 @@ class EqualSubsets:
     __repr__ = short_repr
 
 
+@checked
 def equal_subsets(grid: ShiftGrid, count: int, *, seed: int = 0) -> EqualSubsets:
     """Draw `count` of every present cell, without replacement while there are enough, else all about equally often.
 
@@ -42,6 +44,7 @@ def equal_subsets(grid: ShiftGrid, count: int, *, seed: int = 0) -> EqualSubsets
     ([[3]], [[3]], 7)
     """
     require_at_least(1, count=count)
+    require_at_most(MANY, count=count)
     members, unique, repeats = {}, np.zeros(grid.shape, np.int64), np.zeros(grid.shape, np.int64)
     for row, column in np.argwhere(grid.present).tolist():
         there = grid.cell(row, column)

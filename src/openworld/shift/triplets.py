@@ -12,9 +12,11 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.templates import fill
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Triplets:
     """Features of B triplets, float[B, D] each: standard, other label, other template."""
@@ -24,6 +26,11 @@ class Triplets:
     covariate_shift: Tensor
 
     __repr__ = short_repr
+
+    def __post_init__(self):
+        shapes = [list(part.shape) for part in (self.standard, self.semantic_shift, self.covariate_shift)]
+        if len(shapes[0]) != 2 or shapes[1:] != shapes[:1] * 2:
+            raise OpenworldError(f"the features of the triplets have shapes {shapes}, expected [B, D] alike.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,7 @@ class HeldOut:
     validation_templates: Tensor
 
 
+@checked
 def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
     """Every label in every template, label by label: S * C sentences.
 

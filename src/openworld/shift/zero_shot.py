@@ -12,6 +12,7 @@ from torch import Tensor
 
 from openworld._arrays import as_labels, require_length
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics import Accuracy, accuracy
 from openworld.shift._rows import CHUNK, as_rows, at_least_float32, unit
 from openworld.shift.decomposition import HALVES, Decomposition
@@ -32,6 +33,7 @@ class DecomposedAccuracy:
     top5: Accuracy | None
 
 
+@checked
 def decomposed_zero_shot(
     decomposition: Decomposition, images, labels, classes, *, groups=None
 ) -> tuple[DecomposedAccuracy, ...]:
@@ -60,6 +62,7 @@ def decomposed_zero_shot(
     return tuple(_row(part, *pair, truth, groups) for part, pair in zip(PARTS, pairs, strict=True))
 
 
+@checked
 def decomposed_nearest_mean(
     decomposition: Decomposition, images, labels, reference, reference_labels, *, groups=None
 ) -> tuple[DecomposedAccuracy, ...]:

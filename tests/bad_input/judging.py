@@ -1,0 +1,188 @@
+"""One call with one argument changed, and what came of it: a right answer, a refusal, or neither."""
+
+import copy
+import inspect
+import math
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from kinds import JUDGED, REFUSED, bad, odd
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+
+SECONDS = 30  # a call that takes longer hangs: all inputs are small
+CLOSE = 1e-5  # float32 in another order of summing
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public function, or what is made with a public class, and good values of all its arguments.
+
+    infinite: whether an infinite number is documented to be among its results.
+    allowed: (argument, kind) of bad values that this function takes for good ones, and is right to.
+    left_out: (argument, kind) that cannot be tried, such as training that would last for years.
+    """
+
+    function: Callable
+    given: Mapping[str, Any]
+    infinite: bool = False
+    allowed: frozenset[tuple[str, str]] = frozenset()
+    left_out: frozenset[tuple[str, str]] = frozenset()
+    optional: frozenset[str] = field(default=frozenset())
+
+    def takes_none(self, argument: str) -> bool:
+        """Whether None says something for this argument."""
+        known = inspect.signature(self.function).parameters
+        return argument in self.optional or (argument in known and known[argument].default is None)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one call. fault: why it is neither a right answer nor a refusal; None where it is one. raw: it ended so."""
+
+    argument: str
+    kind: str
+    fault: str | None
+    raw: bool = False
+
+
+def outcomes(call: Call) -> Iterator[Outcome]:
+    """Of every argument and kind of value, one at a time."""
+    for argument, value in call.given.items():
+        for kind, (wanted, make) in bad(value).items():
+            if (argument, kind) in call.left_out:
+                continue
+            may_answer = wanted == JUDGED or (argument, kind) in call.allowed
+            may_answer |= kind == "None" and call.takes_none(argument)
+            yield _of_bad(call, argument, kind, make(value), may_answer)
+        for kind, make in odd(value).items():
+            if (argument, kind) not in call.left_out:
+                yield _of_odd(call, argument, kind, *make(value))
+
+
+def _of_bad(call: Call, argument: str, kind: str, value: Any, may_answer: bool) -> Outcome:
+    found, fault, raw = _called(call, argument, value)
+    if fault is None and not isinstance(found, OpenworldError):
+        fault = None if may_answer else f"taken for good: {str(found)[:120]}"
+        fault = fault or _not_finite(found, call.infinite)
+    return Outcome(argument, kind, fault, raw)
+
+
+def _of_odd(call: Call, argument: str, kind: str, value: Any, twin: Any) -> Outcome:
+    expected, fault, raw = _called(call, argument, twin)
+    if fault is not None:
+        return Outcome(argument, kind, f"its plain twin: {fault}", raw)
+    found, fault, raw = _called(call, argument, value)
+    if fault is None and isinstance(found, OpenworldError) and not isinstance(expected, OpenworldError):
+        fault = f"refused: {found}"
+    if fault is None and not isinstance(expected, OpenworldError):
+        one, other = (np.array(list(numbers(answer))) for answer in (found, expected))
+        if one.shape != other.shape or not np.allclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True):
+            fault = "another answer than its plain twin's"
+    return Outcome(argument, kind, fault, raw)
+
+
+def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None, bool]:
+    """What came back, or the refusal; why it is at fault; whether it ended in another exception."""
+    given = {name: _copied(one) for name, one in call.given.items()} | {argument: value}
+    before = {name: _bytes(one) for name, one in given.items()}
+    try:
+        with _watched():
+            found = call.function(**given)
+            _look_at(found)
+    except OpenworldError as refusal:
+        found = refusal
+    except Exception as error:
+        return None, f"{type(error).__name__}: {str(error)[:200]}", True
+    changed = [name for name, one in given.items() if _bytes(one) != before[name]]
+    return found, f"changed {changed[0]}" if changed else None, False
+
+
+@contextmanager
+def _watched():
+    """Warnings are errors, and so is a call without end."""
+
+    def late(*_):
+        raise TimeoutError(f"no answer after {SECONDS} seconds")
+
+    previous = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _copied(value):
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | list | dict) else value
+
+
+def _bytes(value):
+    if isinstance(value, Tensor):
+        value = value.detach()
+        return None if value.is_sparse else value.resolve_conj().numpy().tobytes()
+    if isinstance(value, np.ma.MaskedArray):
+        return value.data.tobytes(), np.ma.getmaskarray(value).tobytes()
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.tobytes()
+    if isinstance(value, np.ndarray | list | tuple):
+        return tuple(_bytes(one) for one in value)
+    return value if isinstance(value, int | float | str) and value == value else None
+
+
+def _look_at(found) -> None:
+    """Have what is computed when first asked for computed."""
+    for name in ("standard_error", "error_reason", "interval", "degrees_of_freedom"):
+        asked = getattr(found, name, None)
+        if inspect.ismethod(asked):
+            asked()
+    if inspect.isgenerator(found):
+        list(found)
+
+
+def _not_finite(found: Any, infinite: bool) -> str | None:
+    for number in numbers(found):
+        if math.isnan(number):
+            return f"NaN in {str(found)[:120]}"
+        if math.isinf(number) and not infinite:
+            return f"an infinite number in {str(found)[:120]}"
+    return None
+
+
+def numbers(found: Any) -> Iterator[float]:
+    """All numbers in an answer, in order."""
+    if isinstance(found, bool | int | float | np.number | np.bool_):
+        yield _number(found)
+    elif isinstance(found, Tensor):
+        yield from found.detach().double().flatten().tolist()
+    elif isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
+        yield from found.astype(float).ravel().tolist()
+    elif is_dataclass(found) and not isinstance(found, type):
+        for one in fields(found):
+            yield from numbers(getattr(found, one.name))
+        if type(found).__name__ == "Estimate" and hasattr(found, "standard_error"):
+            yield from numbers((found.standard_error, found.interval()))
+    elif isinstance(found, Mapping):
+        yield from numbers(tuple(found.values()))
+    elif isinstance(found, list | tuple):
+        for one in found:
+            yield from numbers(one)
+
+
+def _number(value) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+__all__ = ["REFUSED", "Call", "Outcome", "numbers", "outcomes"]

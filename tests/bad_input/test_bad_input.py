@@ -1,0 +1,19 @@
+"""Bad values in every argument of every public function: a right number, None with a reason, or OpenworldError."""
+
+import pytest
+from enrolled import ROOMS
+from judging import outcomes
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_function_is_enrolled_with_all_its_arguments(room):
+    found = ROOMS[room]
+    assert found.public() - found.answered_for() == set()
+    assert found.forgotten_arguments() == set()
+
+
+@pytest.mark.parametrize(("room", "name"), [(room, name) for room in ROOMS for name in ROOMS[room].calls()])
+def test_a_bad_value_is_refused_and_an_odd_one_answered_as_its_plain_twin(room, name):
+    found = list(outcomes(ROOMS[room].calls()[name]))
+    assert found
+    assert [f"{one.argument} {one.kind}: {one.fault}" for one in found if one.fault is not None] == []
