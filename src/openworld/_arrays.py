@@ -44,7 +44,7 @@ def as_array(values, name: str) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def as_groups(values, name: str, length: int) -> np.ndarray:
+def as_groups(values, name: str, length: int | None = None) -> np.ndarray:
     """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such.
 
     >>> as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist()
@@ -58,7 +58,8 @@ def as_groups(values, name: str, length: int) -> np.ndarray:
         raise OpenworldError(
             f"{name} has shape {array.shape} and dtype {array.dtype}, expected one integer or string per sample."
         )
-    require_length(array, name, length)
+    if length is not None:
+        require_length(array, name, length)
     return array
 
 

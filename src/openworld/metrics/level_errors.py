@@ -103,7 +103,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
 
 
 def _checked(groups, correct):
-    groups = [[as_groups(one, "groups", np.size(one)) for one in seed] for seed in groups]
+    groups = [[as_groups(one, "groups") for one in seed] for seed in groups]
     correct = [[as_answers(one, "correct") for one in seed] for seed in correct]
     shapes = [[(len(one),) for one in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
