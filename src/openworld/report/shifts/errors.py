@@ -82,7 +82,7 @@ def joint_spread(joint: Mapping[str, Any] | None, contrast: Mapping[str, float])
 
     >>> joint = {"detectors": ["a", "b"], "covariance": [[4.0, 3.5], [3.5, 4.0]], "degrees_of_freedom": [9, 8]}
     >>> joint_spread(joint, {"a": 1, "b": -1})
-    Spread(standard_error=1.0, degrees_of_freedom=8, reason=None)
+    Spread(standard_error=1.0, degrees_of_freedom=8, reason=None, groups=())
     """
     if joint is None:
         return UNKNOWN
