@@ -200,7 +200,8 @@ def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:
 def _count(batches: Iterable) -> int | None:
     """How many images are in a list of batches, or in what a DataLoader reads; None where only a pass would tell."""
     if isinstance(batches, Sequence):
-        return sum(len(_pair(batch)[0]) for batch in batches)
+        images = [_pair(batch)[0] for batch in batches]
+        return sum(map(len, images)) if all(isinstance(one, Tensor) and one.dim() for one in images) else None
     if isinstance(batches, DataLoader) and not isinstance(batches.dataset, IterableDataset):
         count = len(batches.sampler)
         return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count
