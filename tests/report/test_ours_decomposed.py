@@ -1,8 +1,11 @@
 """IS-OOD's Table 3 from records of decomposed zero-shot accuracy; the run's own table; and what is refused."""
 
+import io
 import json
+from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from openworld import OpenworldError
 from openworld.report.beside import beside
@@ -10,12 +13,14 @@ from openworld.report.beside_tables import beside_markdown
 from openworld.report.beside_words import title
 from openworld.report.decomposed import (
     build_decomposed,
+    decomposed_run,
     decomposed_verdict,
     export_decomposed,
     load_decomposed,
     terminal_decomposed,
 )
 from openworld.report.ours import StandsFor, measured
+from openworld.report.text_tables import as_tex
 from openworld.runs import RunStore, Unit, UnitResult
 
 
@@ -93,3 +98,14 @@ def test_the_runs_own_table(folder):
     assert "What do the halves of a feature know?" in build_decomposed(folder).read_text(encoding="utf-8")
     with pytest.raises(OpenworldError, match="did you mean 'csv'"):
         export_decomposed(run, "cvs")
+
+
+def test_names_that_look_like_markup_are_text():
+    records = [
+        SimpleNamespace(metrics=told("LAID [texts]", 0, 0.6) | {"sets": [one_set("crane [/bird]", 0.7, 0.6, 0.1)]})
+    ]
+    run = decomposed_run(records)
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    console.print(terminal_decomposed(run))
+    assert all(name in console.file.getvalue() for name in ("LAID [texts]", "crane [/bird]"))
+    assert all(as_tex(name) in export_decomposed(run, "latex") for name in ("LAID [texts]", "crane [/bird]"))

@@ -187,3 +187,12 @@ def test_a_mean_is_tested_as_its_parts_are(reached):
     reach = reached[0]
     parts = [table.compare("GMoP", "CoOp").difference for table in reach.targets]
     assert reach.mean.compare("GMoP", "CoOp").difference == pytest.approx(np.mean(parts))
+
+
+def test_titles_that_look_like_markup_are_text_in_the_terminal(reached):
+    from rich.console import Console
+
+    named = replace(reached[0], source=replace(reached[0].source, title="crane [/bird]"))
+    console = Console(width=300, file=io.StringIO(), color_system=None)
+    console.print(terminal_reach(named))
+    assert "crane [/bird]" in console.file.getvalue().splitlines()[0]
