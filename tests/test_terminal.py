@@ -30,6 +30,11 @@ def test_heads_cells_captions_and_titles_are_literal_text(markup):
     assert text.count(markup) == 7
 
 
+def test_a_line_break_in_a_name_makes_no_second_row():
+    text = shown(table_of(("crane\nbird", "owl")), 200)
+    assert "crane␊bird" in text and len(text.splitlines()) == len(shown(table_of(("crane", "owl")), 200).splitlines())
+
+
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 160])
 def test_no_number_is_cut_or_broken_in_a_narrow_terminal(width):
     text = shown(table_of(caption="Percent; means of 3 seeds."), width)

@@ -92,6 +92,8 @@ class _Column:
 
         self.head = head
         self.cells = [cell if isinstance(cell, Text) else Text(cell) for cell in cells]
+        if head.kind == "name":  # somebody else's line break would make two rows of one
+            self.cells = [Text(cell.plain.replace("\n", "␊"), cell.style) for cell in self.cells]
         lines = [_widest(cell.plain.split("\n")) for cell in self.cells]
         natural = max([_widest([head.title]), *lines])
         self.natural = min(natural, head.most) if head.most else natural
