@@ -292,6 +292,8 @@ def _from_objects(array: np.ndarray, name: str) -> np.ndarray:
 
 def _require_no_mask(values, name: str) -> None:
     parts = values if isinstance(values, Sequence) and not isinstance(values, str | bytes) else ()
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in {type(values), *map(type, parts)}):
+        return
     hidden = sum(int(np.ma.count_masked(one)) for one in (values, *parts) if isinstance(one, np.ma.MaskedArray))
     if hidden:
         raise OpenworldError(

@@ -69,7 +69,7 @@ def outcomes(call: Call) -> Iterator[Outcome]:
 def _of_bad(call: Call, argument: str, kind: str, value: Any, may_answer: bool) -> Outcome:
     found, fault, raw = _called(call, argument, value)
     if fault is None and not isinstance(found, OpenworldError):
-        fault = None if may_answer else f"taken for good: {str(found)[:120]}"
+        fault = None if may_answer else f"taken for good: {_told(found)}"
         fault = fault or _not_finite(found, call.infinite)
     return Outcome(argument, kind, fault, raw)
 
@@ -152,9 +152,9 @@ def _look_at(found) -> None:
 def _not_finite(found: Any, infinite: bool) -> str | None:
     for number in numbers(found):
         if math.isnan(number):
-            return f"NaN in {str(found)[:120]}"
+            return f"NaN in {_told(found)}"
         if math.isinf(number) and not infinite:
-            return f"an infinite number in {str(found)[:120]}"
+            return f"an infinite number in {_told(found)}"
     return None
 
 
@@ -176,6 +176,13 @@ def numbers(found: Any) -> Iterator[float]:
     elif isinstance(found, list | tuple):
         for one in found:
             yield from numbers(one)
+
+
+def _told(found: Any) -> str:
+    try:
+        return str(found)[:120]
+    except ValueError:  # an integer too long to be written
+        return f"a {type(found).__name__}"
 
 
 def _number(value) -> float:

@@ -61,3 +61,11 @@ def test_undefined_and_refused():
         auroc([1.0], [0.0, np.nan, np.inf])
     with pytest.raises(OpenworldError, match="level is 95"):
         auroc([2, 1], [1, 0]).interval(95)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200, 1e300])
+def test_weights_of_any_scale_mean_the_same(scale):
+    inside, outside, weights = [2.0, 1.0, 3.0], [1.5, 0.0], np.array([1.0, 2.0, 3.0])
+    plain, scaled = (auroc(inside, outside, in_weights=one) for one in (weights, weights * scale))
+    assert scaled.value == pytest.approx(plain.value)
+    assert scaled.standard_error == pytest.approx(plain.standard_error)

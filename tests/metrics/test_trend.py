@@ -140,3 +140,18 @@ def test_undefined_is_none_with_a_reason():
 def test_refusals(call, message):
     with pytest.raises(OpenworldError, match=message):
         call()
+
+
+@pytest.mark.parametrize("scale", [1e130, 2.0**-700, 1e-300])
+def test_a_trend_of_huge_or_tiny_numbers_is_that_of_plain_ones(scale):
+    plain = trend([0, 1, 2, 3], [0.1, 0.4, 0.2, 0.8])
+    values = trend([0, 1, 2, 3], [one * scale for one in (0.1, 0.4, 0.2, 0.8)])
+    levels = trend([0, scale, 2 * scale, 3 * scale], [0.1, 0.4, 0.2, 0.8])
+    assert values.slope == pytest.approx(plain.slope * scale, rel=1e-12)
+    assert levels.slope == pytest.approx(plain.slope / scale, rel=1e-12)
+    assert values.correlation == pytest.approx(plain.correlation) == levels.correlation
+
+
+def test_a_slope_too_large_for_a_number_is_none_with_a_reason():
+    found = trend([0, 1e-300], [0, 1e130])
+    assert found.slope is None and "too near" in found.reason

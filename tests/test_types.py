@@ -1,0 +1,81 @@
+"""Arguments checked against annotations: what is taken, what is refused, and in which words."""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld._types import Limit, checked
+
+
+@checked
+@dataclass(frozen=True)
+class Settings:
+    rate: float = 0.5
+    steps: int = 1
+    mode: Literal["fast", "slow"] = "fast"
+    cuts: tuple[float, ...] = ()
+    seed: int = 0
+    name: str | None = None
+    ends: tuple[Limit, Limit] = (0.0, 1.0)
+
+
+@checked
+def called(own: Settings, many: Sequence[str], table: Mapping[str, int], parts: Iterable, array: np.ndarray, free: Any):
+    return own, many, table, parts, array, free
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"rate": "a"}, "rate: 'a' came .str., expected a finite number"),
+        ({"rate": True}, "rate: True came .bool."),
+        ({"rate": float("nan")}, "rate: nan"),
+        ({"rate": 10**400}, "rate: .*expected a finite number"),
+        ({"rate": 10**5000}, "rate: a value came .int."),
+        ({"rate": np.array([1.0, 2.0])}, r"rate: shape \[2\] came .ndarray."),
+        ({"rate": np.datetime64("NaT")}, "rate: .*datetime64"),
+        ({"steps": 1.0}, "steps: 1.0 came .float., expected an integer"),
+        ({"steps": False}, "steps: False came .bool."),
+        ({"steps": 2**63}, "64 bits"),
+        ({"mode": "fats"}, "mode: unknown value 'fats'; did you mean 'fast'"),
+        ({"mode": None}, "mode: None came"),
+        ({"cuts": [0.1, "x"]}, r"cuts\[1\]: 'x' came"),
+        ({"cuts": "0.1"}, "cuts: '0.1' came .str., expected a list"),
+        ({"seed": -1}, "seed of 0 or more"),
+        ({"name": 3}, "name: 3 came .int., expected text"),
+        ({"ends": (0.0, float("nan"))}, r"ends\[1\]: nan"),
+        ({"ends": (0.0,)}, "1 entries came, expected 2"),
+    ],
+)
+def test_settings_of_a_wrong_type_are_refused_by_name(given, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        Settings(**given)
+
+
+def test_numbers_of_numpy_and_lists_become_what_is_annotated():
+    found = Settings(np.float32(0.25), np.uint8(3), cuts=np.array([0.5, 1]), name=np.str_("a"), ends=[0, float("inf")])
+    assert found == Settings(0.25, 3, cuts=(0.5, 1.0), name="a", ends=(0.0, float("inf")))
+    assert [type(one) for one in (found.rate, found.steps, found.cuts[0], found.name)] == [float, int, float, str]
+
+
+def test_what_a_function_is_called_with_is_checked_and_its_signature_stays():
+    good = {"own": Settings(), "many": ["a"], "table": {"a": 1}, "parts": iter([]), "array": "anything", "free": None}
+    assert called(**good)[1] == ["a"] and called(*good.values())[2] == {"a": 1}
+    assert list(inspect.signature(called).parameters) == list(good)
+    assert list(inspect.signature(Settings).parameters)[:2] == ["rate", "steps"]
+    for name, wrong in (
+        ("own", 3),
+        ("many", "text"),
+        ("many", [1]),
+        ("many", 3),
+        ("table", []),
+        ("table", {"a": "b"}),
+        ("parts", 3),
+    ):
+        with pytest.raises(OpenworldError, match=f"^{name}"):
+            called(**good | {name: wrong})
