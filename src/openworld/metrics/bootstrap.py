@@ -23,7 +23,6 @@ from openworld.metrics.averaging import SeedAverage
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, require_level
 from openworld.metrics.openworld_auc import LINEARISED, OpenworldAUC, Samples
 
-THREADS = 1024  # more are of no use to anybody
 CHUNK = 25  # replicates that share one generator, so that the number of threads does not change them
 
 
@@ -84,7 +83,6 @@ def bootstrap(
         raise OpenworldError(f"replicates is {replicates}, expected 2 or more (1000 for an interval).")
     require_at_most(MANY, replicates=replicates)
     require_at_least(1, threads=1 if threads is None else threads)
-    require_at_most(THREADS, threads=threads or 1)
     results = result.results if isinstance(result, SeedAverage) else (result,)
     plan = results[0].samples.design
     reason = result.estimate(of).reason or plan.empty or plan.base.too_few or plan.new.too_few
