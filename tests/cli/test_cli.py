@@ -67,6 +67,12 @@ def test_help_teaches(command):
     assert len(done.stdout.splitlines()) > 8
 
 
+def test_the_help_of_run_says_how_classes_are_halved_and_what_a_view_keeps():
+    text = " ".join(openworld("run", "--help").stdout.replace("│", " ").split())
+    assert "halves" in text and "base" in text and "new" in text
+    assert "[0.5, 1.0]" in text and "[0.08, 1.0]" in text
+
+
 def test_help_and_version_need_no_heavy_package():
     code = (
         "import sys; sys.argv = ['openworld', '--help']\n"

@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.runs import record
+from openworld.runs.tables import decode_table
 
 NOISE = {"old": 2.0, "new": 0.2}
 
@@ -25,6 +27,13 @@ def runs(tmp_path_factory):
         np.savez(folder / f"{name}.npz", side=side, score=score, correct=np.ones(count, bool), id=np.arange(count))
         assert openworld("score", folder / f"{name}.npz", "--out", folder / name).exit_code == 0
     return folder
+
+
+def test_records_are_read_once_however_much_is_told(runs, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(record, "decode_table", lambda data: read.append(data) or decode_table(data))
+    assert openworld("score", runs / "old.npz", "--out", tmp_path / "again").exit_code == 0
+    assert read and len(read) == len(set(read))
 
 
 def test_a_row_with_a_verdict(runs):

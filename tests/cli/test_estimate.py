@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
@@ -177,6 +178,8 @@ def test_pictures_and_a_backbone(pictures, tmp_path):
     assert (tmp_path / "out" / "audit.json").is_file()
     kept = [tmp_path / "out" / "scores" / name for name in ("source-0.parquet", "target-0.parquet")]
     told = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    paths = pyarrow.parquet.read_table(kept[1]).column("path").to_pylist()
+    assert sorted(pictures / "target" / path for path in paths) == sorted((pictures / "target").rglob("*.png"))
     again = json.loads(openworld("--source", kept[0], "--target", kept[1], "--json", "--seed", 1).output)
     assert again["methods"] == told["methods"]  # the scores that were kept stand in for the pictures
     assert told["made"]["model (logits)"].startswith("embedded")

@@ -1,12 +1,14 @@
 """Tests between learners: against the metrics' paired test, corrected over all pairs, told in words."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from openworld import metrics
-from openworld.report.comparison import Comparison, compare_all
+from openworld.report.comparison import Comparison, compare_all, significant
 
 
 def test_every_pair_is_tested_once_and_corrected_together(small_summary):
@@ -15,6 +17,20 @@ def test_every_pair_is_tested_once_and_corrected_together(small_summary):
     averages = {row.learner: metrics.average([one.result for one in row.outcomes]) for row in table.rows}
     raw = [metrics.paired_test(averages[one], averages[other]).p_value for one, other in table.comparisons]
     assert [test.p for test in table.comparisons.values()] == pytest.approx(metrics.holm(raw))
+
+
+def test_five_percent_is_one_number_everywhere():
+    """1 - 0.95 is 0.050000000000000044, which would call a p of .05 a difference."""
+    assert significant(np.nextafter(0.05, 0)) and not significant(0.05) and not significant(None)
+    sources = Path(metrics.__file__).parents[1]
+    compared = re.compile(r"1 - LEVEL|(?<!\()\bp\b *[<>]")  # "(p < .05 ..." stands in sentences
+    found = {
+        path.name
+        for room in ("report", "cli")
+        for path in (sources / room).rglob("*.py")
+        if compared.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"comparison.py"}
 
 
 def test_a_test_reads_the_same_from_both_sides(small_summary):

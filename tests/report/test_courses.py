@@ -11,6 +11,8 @@ import pytest
 from openworld import OpenworldError, report
 from openworld.metrics import friedman_ranks, robustness
 from openworld.report.course_page import render_courses
+from openworld.report.course_tables import of_course
+from openworld.report.course_verdict import _leader_of_many
 from openworld.report.courses import load_courses, rankings
 from openworld.report.figures.curves import curves
 from openworld.report.palette import looks
@@ -182,6 +184,15 @@ def test_courses_of_other_levels_are_ranked_together(tables):
     (found,) = rankings([first, of_levels(second, 2)])
     whole = np.concatenate([first.accuracy, second.accuracy[:, :2]], axis=1)
     assert found.friedman == pytest.approx(friedman_ranks(whole)) and found.courses == 2
+
+
+def test_where_nobody_played_all_courses_nobody_leads(tables):
+    first, second = [table for table in tables if table.key.scenario == "emerging-classes"]
+    yardstick = first.curves[0].learner
+    assert yardstick == "zero-shot"
+    apart = [replace(first, curves=first.curves[:2]), replace(second, curves=second.curves[2:] or second.curves[:1])]
+    leader = _leader_of_many([of_course(table) for table in apart])
+    assert "none leads" in leader and "2 courses" in leader
 
 
 def test_courses_of_other_learners_are_not_ranked_together(tables):

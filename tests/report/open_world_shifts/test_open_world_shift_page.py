@@ -14,6 +14,8 @@ from openworld.report.open_world_shifts import (
     load_open_world_shifts,
     terminal_open_world_shifts,
 )
+from openworld.report.open_world_shifts.run import styles
+from openworld.report.palette import looks
 from openworld.report.records import protocol_of
 from openworld.runs import RunStore
 
@@ -27,6 +29,12 @@ def test_the_page_says_it_all(write_open_world_shifts):
     assert "<b>good" not in page and "&lt;b&gt;good" in page
     assert "How accurate, without labels?" in page and "cell-none" in page
     assert build_open_world_shifts(folder).read_text(encoding="utf-8") == page
+
+
+def test_the_learner_that_tunes_nothing_is_grey(open_world_shifts):
+    yardstick, drawn = open_world_shifts.yardstick, styles(open_world_shifts)
+    assert drawn[yardstick] == looks([yardstick], [yardstick])[yardstick]
+    assert all(drawn[name].light != drawn[yardstick].light for name in drawn if name != yardstick)
 
 
 def test_a_page_without_estimates(write_open_world_shifts):
