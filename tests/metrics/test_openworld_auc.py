@@ -234,6 +234,8 @@ def test_sides_without_a_mistake_are_no_surer_than_wilson_lets_them_be():
     low, high = result.interval()
     assert low == pytest.approx(1 - np.sqrt(2) * (1 - one)) and result.value < high < 1
     assert result.estimate("base_accuracy").interval() == (pytest.approx(one), 1)
+    swapped = openworld_auc(scores[1], np.ones(60), scores[0], np.ones(60)).interval()
+    assert swapped == pytest.approx((1 - high, 1 - low))
     perfect, hopeless = (openworld_auc([3] * 60, [right] * 60, [1] * 60, [1] * 60) for right in (1, 0))
     assert perfect.interval() == (pytest.approx(low), 1)
     assert hopeless.interval() == (0, pytest.approx(1 - low))
