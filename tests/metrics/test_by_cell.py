@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from openworld._errors import OpenworldError
 from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, detection_report
 from openworld.metrics.by_cell import NOWHERE
+from openworld.metrics.estimate import unseen
 
 STORED = json.loads((Path(__file__).parents[1] / "reference" / "isood_metrics.json").read_text())["ood_metrics"]
 scores = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=15)
@@ -67,6 +68,16 @@ def test_cells_told_apart_without_a_mistake_have_the_interval_of_auroc():
     (cell,) = detection_by_cell(inside, outside, np.zeros(40, int), 1)
     assert cell.auroc == 1 and cell.interval == pytest.approx(auroc(inside, outside).interval())
     assert 0.8 < cell.interval[0] < cell.interval[1] == 1
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_cells_with_hardly_a_mistake_have_the_interval_of_auroc(each):
+    inside, outside = np.append(np.arange(29.0) + 39, 30), np.arange(40.0)  # one in distribution loses to ten
+    groups = np.arange(30) // each, 100 + np.arange(40) // each
+    (cell,) = detection_by_cell(inside, outside, np.zeros(40, int), 1, groups=groups if each > 1 else None)
+    expected = auroc(inside, outside, in_groups=groups[0], out_groups=groups[1])
+    assert cell.interval == pytest.approx(expected.interval())
+    assert cell.interval[0] == pytest.approx(1 - unseen((30 / each, 40 / each)))
 
 
 def test_a_fixed_prevalence_frees_cells_from_their_sizes():
