@@ -60,5 +60,17 @@ def accuracy(logits: np.ndarray, labels: np.ndarray) -> float:
     return float(np.mean(logits.argmax(axis=1) == labels))
 
 
+def summary(folder: Path) -> str:
+    """Return in a line how right a judged model and its references are."""
+    found = sets(folder)
+    source, unseen = found.pop("source"), found.pop("same--unseen")
+    shifted = sorted(accuracy(arrays["logits"], arrays["labels"]) for arrays in found.values())
+    parts = [f"source {accuracy(source['logits'], source['labels']):.3f} of {len(source['labels'])}"]
+    parts += [f"unseen {accuracy(unseen['logits'], unseen['labels']):.3f} of {len(unseen['labels'])}"]
+    parts += [f"{len(shifted)} shifts {shifted[0]:.3f} to {shifted[-1]:.3f}"]
+    parts += [f"{key} {accuracy(source[key], source['labels']):.3f}" for key in source if key.startswith("reference")]
+    return f"{folder.parent.name}/{folder.name}: {', '.join(parts)}"
+
+
 def _path(folder: Path, name: str) -> Path:
     return folder / f"{name}.npz"
