@@ -27,17 +27,20 @@ from openworld.estimators.fusion import base_weights, fuse
 from openworld.estimators.importance import IM
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
+from openworld.estimators.null import Null, measure_null
 from openworld.estimators.nuclear_norm import NuclearNorm
 from openworld.estimators.optimal_transport import COT
 from openworld.estimators.outputs import Outputs
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift
 from openworld.estimators.rap import RAP
 from openworld.estimators.reference_calibration import ReferenceTemperature, reference_temperature
+from openworld.estimators.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.references import dirichlet_reference, uniform_reference
 from openworld.estimators.score_regression import ScoreRegression
 from openworld.estimators.softmax_corr import SoftmaxCorr
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 from openworld.estimators.transport_threshold import COTT
+from openworld.estimators.two_views import TwoViews
 
 ESTIMATORS: dict[str, type] = {
     estimator.name: estimator
@@ -53,6 +56,7 @@ ESTIMATORS: dict[str, type] = {
         CBPE,
         FRAP,
         RAP,
+        TwoViews,
         PseudoLabelShift,
         ALineS,
         ALineD,
@@ -82,15 +86,20 @@ __all__ = [
     "MDE",
     "MaNo",
     "NuclearNorm",
+    "Null",
     "Outputs",
     "PseudoLabelShift",
     "RAP",
+    "ReferenceCheck",
     "ReferenceTemperature",
     "ScoreRegression",
+    "TwoViews",
     "SoftmaxCorr",
     "base_weights",
+    "check_reference",
     "dirichlet_reference",
     "fuse",
+    "measure_null",
     "reference_temperature",
     "uniform_reference",
 ]

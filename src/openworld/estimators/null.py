@@ -1,0 +1,104 @@
+"""What estimators say where nothing has shifted: their bias and spread on sets that are like the source itself.
+
+A number for a target means little unless one knows what the method says of so many images of the source's own kind:
+transport reads 86 % of small sets that are 95 % right, thresholds scatter. So source and target are both drawn from the
+labelled source, at their own sizes and with replacement: the estimator is fitted on the one and asked about the other,
+whose accuracy is known. (Halves of the source would be held out in full, but half as large: what few images a class do
+to an estimator is then overstated about twofold.) The temperature stays that of the whole source.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld._types import checked
+from openworld.estimators._bootstrap import LEVEL
+from openworld.estimators._temperature import source_temperature
+from openworld.estimators.outputs import Outputs
+
+SOURCES, TARGETS = 25, 4  # resampled sources, and targets that each is asked about
+MOST = 5_000  # images of a drawn source or target: beyond, the spread hardly shrinks and only the time grows
+NUMBERS = 20_000_000  # logits that all draws may hold together, as far as FEWEST sources allow
+FEWEST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Null:
+    """Estimates of sets whose accuracy is known, and which have not shifted.
+
+    n: images of each set. estimates, accuracies: float64[sources, targets], what the estimator says and what is true,
+    fractions; a row shares one resampled source.
+    """
+
+    n: int
+    estimates: np.ndarray
+    accuracies: np.ndarray
+
+    @property
+    def off(self) -> np.ndarray:
+        """Estimated minus true accuracy, float64[sources, targets]."""
+        return self.estimates - self.accuracies
+
+    @cached_property
+    def bias(self) -> float:
+        """Mean of estimated minus true accuracy, in [-1, 1]: below 0 where the estimator is too low."""
+        return float(self.off.mean())
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of estimated minus true accuracy."""
+        return float(self.off.std(ddof=1))
+
+    @cached_property
+    def range(self) -> tuple[float, float]:
+        """What 95 % of such sets are said to be: (low, high), in [0, 1]."""
+        low, high = np.quantile(self.estimates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return float(low), float(high)
+
+
+@checked
+def measure_null(
+    estimators: Mapping[str, object], source: Outputs, n: int, *, seed: int = 0, told: Callable | None = None
+) -> dict[str, Null]:
+    """Ask estimators about resampled sets of the source, all about the same ones.
+
+    Args:
+        estimators: by any name. source: with labels and what they need. n: images of the target, of which 5,000 at most
+            are drawn. seed: of the draws. told: called with how many of how many draws are done.
+    Returns:
+        A `Null` by name, of every estimator that could tell an accuracy of every draw.
+
+    >>> from openworld.estimators import AC
+    >>> source = Outputs([[2.0, 0.0]] * 8, labels=[0] * 6 + [1] * 2)
+    >>> round(measure_null({"AC": AC()}, source, 100)["AC"].bias, 1)
+    0.0
+    """
+    source.require(("labels",), "what estimators say of the source itself")
+    require_at_least(1, n=n)
+    sizes = min(source.n, MOST), min(n, MOST)
+    rounds = int(np.clip(NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1])), FEWEST, SOURCES))
+    estimates = {name: np.full((rounds, TARGETS), np.nan) for name in estimators}
+    accuracies = np.empty((rounds, TARGETS))
+    for place, (known, targets) in enumerate(_draws(source, sizes, rounds, np.random.default_rng(seed))):
+        accuracies[place] = [1 - one.mistakes / one.n for one in targets]
+        for name, estimator in estimators.items():
+            fitted = estimator.fit(known)
+            found = [fitted.estimate(one, interval=False).accuracy for one in targets]
+            estimates[name][place] = [np.nan if one is None else one for one in found]
+        if told:
+            told(place + 1, rounds)
+    return {name: Null(sizes[1], one, accuracies) for name, one in estimates.items() if not np.isnan(one).any()}
+
+
+def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.random.Generator):
+    """Resampled sources, each with its targets."""
+    found = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    for _ in range(rounds):
+        rows = generator.integers(0, source.n, sizes[0])
+        known = source.take(rows)
+        kept = replace(found, pulls=found.pulls[rows])
+        known.once("temperature", lambda kept=kept: kept)
+        yield known, [source.take(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]

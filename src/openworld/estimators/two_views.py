@@ -1,0 +1,113 @@
+"""Two views: how often model and reference agree, and how much of their disagreement is the reference's fault.
+
+Where model b and reference f err independently, they agree on about acc_b acc_f of the images; on the source, where
+all three are known, on rho times that. So on the target, with the agreement seen and acc_f read off the reference's own
+confidence,
+
+    acc_b = agreement / (rho acc_f),    acc_f = its accuracy on the source + the change of its mean confidence
+
+Unlike FRAP it never asks the judged model how sure it is, which on pictures unlike any that it was trained on says
+little; a reference of another kind is surer where it is righter. All of it is counted over the images that the judged
+model gives a class which the reference ever names right on the source, and scaled to all images as on the source.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld._types import checked
+from openworld.estimators._bootstrap import counts
+from openworld.estimators._fitted import Fitted, Known, Reading, look_at
+from openworld.estimators._temperature import confidences, source_temperature
+from openworld.estimators.outputs import Outputs
+from openworld.estimators.reference_check import check_reference
+
+FEWEST = 5  # images of classes that the reference knows, below which nothing can be said
+TINY = 1e-9
+
+
+@checked
+@dataclass(frozen=True)
+class TwoViews:
+    """error = 1 - agreement(target) / (rho acc_f(target)); may lie below 0.
+
+    >>> both = np.eye(2)[[0, 0, 0, 1, 1, 1]]
+    >>> source = Outputs(both, [0, 0, 0, 1, 1, 1], reference=both[[0, 0, 0, 3, 3, 0]])  # they agree on 5 of 6
+    >>> target = source.take([0, 1, 5, 5, 5])  # the reference is as sure as ever, and agrees on 2 of 5
+    >>> round(TwoViews().fit(source).estimate(target).accuracy, 2)  # .4 / (5/6)
+    0.48
+    """
+
+    name: ClassVar[str] = "two-views"
+    paper: ClassVar[str] = "openworld"
+    summary: ClassVar[str] = "agreement over the reference's own accuracy"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
+
+    def fit(self, source: Outputs) -> Fitted:
+        """Fit the reference's temperature; look at agreement, accuracies and confidence on the source."""
+        known, check = look_at(source, self), check_reference(source)
+        scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
+        temperature = scale * source_temperature(source.reference / scale, source.labels).value
+        seen = _Seen(check.known, temperature)
+        counted = check.known[source.predictions]
+        right = np.c_[
+            ~source.wrong, counted & ~source.wrong, counted & (source.reference.argmax(axis=1) == source.labels)
+        ]
+        return Fitted(self, known, (seen, np.c_[seen.of(source), right], check.warnings))
+
+    def read(self, known: Known, state: "tuple[_Seen, np.ndarray, tuple[str, ...]]", target: Outputs) -> Reading:
+        """Sample scores: 1 where the two agree, else 0."""
+        seen, source, warnings = state
+        images = seen.of(target)
+        if min(source[:, 0].sum(), images[:, 0].sum()) < FEWEST or not source[:, 1].any():
+            return Reading(None, None, "", warnings=(*warnings, _NOTHING))
+        accuracy, reference = _accuracy(source.mean(axis=0), images.mean(axis=0))
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            known_anew, anew = (
+                np.array([drawn @ part for drawn in counts(len(part), resamples, generator)]) / len(part)
+                for part in (source, images)
+            )
+            return 1 - _accuracy(known_anew, anew)[0]
+
+        return Reading(
+            1 - float(accuracy),
+            replicates,
+            "source and target images, the reference's temperature and classes kept",
+            {"reference_accuracy": float(reference), "counted": int(images[:, 0].sum())},
+            (target.predictions == target.reference.argmax(axis=1)).astype(np.float64),
+            warnings,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What is seen of an image. known: bool[C], classes that the reference knows; temperature: of the reference."""
+
+    known: np.ndarray
+    temperature: float
+
+    def of(self, outputs: Outputs) -> np.ndarray:
+        """float64[n, 3]: whether an image counts, and of those that do, whether both agree and the reference's
+        confidence."""
+        counted = self.known[outputs.predictions]
+        agree = outputs.predictions == outputs.reference.argmax(axis=1)
+        return np.c_[counted, counted & agree, counted * confidences(outputs.reference, self.temperature)]
+
+
+def _accuracy(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the judged model and, over the images that count, of the reference; from means float[..., 6] and [..., 3]."""
+    counted, agree, confidence, right, counted_right, reference_right = np.moveaxis(source, -1, 0)
+    here, agree_here, confidence_here = np.moveaxis(target, -1, 0)
+    change = confidence_here / np.maximum(here, TINY) - confidence / np.maximum(counted, TINY)
+    before = reference_right / np.maximum(counted, TINY)
+    reference = np.clip(before + change, TINY, 1)
+    kept = (agree_here / np.maximum(here, TINY)) / np.maximum(agree / np.maximum(counted, TINY), TINY)
+    return right * kept * before / reference, reference
+
+
+_NOTHING = (
+    f"fewer than {FEWEST} images are given classes that the reference knows, or the two never agree on the source: "
+    "nothing can be read off their agreement"
+)
