@@ -83,6 +83,10 @@ def chosen(**given):
     return choose({"COTT": Estimate.of(0.25, details={"n_target": 20, "mistakes": 30})}, **given)
 
 
+def null(source, n, seed):
+    return estimators.measure_null({"AC": ESTIMATORS["AC"]()}, source, n, seed=seed)["AC"].estimates
+
+
 FITTED = made(ESTIMATORS["AC"]()).fit(WHOLE["source"])
 BASE, OTHER = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]]), np.array([[0.25, 0.75], [0.875, 0.125], [0.5, 0.5]])
 PAIR = {"base": BASE, "reference": OTHER}
@@ -122,7 +126,9 @@ CALLS = {
     "reference_temperature": Call(estimators.reference_temperature, {"base": BASE, "similarities": OTHER}),
     "uniform_reference": Call(estimators.uniform_reference, {"n": 4, "classes": 3}),
     "dirichlet_reference": Call(estimators.dirichlet_reference, {"n": 4, "classes": 3, "seed": 0}),
+    "check_reference": Call(estimators.check_reference, {"source": WHOLE["source"]}),
+    "measure_null": Call(null, {"source": WHOLE["source"], "n": 20, "seed": 0}),
     "choose": Call(chosen, {"classes": 2, "kept": 1.0}),
 }
-RESULTS = frozenset({"Estimate", "Fitted", "ReferenceTemperature"})
+RESULTS = frozenset({"Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature"})
 """Classes that functions return; nobody makes them by hand."""

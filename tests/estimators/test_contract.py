@@ -27,7 +27,7 @@ class Case:
 WHOLE_SET = Case(per_image=False)
 SCORE = Case(score=True, per_image=False)
 CONTRACT = {
-    **dict.fromkeys(("AC", "DoC", "IM", "ATC-MC", "ATC-NE", "COT", "COTT", "CBPE", "FRAP", "RAP"), Case()),
+    **dict.fromkeys(("AC", "DoC", "IM", "ATC-MC", "ATC-NE", "COT", "COTT", "CBPE", "FRAP", "RAP", "two-views"), Case()),
     "GDE": Case(argmax_only=True),
     **dict.fromkeys(("ProjNorm", "ALine-S", "ALine-D"), replace(WHOLE_SET, argmax_only=True)),
     **dict.fromkeys(("nuclear-norm", "MaNo", "SoftmaxCorr", "MDE"), SCORE),

@@ -15,7 +15,7 @@ from openworld.estimators.streaming import Sampler, estimate_stream, of_images, 
 from openworld.runs import to_json
 
 EXACT = ("AC", "DoC", "IM", "GDE", "ATC-MC", "ATC-NE", "CBPE", "FRAP", "RAP")
-SAMPLED = ("COT", "COTT", "ProjNorm", "ALine-S", "ALine-D")
+SAMPLED = ("COT", "COTT", "two-views", "ProjNorm", "ALine-S", "ALine-D")
 VARIANTS = {
     "FRAP, the target's tau": FRAP(tau_source="target"),
     "FRAP, no threshold": FRAP(rule=None),

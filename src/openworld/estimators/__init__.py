@@ -27,8 +27,8 @@ from openworld.estimators.fusion import base_weights, fuse
 from openworld.estimators.importance import IM
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
-from openworld.estimators.null import Null, measure_null
 from openworld.estimators.nuclear_norm import NuclearNorm
+from openworld.estimators.null import Null, measure_null
 from openworld.estimators.optimal_transport import COT
 from openworld.estimators.outputs import Outputs
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift

@@ -6,7 +6,7 @@ the paper's tables best. With p_b = softmax(z / T), p_f = softmax(cosines / tau)
 image is <p_b, q>; as many source scores lie below the threshold as source images are named wrong.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -21,6 +21,7 @@ from openworld.estimators._threshold import require_rule
 from openworld.estimators.fusion import Fusion, Weighting, base_weights, fuse
 from openworld.estimators.outputs import Outputs
 from openworld.estimators.reference_calibration import ReferenceTemperature, divergence, reference_temperature
+from openworld.estimators.reference_check import check_reference
 
 StandIn = Literal["fused", "foundation", "pseudo-labels"]
 TauSource = Literal["own", "target"]
@@ -74,6 +75,7 @@ class FRAP:
     def fit(self, source: Outputs) -> Fitted:
         """Fit T, and tau and the scores of the source unless they wait for the target's tau."""
         known = look_at(source, self, self.calibrate)
+        known = replace(known, warnings=(*known.warnings, *check_reference(source).warnings))
         if self.rule is None or self.reference == "pseudo-labels":
             return Fitted(self, known)
         if self.tau == "dynamic" and self.tau_source == "target":

@@ -4,8 +4,9 @@ A reference stands in for labels. It can do so only where it knows the classes, 
 model's mistakes: a copy of the model, a fine-tuned sibling, or the CLIP that the model was tuned from agrees with it
 however wrong both are. Both can be seen on the source, whose labels are known, before a target is looked at:
 
-    informed       it names a quarter of the source right, and more than twice what its most frequent answer would
-    independent    of its mistakes, the judged model makes at most a fifth the same, beyond what the classes that the
+    known          classes that it ever names right; class by class, for its names may be good in part
+    informed       over these classes it is right at least half as often as the judged model, and on a quarter of them
+    independent    of its mistakes there, the judged model makes at most 15 % the same, beyond what the classes that the
                    judged model mixes up by itself would explain
 """
 
@@ -16,32 +17,30 @@ import numpy as np
 from openworld._types import checked
 from openworld.estimators.outputs import Outputs
 
-INFORMED = 0.25  # share of the source that the reference names right, from which it is worth asking
-REPEATED = (
-    0.2  # share of the reference's mistakes that the judged model repeats, beyond chance, up to which it is asked
-)
+INFORMED, HALF = 0.25, 0.5  # least accuracy of a reference: by itself, and over that of the judged model
+REPEATED = 0.15  # most of its mistakes that the judged model may repeat beyond chance; a model's twins repeat .2 to .7
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceCheck:
     """What the labels of the source say of a reference.
 
-    accuracy, model_accuracy: of the reference and of the judged model, in [0, 1]. repeated: share of the reference's
-    mistakes to which the judged model gives the same wrong name, less what chance explains; 0 without a mistake.
-    known: bool[C], classes that the reference names right at least once. chance: accuracy of always the most frequent
-    class.
+    accuracy: of the reference on the source, in [0, 1]. known: bool[C], classes that it names right at least once.
+    known_accuracy, model_accuracy: of the reference and of the judged model on images of these classes. repeated: share
+    of the reference's mistakes on these images to which the judged model gives the same wrong name, less what chance
+    explains, in [0, 1]; 0 without a mistake.
     """
 
     accuracy: float
+    known_accuracy: float
     model_accuracy: float
     repeated: float
-    chance: float
     known: np.ndarray = field(repr=False)
 
     @property
     def informed(self) -> bool:
         """Whether the reference knows enough of these classes."""
-        return self.accuracy >= INFORMED and self.accuracy > 2 * self.chance - self.chance**2
+        return self.known_accuracy >= max(INFORMED, HALF * self.model_accuracy)
 
     @property
     def independent(self) -> bool:
@@ -54,13 +53,14 @@ class ReferenceCheck:
         found = []
         if not self.informed:
             found.append(
-                f"the reference names {100 * self.accuracy:.1f} % of the source right (the judged model "
-                f"{100 * self.model_accuracy:.1f} %): it knows too little of these classes to stand in for labels"
+                f"the reference names {100 * self.accuracy:.1f} % of the source right, of the {int(self.known.sum())} "
+                f"classes that it knows {100 * self.known_accuracy:.1f} % (the judged model "
+                f"{100 * self.model_accuracy:.1f} %): it knows too little to stand in for labels"
             )
         if not self.independent:
             found.append(
-                f"the judged model repeats {100 * self.repeated:.0f} % of the reference's mistakes on the source, "
-                f"beyond chance: the two do not err independently, so that where they agree they may both be wrong"
+                f"the judged model repeats {100 * self.repeated:.0f} % of the reference's mistakes on the source: the "
+                "two do not err independently, and where they agree both may be wrong"
             )
         return tuple(found)
 
@@ -72,10 +72,10 @@ def check_reference(source: Outputs) -> ReferenceCheck:
     Raises:
         OpenworldError: a source without labels or without a reference.
 
-    >>> source = Outputs([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0]], [0, 1, 1], [[0.3, 0.1], [0.3, 0.1], [0.1, 0.3]])
-    >>> found = check_reference(source)  # its one mistake is the judged model's, too
-    >>> round(found.accuracy, 3), found.independent
-    (0.667, False)
+    >>> logits = np.eye(2)[[0, 0, 0, 1]]
+    >>> found = check_reference(Outputs(logits, [0, 0, 1, 1], reference=logits))  # a copy makes the same mistake
+    >>> found.accuracy, found.informed, found.independent
+    (0.75, True, False)
     """
     source.require(("labels", "reference"), "the check of a reference")
     return source.once("reference check", lambda: _check(source))
@@ -83,13 +83,17 @@ def check_reference(source: Outputs) -> ReferenceCheck:
 
 def _check(source: Outputs) -> ReferenceCheck:
     named, labels = source.reference.argmax(axis=1), source.labels
-    right, shares = named == labels, np.bincount(labels, minlength=source.classes) / source.n
+    right = named == labels
+    known = np.bincount(labels[right], minlength=source.classes) > 0
+    images = known[labels]
+    found = {"accuracy": float(right.mean()), "known": known}
+    if not images.any():
+        return ReferenceCheck(**found, known_accuracy=0.0, model_accuracy=0.0, repeated=0.0)
     return ReferenceCheck(
-        accuracy=float(right.mean()),
-        model_accuracy=1 - source.mistakes / source.n,
-        repeated=_repeated(source.predictions, named, labels, source.classes),
-        chance=float(shares.max()),
-        known=np.bincount(named[right], minlength=source.classes) > 0,
+        **found,
+        known_accuracy=float(right[images].mean()),
+        model_accuracy=float(1 - source.wrong[images].mean()),
+        repeated=_repeated(source.predictions[images], named[images], labels[images], source.classes),
     )
 
 

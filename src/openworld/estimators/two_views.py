@@ -51,9 +51,8 @@ class TwoViews:
         temperature = scale * source_temperature(source.reference / scale, source.labels).value
         seen = _Seen(check.known, temperature)
         counted = check.known[source.predictions]
-        right = np.c_[
-            ~source.wrong, counted & ~source.wrong, counted & (source.reference.argmax(axis=1) == source.labels)
-        ]
+        named = source.reference.argmax(axis=1)
+        right = np.c_[~source.wrong, counted & ~source.wrong, counted & (named == source.labels)]
         return Fitted(self, known, (seen, np.c_[seen.of(source), right], check.warnings))
 
     def read(self, known: Known, state: "tuple[_Seen, np.ndarray, tuple[str, ...]]", target: Outputs) -> Reading:
