@@ -87,6 +87,11 @@ def null(source, n, seed):
     return estimators.measure_null({"AC": ESTIMATORS["AC"]()}, source, n, seed=seed)["AC"].estimates
 
 
+def chunk(accuracy, n):
+    return estimators.Chunk(accuracy, n, NULL)
+
+
+NULL = estimators.measure_null({"AC": ESTIMATORS["AC"]()}, WHOLE["source"], 20)["AC"]
 FITTED = made(ESTIMATORS["AC"]()).fit(WHOLE["source"])
 BASE, OTHER = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]]), np.array([[0.25, 0.75], [0.875, 0.125], [0.5, 0.5]])
 PAIR = {"base": BASE, "reference": OTHER}
@@ -127,8 +132,14 @@ CALLS = {
     "uniform_reference": Call(estimators.uniform_reference, {"n": 4, "classes": 3}),
     "dirichlet_reference": Call(estimators.dirichlet_reference, {"n": 4, "classes": 3, "seed": 0}),
     "check_reference": Call(estimators.check_reference, {"source": WHOLE["source"]}),
+    "Chunk": Call(chunk, {"accuracy": 0.75, "n": 20}, optional=frozenset({"accuracy"})),
+    "Chunk null": Call(estimators.Chunk, {"accuracy": 0.75, "n": 20, "null": NULL}, optional=frozenset({"accuracy"})),
+    "find_alarms": Call(
+        estimators.find_alarms,
+        {"chunks": [chunk(0.75, 20), chunk(None, 10)], "alert": 0.75, "rate": 0.0625, "over": 3, "seed": 0},
+    ),
     "measure_null": Call(null, {"source": WHOLE["source"], "n": 20, "seed": 0}),
     "choose": Call(chosen, {"classes": 2, "kept": 1.0}),
 }
-RESULTS = frozenset({"Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature"})
+RESULTS = frozenset({"Alarms", "Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature"})
 """Classes that functions return; nobody makes them by hand."""

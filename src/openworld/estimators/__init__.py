@@ -17,6 +17,7 @@ does the rest.
 
 from openworld.estimators._fitted import Fitted
 from openworld.estimators.agreement_on_the_line import ALineD, ALineS
+from openworld.estimators.alarm import Alarms, Chunk, find_alarms
 from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
@@ -79,6 +80,8 @@ __all__ = [
     "IM",
     "ALineD",
     "ALineS",
+    "Alarms",
+    "Chunk",
     "ESTIMATORS",
     "Estimate",
     "FRAP",
@@ -98,6 +101,7 @@ __all__ = [
     "base_weights",
     "check_reference",
     "dirichlet_reference",
+    "find_alarms",
     "fuse",
     "measure_null",
     "reference_temperature",

@@ -1,0 +1,146 @@
+"""Alarms over time: the sum by hand and by a plain loop, the stated rate with an error that stays, and recovery."""
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.estimators import Chunk, Null, find_alarms
+
+ALERT, N = 0.8, 100
+
+
+def null(between=0.01, within=0.02, sources=25, targets=4, seed=0, n=N):
+    """Estimates whose parts have exactly these standard deviations (within: over what is left free)."""
+    generator = np.random.default_rng(seed)
+    means = generator.standard_normal(sources)
+    left = generator.standard_normal((sources, targets))
+    left -= left.mean(axis=1, keepdims=True)
+    means = (means - means.mean()) / means.std(ddof=1) * np.sqrt(between**2 + within**2 / targets)
+    left = left / np.sqrt((left**2).mean() * targets / (targets - 1)) * within
+    return Null(n, 0.9 + means[:, None] + left, np.full((sources, targets), 0.9))
+
+
+def chunks(accuracies, known=None, n=N):
+    known = known or null()
+    return [Chunk(one if one is None else float(one), n, known) for one in accuracies]
+
+
+def test_by_hand():
+    """Steps of z - k are told by `lasting`, in deviations of 2 points; S is held at twice the limit."""
+    found = find_alarms(chunks([0.9, 0.76, 0.76, 0.5, 0.8]), ALERT)
+    k, h = (ALERT - found.lasting[0]) / 0.02, found.limit
+    expected = [0.0, max(0, 2 - k)]
+    expected += [max(0, expected[1] + 2 - k), 2 * h, 2 * h - k]
+    np.testing.assert_allclose(found.statistics, expected)
+    assert found.standing.tolist() == [one > h for one in expected]
+    assert found.alone == pytest.approx(ALERT - 0.02 * (k + h))
+    assert k == pytest.approx(0.5 + 1.96 * np.sqrt(0.01**2 + 0.0002 / 25) / 0.02, rel=0.2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_plain_loop_finds_the_same(seed):
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(20, 400, 60)
+    accuracies = np.clip(0.83 - 0.001 * np.arange(60) + 0.05 * generator.standard_normal(60), 0, 1)
+    known = null(seed=seed), null(0.03, 0.01, seed=seed, n=250)
+    given = [
+        Chunk(None if place % 7 == 3 else float(accuracy), int(n), known[place % 2])
+        for place, (accuracy, n) in enumerate(zip(accuracies, sizes, strict=True))
+    ]
+    found = find_alarms(given, ALERT, seed=seed)
+    now = 0.0
+    for place, one in enumerate(given):
+        deviation = (0.02, 0.01)[place % 2] * (one.null.n / one.n) ** 0.5
+        if one.accuracy is not None:
+            now = min(2 * found.limit, max(0.0, now + (found.lasting[place] - one.accuracy) / deviation))
+        assert found.statistics[place] == pytest.approx(now)
+        assert found.standing[place] == (now > found.limit)
+
+
+@pytest.mark.parametrize(("between", "over"), [(0.0, 60), (0.01, 60), (0.04, 60), (0.01, 1)])
+def test_years_at_the_limit_raise_alarms_at_the_rate(between, over):
+    """Each year has another null, and one error of its source that stays."""
+    years, rate, raised, generator = 400, 0.1, 0, np.random.default_rng(1)
+    for _ in range(years):
+        estimates = generator.normal(0, between, (25, 1)) + generator.normal(0, 0.02, (25, 4))
+        accuracies = ALERT + generator.normal(0, between) + generator.normal(0, 0.02, over) - estimates.mean()
+        year = chunks(np.clip(accuracies, 0, 1), Null(N, estimates, np.zeros((25, 4))))
+        raised += find_alarms(year, ALERT, rate=rate, over=over).standing.any()
+    assert 0.05 <= raised / years <= 0.15
+
+
+def test_a_healthy_year_raises_none_and_a_fall_is_found_soon():
+    generator = np.random.default_rng(2)
+    accuracies = 0.88 + 0.02 * generator.standard_normal(365)
+    assert not find_alarms(chunks(accuracies), ALERT).standing.any()
+    accuracies[200:300] -= 0.18
+    standing = find_alarms(chunks(accuracies), ALERT).standing
+    assert not standing[:200].any() and standing[203:300].all() and not standing[303:].any()
+
+
+def test_lower_accuracies_raise_no_fewer_alarms():
+    generator = np.random.default_rng(3)
+    accuracies = np.clip(0.8 + 0.04 * generator.standard_normal(100), 0, 1)
+    known = null()
+    higher = find_alarms(chunks(accuracies, known), ALERT)
+    lower = find_alarms(chunks(accuracies - 0.02 * generator.random(100), known), ALERT)
+    assert lower.limit == higher.limit
+    assert (lower.statistics >= higher.statistics).all() and lower.standing.sum() > higher.standing.sum()
+
+
+def test_a_slow_fall_is_found_though_no_chunk_alone_would_raise_it():
+    known = null(between=0.0)
+    found = find_alarms(chunks([0.77] * 30, known), ALERT)
+    assert found.alone[0] < 0.77 < found.lasting[0]
+    assert not found.standing[0] and found.standing[-1]
+
+
+def test_larger_chunks_are_held_to_a_nearer_limit():
+    one = find_alarms([Chunk(0.8, 50, null()), Chunk(0.8, 5_000, null())], ALERT)
+    assert ALERT > one.lasting[1] > one.lasting[0] and one.alone[1] > one.alone[0]
+
+
+def test_a_rarer_false_alarm_takes_a_lower_accuracy():
+    strict, usual, loose = (find_alarms(chunks([0.8]), ALERT, rate=rate).alone[0] for rate in (0.005, 0.05, 0.5))
+    assert strict < usual < loose
+
+
+def test_a_set_that_is_not_cut_is_tested_once():
+    """At 5 %, one-sided: 1.65 standard deviations, a little more for what few draws leave open."""
+    deviation = np.sqrt(0.01**2 + 0.02**2)
+    found = find_alarms(chunks([0.9]), ALERT, over=1)
+    assert found.lasting[0] == ALERT and 1.6 < (ALERT - found.alone[0]) / deviation < 1.9
+    assert find_alarms(chunks([found.alone[0] - 1e-6]), ALERT, over=1).standing.all()
+    assert not find_alarms(chunks([found.alone[0] + 1e-6]), ALERT, over=1).standing.any()
+
+
+def test_chunks_that_cannot_be_told_change_nothing():
+    with_gaps = find_alarms(chunks([None, 0.7, None, 0.9, None]), ALERT)
+    without = find_alarms(chunks([0.7, 0.9]), ALERT)
+    assert with_gaps.statistics.tolist() == [0.0, *np.repeat(without.statistics, 2).tolist()]
+
+
+def test_a_null_that_never_moves_is_taken_to_move_by_half_an_image():
+    still = Null(N, np.full((25, 4), 0.9), np.full((25, 4), 0.9))
+    found = find_alarms(chunks([0.8, 0.79, 0.5], still), ALERT)
+    assert np.isfinite(found.statistics).all() and found.standing[2] and not found.standing[0]
+
+
+def test_the_seed_decides():
+    one, same, other = (find_alarms(chunks([0.7]), ALERT, seed=seed).limit for seed in (0, 0, 1))
+    assert one == same != other and one == pytest.approx(other, rel=0.1)
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(OpenworldError, match="accuracy is 1.2"):
+        chunks([1.2])
+    with pytest.raises(OpenworldError, match="two sources"):
+        Chunk(0.5, 10, Null(10, np.zeros((1, 4)), np.zeros((1, 4))))
+    with pytest.raises(OpenworldError, match="alert is 80"):
+        find_alarms(chunks([0.5]), 80)
+    with pytest.raises(OpenworldError, match="rate is 0"):
+        find_alarms(chunks([0.5]), ALERT, rate=0.0)
+    with pytest.raises(OpenworldError, match="over is 0"):
+        find_alarms(chunks([0.5]), ALERT, over=0)
+    with pytest.raises(OpenworldError, match="no chunk"):
+        find_alarms([], ALERT)
