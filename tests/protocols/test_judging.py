@@ -167,7 +167,7 @@ def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
         if one.name in ("AC", "ATC-NE", "ATC-MC", "DoC"):
             assert other.sampled == 300 and other.details["n_target"] == 600
     assert ("estimating", 600) in told and ("reading the target", 600) in told
-    assert found.warnings[-1] == "of 400 source images a uniform sample of 300 is used"
+    assert "of 400 source images a uniform sample of 300 is used" in found.warnings
 
 
 def test_it_survives_json(pair):
@@ -189,6 +189,24 @@ def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
     one, other = judge(source, straight), judge(source, turned)
     assert [method.accuracy for method in one.methods] == [method.accuracy for method in other.methods]
     assert other.warnings[-1].startswith("the classes of turned.npz come in another order")
+
+
+def test_a_side_without_class_names_beside_one_with_them(pair):
+    assert "target.npz names no classes: they are taken" in "\n".join(judge(*pair()).warnings)
+    assert "names no classes" not in "\n".join(judge(*pair(classnames=NAMES)).warnings)
+
+
+def test_logits_of_which_some_are_a_softmax(pair, tmp_path):
+    source, _ = pair()
+    one = outputs(1, 200, 4, 1.2).logits
+    softmax = np.exp(one) / np.exp(one).sum(axis=1, keepdims=True)
+    for rows, told in ((200, "all rows"), (20, "20 of 200 rows")):
+        mixed = np.concatenate([softmax[:rows], one[rows:]]).astype(np.float32)
+        np.savez(tmp_path / "mixed.npz", logits=mixed)
+        with pytest.raises(OpenworldError, match=f"logits of mixed.npz are probabilities: {told}"):
+            judge(source, open_table([tmp_path / "mixed.npz"]))
+    np.savez(tmp_path / "mixed.npz", logits=one, reference=softmax, partner_1=softmax)  # only those of the judged model
+    assert judge(source, open_table([tmp_path / "mixed.npz"])).methods
 
 
 def test_what_is_refused(pair, tmp_path):

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from openworld import OpenworldError
 from openworld.protocols import _judging_files
-from openworld.protocols._judging_probabilities import logarithms
+from openworld.protocols._judging_probabilities import are_probabilities, logarithms
 from openworld.protocols._judging_tables import open_table
 
 NAMES = ("cat", "wild dog", "owl", "x:y")
@@ -121,6 +121,26 @@ def test_what_is_no_probability_is_refused(words):
         logarithms(np.array(NO_PROBABILITIES[words]))
 
 
+@pytest.mark.parametrize("bits", [np.float16, "bfloat16"])
+def test_probabilities_in_half_precision_are_divided_by_their_sums(tmp_path, softmax, bits):
+    if bits == "bfloat16":
+        kept = (softmax.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
+    else:
+        kept = softmax.astype(bits)
+    np.savez(tmp_path / "p.npz", probabilities=kept)
+    found = np.exp(np.concatenate([block.outputs.logits for block in open_table([tmp_path / "p.npz"]).blocks()]))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(found, softmax, rtol=0.02)
+
+
+def test_what_looks_like_a_softmax(scores, softmax):
+    for table in (softmax, softmax.astype(np.float16), softmax.round(2), 100 * softmax, 100 * softmax.round(4)):
+        assert are_probabilities(table).all()
+    cosines = 0.25 + 0.03 * scores["logits"]  # of four classes: they add up to about 1, and are no softmax
+    for table in (scores["logits"], scores["logits"].astype(np.float16), cosines, cosines.astype(np.float32)):
+        assert not are_probabilities(table).any()
+
+
 def test_files_that_follow_each_other(tmp_path, scores):
     for part in (0, 1):
         np.savez(tmp_path / f"{part}.npz", logits=scores["logits"][25 * part : 25 * part + 25])
@@ -226,10 +246,67 @@ def test_classes_in_another_order_are_put_in_order_by_their_names(tmp_path, scor
     np.testing.assert_allclose(next(back.blocks()).outputs.logits, next(open_table([path]).blocks()).outputs.logits)
 
 
-def test_columns_of_single_classes_must_go_together(tmp_path):
-    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:b": [1.0], "reference:a": [0.0]}
+def test_columns_of_single_classes_are_matched_by_name(tmp_path):
+    """Among themselves; and with whole tables beside them, whose class names the file lists."""
+    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:b": [2.0], "reference:a": [3.0], "partner:b": [4.0]}
+    frame["partner:a"] = [5.0]
     pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
-    with pytest.raises(OpenworldError, match="the columns of reference .* other classes than those of logits"):
+    (block,) = open_table([tmp_path / "a.csv"]).blocks()
+    assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.partners[0].tolist() == [[5.0, 4.0]]
+    frame = {"logits": [[1.0, 0.0]], "reference:b": [2.0], "reference:a": [3.0], "labels": [0]}
+    listed = pyarrow.table(frame).replace_schema_metadata({"classnames": '["a", "b"]'})
+    pyarrow.parquet.write_table(listed, tmp_path / "a.parquet")
+    table = open_table([tmp_path / "a.parquet"])
+    (block,) = table.blocks()
+    assert table.layout.classnames == ("a", "b") and block.outputs.logits.tolist() == [[1.0, 0.0]]
+    assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.labels.tolist() == [0]
+    pyarrow.parquet.write_table(pyarrow.table(frame), tmp_path / "b.parquet")  # the names are the caller's
+    (block,) = open_table([tmp_path / "b.parquet"], classnames=("a", "b")).blocks()
+    assert block.outputs.logits.tolist() == [[1.0, 0.0]] and block.outputs.reference.tolist() == [[3.0, 2.0]]
+
+
+def test_files_that_follow_each_other_may_order_their_classes_differently(tmp_path, scores):
+    order = [2, 0, 3, 1]
+    for name, places in {"straight": range(4), "turned": order}.items():
+        held = {one: np.ascontiguousarray(scores[one][:, places]) for one in ("logits", "reference")}
+        labels = np.array(NAMES)[scores["labels"]]
+        np.savez(tmp_path / f"{name}.npz", classnames=np.array(NAMES)[list(places)], labels=labels, **held)
+    for names in (("straight", "turned"), ("turned", "straight")):
+        for classnames in (None, NAMES):
+            table = open_table([tmp_path / f"{name}.npz" for name in names], classnames=classnames)
+            blocks = [block.outputs for block in table.ordered(NAMES, "those wanted").blocks()]
+            for one in ("logits", "reference"):
+                found = np.concatenate([getattr(block, one) for block in blocks])
+                np.testing.assert_array_equal(found, np.concatenate([scores[one]] * 2))
+            found = np.concatenate([block.labels for block in blocks])
+            np.testing.assert_array_equal(found, np.concatenate([scores["labels"]] * 2))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_partners_come_in_the_order_of_their_names_or_of_the_file_beside_them(tmp_path, scores, named):
+    order = [2, 0, 3, 1]
+    turned = {one: np.ascontiguousarray(scores[one][:, order]) for one in ("logits", "partner_1")}
+    np.savez(tmp_path / "a.npz", logits=turned["logits"], classnames=np.array(NAMES)[order])
+    if named:
+        np.savez(tmp_path / "b.npz", logits=scores["partner_1"], classnames=np.array(NAMES))
+    else:
+        np.savez(tmp_path / "b.npz", logits=turned["partner_1"])
+    table = open_table([tmp_path / "a.npz"], classnames=NAMES, partners=[tmp_path / "b.npz"])
+    blocks = [block.outputs for block in table.blocks()]
+    np.testing.assert_array_equal(np.concatenate([one.logits for one in blocks]), scores["logits"])
+    np.testing.assert_array_equal(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
+
+
+def test_labels_that_are_whole_numbers_as_fractions(tmp_path, scores):
+    np.savez(tmp_path / "a.npz", logits=scores["logits"], labels=scores["labels"].astype(float))
+    found = np.concatenate([block.outputs.labels for block in open_table([tmp_path / "a.npz"]).blocks()])
+    np.testing.assert_array_equal(found, scores["labels"])
+
+
+def test_columns_of_single_classes_must_go_together(tmp_path):
+    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:a": [1.0], "reference:c": [0.0]}
+    pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
+    with pytest.raises(OpenworldError, match="the columns of reference .* are not those of logits.*first 'b'"):
         open_table([tmp_path / "a.csv"])
 
 

@@ -41,6 +41,13 @@ class Layout:
         """Whether classes are read in another order than they have in the file."""
         return self.order is not None
 
+    @property
+    def names_in_file(self) -> tuple[str, ...] | None:
+        """Class names in the order of the file, in which a partner without names has them too."""
+        if self.order is None:
+            return self.classnames
+        return tuple(self.classnames[self.order.index(place)] for place in range(len(self.order)))
+
     def ordered(self, classnames: Sequence[str], where: str, other: str) -> "Layout":
         """With the classes in that order, by their names; `where` and `other` say in a message whose names they are."""
         places = order_of(self.classnames, classnames, where, other)
@@ -62,7 +69,9 @@ class Layout:
 
 def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: str = "") -> Layout:
     """What the columns of a file mean; `classnames` where the caller knows them."""
-    tables, told = _tables(file)
+    given = tuple(classnames) if classnames is not None else None
+    in_list = _listed_names(file)
+    tables, told = _tables(file, in_list, given)
     judged = [name for name in ("logits", "probabilities") if name in tables]
     labels = [name for name in LABELS if name in file.columns]
     if len(judged) != 1:
@@ -74,8 +83,7 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
         raise OpenworldError(f"{file.path} has both label and labels; keep one.")
     if times and times not in file.columns:
         raise unknown_name(f"column of {file.path}:", times, file.columns)
-    own = told or _listed_names(file)
-    given = tuple(classnames) if classnames is not None else None
+    own = in_list or told
     used = {name for table in tables.values() for name in table} | {*labels, times, "classnames"}
     unused = tuple(name for name in file.columns if name not in used)
     layout = Layout(tables, labels[0] if labels else None, own or given, unused)
@@ -104,8 +112,14 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
     raise OpenworldError(f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {told}.")
 
 
-def _tables(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...] | None]:
-    """Tables of scores by name, and the class names behind their colons."""
+def _tables(
+    file: ScoreFile, in_list: tuple[str, ...] | None, given: tuple[str, ...] | None
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Tables of scores by name, and the class names behind their colons, or ().
+
+    Columns of single classes are put in the order of the file's list of names, of the names that are given where whole
+    tables lie beside them, or of the first such table.
+    """
     tables: dict[str, tuple[str, ...]] = {}
     named: dict[str, tuple[str, ...]] = {}
     for column in file.columns:
@@ -118,13 +132,13 @@ def _tables(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...
     for table, columns in tables.items():
         if len(columns) != len(named.get(table, columns)):
             raise OpenworldError(f"{file.path} has {table} as a table and as columns of single classes; keep one.")
-    lists = list(named.items())
-    for table, names in lists[1:]:
-        if names != lists[0][1]:
-            raise OpenworldError(
-                f"the columns of {table} in {file.path} are of other classes than those of {lists[0][0]}."
-            )
-    return tables, lists[0][1] if lists else None
+    first = next(iter(named), "")
+    told = in_list or (given if len(named) < len(tables) else None) or named.get(first, ())
+    told_of = f"those of {first}" if told == named.get(first) else "those expected"
+    for table, names in named.items():
+        order = order_of(names, told, f"the columns of {table} in {file.path}", told_of)
+        tables[table] = tuple(f"{table}:{names[place]}" for place in order or range(len(names)))
+    return tables, told if named else ()
 
 
 def _listed_names(file: ScoreFile) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from openworld.protocols._judging_probabilities import are_probabilities
 from openworld.protocols._judging_tables import Block, ScoreTable
 from openworld.report.judgement import Shift, Side
 
+SOFTMAX = 0.05  # share of rows of logits that look like a softmax from which they are refused
 Progress = Callable[[str, int], None]
 """Called with what is being done and how many images are done."""
 
@@ -43,11 +44,7 @@ class Pass:
         if not sampler.n:
             raise OpenworldError(f"{table.name} holds no image; there is nothing to estimate.")
         self.sample = sampler.sample
-        if softmax == sampler.n:
-            raise OpenworldError(
-                f"the logits of {table.name} are probabilities: every row lies between 0 and 1 and adds up to 1; call "
-                "the columns probabilities, which are read as their logarithms."
-            )
+        _require_logits(table, softmax, sampler.n)
 
     def _count(self, outputs: Outputs) -> None:
         predicted = np.bincount(outputs.predictions, minlength=outputs.classes)
@@ -100,6 +97,17 @@ def shift(source: Pass, target: Pass) -> Shift:
     deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sample.n + 1 / target.sample.n))
     first, second = (one.predicted / one.sample.n for one in (source, target))
     return Shift(float(np.abs(first - second).sum() / 2), float(deviations.sum() * np.sqrt(2 / np.pi) / 2))
+
+
+def _require_logits(table: ScoreTable, softmax: int, n: int) -> None:
+    """Refuse logits of which more than chance makes of it are a softmax; one row in many may add up to 1."""
+    if softmax == n or softmax >= max(2, SOFTMAX * n):
+        found = "all rows" if softmax == n else f"{softmax:,} of {n:,} rows"
+        raise OpenworldError(
+            f"the logits of {table.name} are probabilities: {found} hold no number below 0 and add up to 1 (or to 100, "
+            "which is percent); call the columns probabilities, which are read as their logarithms, and keep no logits "
+            "among them."
+        )
 
 
 def _require_classes(table: ScoreTable, outputs: Outputs, like: Outputs) -> None:

@@ -13,13 +13,19 @@ WIDEST = 0.1
 
 _DIGITS = range(2, 7)  # float32 holds no more
 
+_HALVES = {"float16": 2**-10, "bfloat16": 2**-7}
+"""By how much a sum of 1 moves where every number was rounded to half precision, twice as much as one rounding."""
+
+_LEAST_HALF = 2.0**-25
+"""Half of the smallest float16: what a 0 in half precision stands for at most."""
+
 
 def logarithms(probabilities: np.ndarray) -> np.ndarray:
     """Logits of probabilities float[n, C]: logarithms of rows that add up to 1.
 
-    Rows that were rounded are divided by their sums. A 0 among numbers of d decimals says "less than half a unit of the
-    last": all C classes share that half, which keeps the likelihood of a label that was rounded to 0 from deciding
-    everything. Where numbers have all their decimals a 0 is the smallest number there is.
+    Rows that were rounded, to decimals or to half precision, are divided by their sums. A 0 among numbers of d decimals
+    says "less than half a unit of the last": all C classes share that half, which keeps the likelihood of a label that
+    was rounded to 0 from deciding everything. Where numbers have all their decimals a 0 is the smallest number there is.
 
     Raises:
         OpenworldError: rows that are no probabilities, rounded or not.
@@ -28,13 +34,11 @@ def logarithms(probabilities: np.ndarray) -> np.ndarray:
     [[0.0, -6.0], [-0.0, -3.9]]
     """
     table = np.asarray(probabilities, np.float64)
-    digits = _digits(table)
-    wrong = np.flatnonzero(~_adds_up(table, digits) | (table < 0).any(axis=1))
+    wrong = np.flatnonzero(~_adds_up(table) | (table < 0).any(axis=1))
     if wrong.size:
         raise OpenworldError(_complaint(table, wrong))
-    sums = table.sum(axis=1, keepdims=True)
+    sums, least = table.sum(axis=1, keepdims=True), _nothing(table)
     table = np.where(_rounded(sums), table / sums, table)
-    least = _half(digits) / table.shape[1] if digits in _DIGITS else np.finfo(np.float64).tiny
     return np.log(np.maximum(table, least))
 
 
@@ -48,23 +52,46 @@ def rounded_rows(probabilities: np.ndarray) -> int:
 
 
 def are_probabilities(scores: np.ndarray) -> np.ndarray:
-    """bool[n], whether a row of scores float[n, C] looks like a softmax: nothing below 0, and a sum of 1.
+    """bool[n], whether a row of scores float[n, C] looks like a softmax: nothing below 0, and a sum of 1, or of 100.
 
-    >>> are_probabilities(np.array([[0.9, 0.1], [2.0, -1.0]])).tolist()
-    [True, False]
+    >>> are_probabilities(np.array([[0.9, 0.1], [90.0, 10.0], [2.0, -1.0]])).tolist()
+    [True, True, False]
     """
-    return (scores >= 0).all(axis=1) & _adds_up(scores, _digits(scores))
+    table = np.asarray(scores, np.float64)
+    found = np.zeros(len(table), bool)
+    for whole in (1, 100):
+        likely = np.flatnonzero((np.abs(table.sum(axis=1) / whole - 1) <= WIDEST) & (table >= 0).all(axis=1))
+        found[likely] = _adds_up(table[likely] / whole)
+    return found
 
 
 def _rounded(sums: np.ndarray) -> np.ndarray:
     return np.abs(sums - 1) > EXACT
 
 
-def _adds_up(table: np.ndarray, digits: int) -> np.ndarray:
-    """bool[n], whether the sum is 1, but for what rounding to so many digits can move it (and at most `WIDEST`)."""
+def _adds_up(table: np.ndarray) -> np.ndarray:
+    """bool[n], whether the sum is 1, but for what rounding can move it (and at most `WIDEST`)."""
     with np.errstate(invalid="ignore"):
         off = np.abs(table.sum(axis=1) - 1)
-    return off <= min(max(EXACT, table.shape[1] * _half(digits)), WIDEST)
+    moved = table.shape[1] * _half(_digits(table))
+    return off <= min(max(EXACT, moved, _HALVES.get(_precision(table), 0)), WIDEST)
+
+
+def _precision(table: np.ndarray) -> str:
+    """ "float16" or "bfloat16" where that holds every number, whatever they are kept as; else ""."""
+    with np.errstate(over="ignore"):
+        half, single = table.astype(np.float16), table.astype(np.float32)
+    if np.array_equal(table, single) and not (single.view(np.uint32) & 0xFFFF).any():
+        return "bfloat16"  # the coarser of the two
+    return "float16" if np.array_equal(table, half) else ""
+
+
+def _nothing(table: np.ndarray) -> float:
+    """What a 0 stands for in these numbers."""
+    digits = _digits(table)
+    if digits in _DIGITS:
+        return _half(digits) / table.shape[1]
+    return _LEAST_HALF / table.shape[1] if _precision(table) == "float16" else np.finfo(np.float64).tiny
 
 
 def _digits(table: np.ndarray) -> int:

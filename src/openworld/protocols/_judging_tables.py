@@ -31,17 +31,22 @@ class ScoreTable:
     """Scores of one image set, in one file or several that follow each other.
 
     Args:
-        files: at least one, of one layout. layout: of the first.
+        files: at least one. layouts: of each; the same tables of the same classes, perhaps in other orders.
         partners: tables of further models on the same images, whose logits alone are read.
         times: name of the column of time stamps, or "".
         title: what sentences call it; "" for the name of the file.
     """
 
     files: tuple[ScoreFile, ...]
-    layout: Layout
+    layouts: tuple[Layout, ...]
     partners: "tuple[ScoreTable, ...]" = ()
     times: str = ""
     title: str = ""
+
+    @property
+    def layout(self) -> Layout:
+        """Of the first file."""
+        return self.layouts[0]
 
     @property
     def name(self) -> str:
@@ -58,8 +63,8 @@ class ScoreTable:
             OpenworldError: other names.
         """
         partners = (one.ordered(classnames, other) if one.layout.classnames else one for one in self.partners)
-        layout = self.layout.ordered(classnames, self.name, other)
-        return replace(self, layout=layout, partners=tuple(partners))
+        layouts = (one.ordered(classnames, self.name, other) for one in self.layouts)
+        return replace(self, layouts=tuple(layouts), partners=tuple(partners))
 
     def blocks(self) -> Iterator[Block]:
         """The images in order.
@@ -69,41 +74,40 @@ class ScoreTable:
                 images; the message names the file and the rows.
         """
         tapes = [_Tape(partner) for partner in self.partners]
-        for place, columns in self._pieces():
+        for place, layout, columns in self._pieces():
             count = len(next(iter(columns.values())))
             partners = tuple(one.take(count, place) for one in tapes)
             try:
-                yield self._block(columns, partners)
+                yield self._block(layout, columns, partners)
             except OpenworldError as error:
                 raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
         for one in tapes:
             one.require_end()
 
-    def _pieces(self) -> Iterator[tuple[str, Columns]]:
-        """Raw columns, and where they begin in words."""
-        for file in self.files:
+    def _pieces(self) -> Iterator[tuple[str, Layout, Columns]]:
+        """Raw columns, where they begin in words, and what they mean."""
+        for file, layout in zip(self.files, self.layouts, strict=True):
             row = 0
-            for columns in file.blocks(self._wanted()):
-                yield f"{file.path.name}, row {row:,}", columns
+            for columns in file.blocks(self._wanted(layout)):
+                yield f"{file.path.name}, row {row:,}", layout, columns
                 row += len(next(iter(columns.values())))
 
-    def _wanted(self) -> list[str]:
-        columns = [name for table in self.layout.tables.values() for name in table]
-        return [*columns, *filter(None, (self.layout.labels, self.times))]
+    def _wanted(self, layout: Layout) -> list[str]:
+        columns = [name for table in layout.tables.values() for name in table]
+        return [*columns, *filter(None, (layout.labels, self.times))]
 
-    def _block(self, columns: Columns, partners: Sequence[np.ndarray]) -> Block:
-        order = self.layout.order
-        tables = {name: _table(columns, names, order) for name, names in self.layout.tables.items()}
-        logits, rounded = tables[self.layout.judged], 0
-        if self.layout.judged == "probabilities":
+    def _block(self, layout: Layout, columns: Columns, partners: Sequence[np.ndarray]) -> Block:
+        tables = {name: _table(columns, names, layout.order) for name, names in layout.tables.items()}
+        logits, rounded = tables[layout.judged], 0
+        if layout.judged == "probabilities":
             logits, rounded = logarithms(logits), rounded_rows(logits)
-        labels = columns.get(self.layout.labels)
+        labels = columns.get(layout.labels)
         return Block(
             Outputs(
                 logits,
-                None if labels is None else _numbered(labels, self.layout.classnames, order),
+                None if labels is None else _numbered(labels, layout.classnames, layout.order),
                 tables.get("reference"),
-                (*(tables[name] for name in self.layout.partners), *partners),
+                (*(tables[name] for name in layout.partners), *partners),
             ),
             columns.get(self.times),
             rounded,
@@ -122,16 +126,21 @@ def open_table(
         OpenworldError: no scores, two columns for one thing, class names against the file's own, no such column.
     """
     files = tuple(open_scores(Path(path)) for path in paths)
-    layouts = [layout_of(file, classnames, times) for file in files]
+    first = layout_of(files[0], classnames, times)
+    layouts = [first, *(_like(first, layout_of(file, first.names_in_file, times), file) for file in files[1:])]
     for file, other in zip(files, layouts, strict=True):
-        if (other.tables, other.labels) != (layouts[0].tables, layouts[0].labels):
+        if (set(other.tables), other.labels) != (set(first.tables), first.labels):
             raise OpenworldError(
                 f"{file.path} has other columns than {files[0].path}; files that go together are alike."
             )
-        if other.classnames != layouts[0].classnames:
-            raise OpenworldError(f"{file.path} has other class names than {files[0].path}, or another order of them.")
-    others = tuple(open_table([path], classnames=layouts[0].classnames) for path in partners)
-    return ScoreTable(files, layouts[0], others, times)
+    others = (open_table([path], classnames=first.names_in_file) for path in partners)
+    if first.classnames:
+        others = (one.ordered(first.classnames, f"those of {files[0].path.name}") for one in others)
+    return ScoreTable(files, tuple(layouts), tuple(others), times)
+
+
+def _like(first: Layout, other: Layout, file: ScoreFile) -> Layout:
+    return other.ordered(first.classnames, file.path.name, "those of the first file") if first.classnames else other
 
 
 def _table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
@@ -148,6 +157,8 @@ def _table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) 
 def _numbered(labels: np.ndarray, classnames: Sequence[str] | None, order: Sequence[int] | None) -> np.ndarray:
     """Class numbers of labels that are names, or numbers of classes in the order of the file."""
     labels = np.asarray(labels)
+    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # whole numbers that passed through a data frame
+        labels = labels.astype(np.int64)
     if labels.dtype.kind in "iu":
         if order is None or not np.isin(labels, order).all():  # numbers of no class are refused with the scores
             return labels

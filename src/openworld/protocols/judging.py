@@ -133,8 +133,10 @@ def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
                 f"{one.rounded:,} of {one.sample.n:,} rows of probabilities in {name} do not add up to 1, as rounding "
                 "leaves them, and were divided by their sums; save more digits"
             )
-        if layout.reordered:
+        if any(part.reordered for part in one.table.layouts):
             yield f"the classes of {name} come in another order and were put in order by their names"
+        if layout.classnames is None and (known.table.layout.classnames or passed.table.layout.classnames):
+            yield f"{name} names no classes: they are taken to come in the order of the other side's names"
         unused = [column for column in layout.unused if column not in PICTURES]
         if unused:
             yield f"columns of {name} that were not used: {', '.join(unused[:8])}"
