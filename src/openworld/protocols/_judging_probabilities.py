@@ -25,7 +25,7 @@ def logarithms(probabilities: np.ndarray) -> np.ndarray:
 
     Rows that were rounded, to decimals or to half precision, are divided by their sums. A 0 among numbers of d decimals
     says "less than half a unit of the last": all C classes share that half, which keeps the likelihood of a label that
-    was rounded to 0 from deciding everything. Where numbers have all their decimals a 0 is the smallest number there is.
+    was rounded to 0 from deciding everything. Where numbers have all decimals a 0 is the smallest number there is.
 
     Raises:
         OpenworldError: rows that are no probabilities, rounded or not.
