@@ -132,6 +132,7 @@ CALLS = {
     "uniform_reference": Call(estimators.uniform_reference, {"n": 4, "classes": 3}),
     "dirichlet_reference": Call(estimators.dirichlet_reference, {"n": 4, "classes": 3, "seed": 0}),
     "check_reference": Call(estimators.check_reference, {"source": WHOLE["source"]}),
+    "check_source": Call(estimators.check_source, {"source": WHOLE["source"], "target": WHOLE["target"]}),
     "Chunk": Call(chunk, {"accuracy": 0.75, "n": 20}, optional=frozenset({"accuracy"})),
     "Chunk null": Call(estimators.Chunk, {"accuracy": 0.75, "n": 20, "null": NULL}, optional=frozenset({"accuracy"})),
     "find_alarms": Call(
@@ -141,5 +142,5 @@ CALLS = {
     "measure_null": Call(null, {"source": WHOLE["source"], "n": 20, "seed": 0}),
     "choose": Call(chosen, {"classes": 2, "kept": 1.0}),
 }
-RESULTS = frozenset({"Alarms", "Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature"})
+RESULTS = frozenset({"Alarms", "Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature", "SourceCheck"})
 """Classes that functions return; nobody makes them by hand."""

@@ -184,7 +184,7 @@ def test_curves_that_do_not_calibrate_the_source_itself_are_told():
         classes: CBPE().fit(source).estimate(source, interval=False)
         for classes, source in {60: replace(many, logits=many.logits / 3), 4: few}.items()
     }
-    (warning,) = said[60].warnings
+    *_, warning = said[60].warnings
     assert said[60].accuracy < 1 - many.mistakes / many.n - 0.05
     assert f"{100 * said[60].accuracy:.1f}%" in warning and not said[4].warnings
 
@@ -192,6 +192,13 @@ def test_curves_that_do_not_calibrate_the_source_itself_are_told():
 def test_a_class_without_source_images_and_one_told_apart_are_not_calibrated():
     source = Outputs(np.eye(3)[[0, 1] * 30] * 9, [0, 1] * 30)
     assert estimate(CBPE(), source, Outputs(np.eye(3))).details["calibrated_classes"] == 0
+
+
+def test_cbpe_warns_of_few_source_images_a_class():
+    target = outputs(1, 100, 4, 1.5)
+    for n, few in ((196, True), (200, False)):
+        said = " ".join(CBPE().fit(outputs(0, n, 4, 2.0)).estimate(target, interval=False).warnings)
+        assert ("196 source images, 49.0 a class" in said) == few and ("fewer than 50" in said) == few
 
 
 @given(seeds)

@@ -191,6 +191,25 @@ def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
     assert other.warnings[-1].startswith("the classes of turned.npz come in another order")
 
 
+def test_cbpe_is_asked_with_fifty_source_images_a_class_or_by_name(pair, tmp_path):
+    _, target = pair()
+    for n, asked in ((200, True), (196, False)):
+        source = save(tmp_path / "few.npz", outputs(0, n, 4, 2.0))
+        assert ("CBPE" in [one.name for one in judge(source, target).methods]) == asked
+    (found,) = judge(source, target, Asked(estimators=("CBPE",))).methods
+    assert any("196 source images, 49.0 a class" in warning for warning in found.warnings)
+
+
+def test_a_source_that_will_not_do_is_said(pair, tmp_path):
+    source, target = pair()
+    one, other = outputs(0, 400, 10, 2.0), outputs(1, 600, 10, 1.2)
+    source = save(tmp_path / "source.npz", one)
+    target = save(tmp_path / "both.npz", replace(one.take(slice(0, 100)), labels=None))
+    assert "100 of 100 target images have the very scores" in judge(source, target).warnings[0]
+    target = save(tmp_path / "other.npz", replace(other, labels=None))
+    assert not any("very scores" in one or "trained on" in one for one in judge(source, target).warnings)
+
+
 def test_a_side_without_class_names_beside_one_with_them(pair):
     assert "target.npz names no classes: they are taken" in "\n".join(judge(*pair()).warnings)
     assert "names no classes" not in "\n".join(judge(*pair(classnames=NAMES)).warnings)

@@ -39,6 +39,7 @@ from openworld.estimators.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.references import dirichlet_reference, uniform_reference
 from openworld.estimators.score_regression import ScoreRegression
 from openworld.estimators.softmax_corr import SoftmaxCorr
+from openworld.estimators.source_check import SourceCheck, check_source
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 from openworld.estimators.transport_threshold import COTT
 from openworld.estimators.two_views import TwoViews
@@ -98,8 +99,10 @@ __all__ = [
     "ScoreRegression",
     "TwoViews",
     "SoftmaxCorr",
+    "SourceCheck",
     "base_weights",
     "check_reference",
+    "check_source",
     "dirichlet_reference",
     "find_alarms",
     "fuse",

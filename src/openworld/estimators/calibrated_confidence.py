@@ -3,6 +3,9 @@
 As in NannyML/nannyml @ 022b8fa, a class is calibrated only if that lowers its expected calibration error on held-out
 images, in ten bins that hold equally many, and the rows are divided by their sums. The held-out tenths are fixed here
 by the order of the probabilities, so that neither a seed nor the order of the images matters; there they are drawn.
+
+A curve needs images: with fewer than fifty a class the estimate carries a warning, and `openworld estimate` asks for
+CBPE only by name.
 """
 
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from openworld.estimators.outputs import Outputs
 from openworld.metrics import auroc, expected_calibration_error
 
 FOLDS = BINS = 10
+A_CLASS = 50  # source images a class, on average, below which the curves are mostly noise
 OFF = 0.05  # difference from the accuracy on the source itself from which a warning is due
 SEPARATED = 0.999  # AUROC above which a class is told apart so well that there is nothing to calibrate
 
@@ -62,9 +66,9 @@ class CBPE:
             drawn = generator.binomial(held, right / np.maximum(held, 1), (resamples, BINS)) - right
             return 1 - means(found, resamples, generator) - (drawn / np.maximum(held, 1)) @ spoken_of
 
-        warnings = ()
+        warnings = () if enough_images(known.n, known.classes) else (_FEW.format(known.n, known.n / known.classes),)
         if abs(on_source - (1 - known.error)) > OFF:
-            warnings = (
+            warnings += (
                 f"on the {known.n} source images themselves the calibrated confidence is {100 * on_source:.1f}%, and "
                 f"{100 * (1 - known.error):.1f}% of them are right: the curves do not calibrate this model, so the "
                 "estimate is off by about as much where nothing has shifted",
@@ -80,6 +84,21 @@ class CBPE:
             found,
             warnings,
         )
+
+
+def enough_images(n: int, classes: int) -> bool:
+    """Whether n source images suffice for a curve a class.
+
+    >>> enough_images(500, 10), enough_images(499, 10)
+    (True, False)
+    """
+    return n >= A_CLASS * classes
+
+
+_FEW = (
+    "one calibration curve a class rests on {0:,} source images, {1:.1f} a class: with fewer than "
+    f"{A_CLASS} a class the curves are mostly noise"
+)
 
 
 @dataclass(frozen=True, eq=False)

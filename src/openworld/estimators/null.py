@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld._arrays import require_at_least
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators._bootstrap import LEVEL
 from openworld.estimators._temperature import source_temperature
@@ -36,6 +37,8 @@ class Null:
     n: int
     estimates: np.ndarray
     accuracies: np.ndarray
+
+    __repr__ = short_repr
 
     @property
     def off(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.outputs import Outputs
 
@@ -36,6 +37,8 @@ class ReferenceCheck:
     model_accuracy: float
     repeated: float
     known: np.ndarray = field(repr=False)
+
+    __repr__ = short_repr
 
     @property
     def informed(self) -> bool:

@@ -1,14 +1,15 @@
 """Which estimators can be asked, given what the scores hold; and what is to be said of that."""
 
 from openworld._errors import OpenworldError
-from openworld.estimators import GDE, Fitted, Outputs
+from openworld.estimators import CBPE, GDE, Fitted, Outputs
 from openworld.estimators._plugins import find_estimator
+from openworld.estimators.calibrated_confidence import enough_images
 
 USUAL = (
     *("FRAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
     *("GDE", "ALine-S", "ALine-D"),
 )
-"""What is asked unless somebody names estimators, as far as the scores allow."""
+"""What is asked unless somebody names estimators, as far as the scores allow; CBPE with enough images a class."""
 
 WEAKER = 0.2  # by how much less of the source the reference may name right before that is said
 UNEQUAL = 0.1  # by how much the partner of GDE may differ in accuracy before that is said
@@ -75,6 +76,8 @@ def score_only(name: str) -> bool:
 def _possible(source: Outputs, target: Outputs) -> list[str]:
     lines = len(source.partners) > 1  # a line has two ends
     can = [name for name in USUAL if _held(name, source, target).issuperset(find_estimator(name).needs)]
+    if not enough_images(source.n, source.classes):
+        can = [name for name in can if name != CBPE.name]
     return [name for name in can if lines or "ALine" not in name]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from openworld._errors import OpenworldError
 from openworld.estimators import Estimate, Fitted
 from openworld.estimators.choice import Choice, choose
+from openworld.estimators.source_check import check_source
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._judging_classes import class_lines
@@ -91,6 +92,7 @@ def judge(
         shift=shift(known, passed),
         agreement=together,
         warnings=(
+            *check_source(first, second).warnings,
             *reference_warnings(first, second),
             *partner_warnings(first, second),
             *_of_tables(known, passed),
