@@ -92,6 +92,16 @@ def chunk(accuracy, n):
 
 
 NULL = estimators.measure_null({"AC": ESTIMATORS["AC"]()}, WHOLE["source"], 20)["AC"]
+
+
+def learned_from(source, shifts, seed):
+    asked = {"AC": ESTIMATORS["AC"]()}
+    return estimators.learn_from_shifts(asked, source, shifts, NULLS, seed=seed).powers["AC"]
+
+
+NULLS = estimators.measure_null({"AC": ESTIMATORS["AC"]()}, WHOLE["source"], 20)
+SHIFTS = [estimators.LabelledShift(family, family, outputs(**drawn(10 + seed))) for seed, family in enumerate("abcde")]
+LEARNED = estimators.learn_from_shifts({"AC": ESTIMATORS["AC"]()}, WHOLE["source"], SHIFTS, NULLS)
 FITTED = made(ESTIMATORS["AC"]()).fit(WHOLE["source"])
 BASE, OTHER = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]]), np.array([[0.25, 0.75], [0.875, 0.125], [0.5, 0.5]])
 PAIR = {"base": BASE, "reference": OTHER}
@@ -140,7 +150,17 @@ CALLS = {
         {"chunks": [chunk(0.75, 20), chunk(None, 10)], "alert": 0.75, "rate": 0.0625, "over": 3, "seed": 0},
     ),
     "measure_null": Call(null, {"source": WHOLE["source"], "n": 20, "seed": 0}),
+    "LabelledShift": Call(
+        estimators.LabelledShift,
+        {"name": "night", "family": "light", "outputs": WHOLE["source"]},
+        allowed=frozenset({("name", "unknown name"), ("family", "unknown name")}),
+    ),
+    "learn_from_shifts": Call(learned_from, {"source": WHOLE["source"], "shifts": SHIFTS, "seed": 0}),
+    "LearnedShifts.quote": Call(LEARNED.quote, {"estimates": {"AC": Estimate.of(0.25)}}),
     "choose": Call(chosen, {"classes": 2, "kept": 1.0}),
 }
-RESULTS = frozenset({"Alarms", "Estimate", "Fitted", "Null", "ReferenceCheck", "ReferenceTemperature", "SourceCheck"})
+RESULTS = frozenset(
+    {"Alarms", "Estimate", "Fitted", "LearnedQuote", "LearnedShifts", "LeftOut", "Null"}
+    | {"ReferenceCheck", "ReferenceTemperature", "SourceCheck"}
+)
 """Classes that functions return; nobody makes them by hand."""

@@ -26,6 +26,8 @@ from openworld.estimators.estimate import Estimate
 from openworld.estimators.frap import FRAP
 from openworld.estimators.fusion import base_weights, fuse
 from openworld.estimators.importance import IM
+from openworld.estimators.labelled_shifts import LabelledShift
+from openworld.estimators.learned_shifts import LearnedQuote, LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
 from openworld.estimators.nuclear_norm import NuclearNorm
@@ -79,6 +81,10 @@ __all__ = [
     "DoC",
     "GDE",
     "IM",
+    "LabelledShift",
+    "LearnedQuote",
+    "LearnedShifts",
+    "LeftOut",
     "ALineD",
     "ALineS",
     "Alarms",
@@ -106,6 +112,7 @@ __all__ = [
     "dirichlet_reference",
     "find_alarms",
     "fuse",
+    "learn_from_shifts",
     "measure_null",
     "reference_temperature",
     "uniform_reference",
