@@ -46,6 +46,11 @@ class Null:
         return self.estimates - self.accuracies
 
     @cached_property
+    def mean(self) -> float:
+        """Mean of the estimated accuracies, in [0, 1]."""
+        return float(self.estimates.mean())
+
+    @cached_property
     def bias(self) -> float:
         """Mean of estimated minus true accuracy, in [-1, 1]: below 0 where the estimator is too low."""
         return float(self.off.mean())
