@@ -86,7 +86,7 @@ def as_json(judged) -> str:
     """Every number."""
     from openworld.runs import to_json
 
-    told = to_json(judged) | {"alerts": list(judged.alerts)}
+    told = to_json(judged) | {"alerts": list(judged.alerts), "untold": list(judged.untold)}
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 

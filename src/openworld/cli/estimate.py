@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-ALERTED = 3
-"""Exit code where an accuracy lies below --alert."""
+ALERTED, UNTOLD = 3, 4
+"""Exit codes where an accuracy lies below --alert, and where none could be told."""
 
 
 def estimate(
@@ -53,9 +53,10 @@ def estimate(
         --timestamps time --period 1d --alert 0.8
     ```
 
-    One number with an interval, what every other method says, how far they lie apart, and what speaks against them.
-    Quoted is FRAP where there is a reference, else COTT, or ATC-MC on small targets. No method is right under every
-    shift: where they disagree, label some hundred images.
+    One number with an interval, or that it cannot be told, why, and between what bounds it lies; what every method
+    says, also of sets like the source; and how many labels would settle it. Where the model is as sure as on the
+    source, quoted is DoC; where it is not, agreement with a reference that passed its checks on the labelled source,
+    or the least of three methods where they hardly part. No target label is looked at.
 
     **Score files** hold an entry per image, in .npz, .safetensors, .parquet or .csv:
 
@@ -73,7 +74,8 @@ def estimate(
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.
 
-    **Over time** the target must be in order. Exit codes: 0; 3 where `--alert` is met; 2 wrong use; 1 failure.
+    **Over time** the target must be in order. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy
+    cannot be told (of the target, or of a chunk); 2 wrong use; 1 failure.
     """
     from openworld.cli import _estimating as estimating
     from openworld.cli import console
@@ -92,3 +94,5 @@ def estimate(
         console.write(estimating.as_json(judged))
     if judged.alerts:
         sys.exit(ALERTED)
+    if judged.untold:
+        sys.exit(UNTOLD)

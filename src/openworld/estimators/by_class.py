@@ -1,8 +1,8 @@
 """Class by class: how often each class is predicted, how often that is right, and what else those images may be.
 
 An estimate of the whole set is taken apart. Each image's chance of being right is read off its sample score: 1 or 0 on
-either side of a threshold, else the score itself, scaled so that the mean is the estimated accuracy. What remains of an
-image predicted as class j is spread over the other classes in proportion to the judged model's probabilities. So the
+either side of a threshold, else the score itself; scaled so that their mean is the estimated accuracy. What remains of
+an image predicted as class j is spread over the other classes in proportion to the judged model's probabilities. So the
 expected confusion adds up to the estimate, and is as good as that is; no published method vouches for single classes.
 """
 
@@ -93,12 +93,14 @@ def chances(estimate: Estimate, n: int) -> np.ndarray:
         raise OpenworldError(f"the estimate is of {len(scores)} images, but {n} were given; give the images it is of.")
     if "threshold" in estimate.details:
         cut = estimate.details["threshold"]
-        return np.full(n, estimate.accuracy) if cut is None else (scores >= cut).astype(np.float64)
+        scores = np.full(n, estimate.accuracy) if cut is None else (scores >= cut).astype(np.float64)
     if scores.min() < 0 or scores.max() > 1:
         raise OpenworldError("sample scores without a threshold must be chances in [0, 1] to be taken apart by class.")
     mean = scores.mean()
-    if estimate.accuracy <= mean:  # down by a common factor, or doubts down by one, so that all stay in [0, 1]
-        return scores * (estimate.accuracy / mean) if mean else scores
+    if estimate.accuracy == mean:
+        return scores
+    if estimate.accuracy < mean:  # down by a common factor, or doubts down by one, so that all stay in [0, 1]
+        return scores * (estimate.accuracy / mean)
     return 1 - (1 - scores) * (estimate.error / (1 - mean))
 
 

@@ -69,13 +69,20 @@ class Null:
 
 @checked
 def measure_null(
-    estimators: Mapping[str, object], source: Outputs, n: int, *, seed: int = 0, told: Callable | None = None
+    estimators: Mapping[str, object],
+    source: Outputs,
+    n: int,
+    *,
+    sources: int = SOURCES,
+    seed: int = 0,
+    told: Callable | None = None,
 ) -> dict[str, Null]:
     """Ask estimators about resampled sets of the source, all about the same ones.
 
     Args:
         estimators: by any name. source: with labels and what they need. n: images of the target, of which 5,000 at most
-            are drawn. seed: of the draws. told: called with how many of how many draws are done.
+            are drawn. sources: how many resampled sources; fewer, but 8, where they are large. seed: of the draws.
+            told: called with how many of them are done.
     Returns:
         A `Null` by name, of every estimator that could tell an accuracy of every draw.
 
@@ -86,8 +93,9 @@ def measure_null(
     """
     source.require(("labels",), "what estimators say of the source itself")
     require_at_least(1, n=n)
+    require_at_least(2, sources=sources)
     sizes = min(source.n, MOST), min(n, MOST)
-    rounds = int(np.clip(NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1])), FEWEST, SOURCES))
+    rounds = min(sources, max(FEWEST, NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1]))))
     estimates = {name: np.full((rounds, TARGETS), np.nan) for name in estimators}
     accuracies = np.empty((rounds, TARGETS))
     for place, (known, targets) in enumerate(_draws(source, sizes, rounds, np.random.default_rng(seed))):
@@ -97,7 +105,7 @@ def measure_null(
             found = [fitted.estimate(one, interval=False).accuracy for one in targets]
             estimates[name][place] = [np.nan if one is None else one for one in found]
         if told:
-            told(place + 1, rounds)
+            told(place + 1)
     return {name: Null(sizes[1], one, accuracies) for name, one in estimates.items() if not np.isnan(one).any()}
 
 

@@ -1,6 +1,7 @@
 """An estimate class by class, beside what the same classes were like on the source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,19 +14,17 @@ LEAST = 0.5  # images of another class below which it is not worth a word
 
 
 def class_lines(
-    first: str | None, fitted: Mapping[str, Fitted], source: Outputs, target: Outputs, names: Sequence[str]
-) -> tuple[str, tuple[ClassLine, ...]]:
-    """The method that tells of single images, and a line for every class; "" and none where no method does.
+    fitted: Fitted, accuracy: float, source: Outputs, target: Outputs, names: Sequence[str]
+) -> tuple[ClassLine, ...]:
+    """A line for every class; none where the method tells nothing of single images.
 
     Args:
-        first: the method that is preferred. fitted: all methods. source, target: their outputs. names: C class names.
+        fitted: the method that is quoted. accuracy: what is quoted. source, target: outputs. names: C class names.
     """
-    order = sorted(fitted, key=lambda name: name != first)
-    found = ((name, fitted[name].estimate(target, interval=False)) for name in order)
-    for name, estimate in found:
-        if estimate.sample_scores is not None and estimate.accuracy is not None:
-            return name, tuple(_lines(estimate, source, target, names))
-    return "", ()
+    found = fitted.estimate(target, interval=False)
+    if found.sample_scores is None:
+        return ()
+    return tuple(_lines(replace(found, accuracy=accuracy, error=1 - accuracy), source, target, names))
 
 
 def _lines(estimate: Estimate, source: Outputs, target: Outputs, names: Sequence[str]) -> list[ClassLine]:

@@ -1,17 +1,16 @@
 """Which estimators can be asked, given what the scores hold; and what is to be said of that."""
 
 from openworld._errors import OpenworldError
-from openworld.estimators import CBPE, GDE, Fitted, Outputs
+from openworld.estimators import CBPE, GDE, Fitted, Outputs, check_reference
 from openworld.estimators._plugins import find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 
 USUAL = (
-    *("FRAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
+    *("two-views", "FRAP", "RAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
     *("GDE", "ALine-S", "ALine-D"),
 )
 """What is asked unless somebody names estimators, as far as the scores allow; CBPE with enough images a class."""
 
-WEAKER = 0.2  # by how much less of the source the reference may name right before that is said
 UNEQUAL = 0.1  # by how much the partner of GDE may differ in accuracy before that is said
 _MISSING = {
     "reference": "another model's scores on both sides: --reference NAME for pictures, a table `reference` in files",
@@ -33,20 +32,14 @@ def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[st
 
 
 def reference_warnings(source: Outputs, target: Outputs) -> tuple[str, ...]:
-    """What is to be said of the reference: missing on one side, or knowing much less than the judged model."""
+    """What is to be said of the reference: missing on one side, or not fit to stand in for labels."""
     there = {"source": source.reference is not None, "target": target.reference is not None}
     if len(set(there.values())) > 1:
         lacking = next(side for side, has in there.items() if not has)
-        return (f"the {lacking} has no reference, which FRAP needs of both: FRAP is left out",)
+        return (f"the {lacking} has no reference, which two views and FRAP need of both: they are left out",)
     if source.reference is None:
         return ()
-    own, other = (float((table.argmax(axis=1) == source.labels).mean()) for table in (source.logits, source.reference))
-    if other >= own - WEAKER:
-        return ()
-    return (
-        f"the reference names {other:.1%} of the source right and the judged model {own:.1%}: a reference that knows "
-        "so much less may mislead FRAP",
-    )
+    return check_reference(source).warnings
 
 
 def partner_warnings(source: Outputs, target: Outputs) -> tuple[str, ...]:

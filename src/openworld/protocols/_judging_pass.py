@@ -6,6 +6,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
+from openworld.estimators.shift_signs import moved_shares
 from openworld.estimators.streaming import Sampler
 from openworld.protocols._judging_probabilities import are_probabilities
 from openworld.protocols._judging_tables import Block, ScoreTable
@@ -93,10 +94,7 @@ def agreement(source: Pass, target: Pass) -> tuple[float, float] | None:
 
 def shift(source: Pass, target: Pass) -> Shift:
     """How far the shares of the predicted classes have moved, and what chance alone makes of it."""
-    pooled = (source.predicted + target.predicted) / (source.sample.n + target.sample.n)
-    deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sample.n + 1 / target.sample.n))
-    first, second = (one.predicted / one.sample.n for one in (source, target))
-    return Shift(float(np.abs(first - second).sum() / 2), float(deviations.sum() * np.sqrt(2 / np.pi) / 2))
+    return Shift(*moved_shares(source.predicted, target.predicted))
 
 
 def _require_logits(table: ScoreTable, softmax: int, n: int) -> None:

@@ -1,7 +1,7 @@
 """How accurate is a model here, where there are no labels: from saved scores of a source and a target to a judgement.
 
-Every estimator that the scores allow is asked, one is quoted by the rules of `estimators.choice`, and how far the
-others lie from it is told. The target may be of any size: it is read block by block, twice.
+Every estimator that the scores allow is asked, what may be quoted is decided by `estimators.quote`, and what each says
+of sets like the source is shown beside. The target may be of any size: it is read block by block, twice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Estimate, Fitted
-from openworld.estimators.choice import Choice, choose
 from openworld.estimators.source_check import check_source
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._judging_classes import class_lines
 from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.protocols._judging_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
+from openworld.protocols._judging_quotes import Quoting
 from openworld.protocols._judging_spans import Cut, Keyed
 from openworld.protocols._judging_tables import ScoreTable
 from openworld.report.judgement import Judgement, Method, Stretch
@@ -80,17 +80,17 @@ def judge(
         seed=asked.seed,
         resamples=asked.resamples,
     )
-    together = agreement(known, passed)
-    choice = _chosen(asked, estimates, first.classes, together)
+    asked_first = next(iter(asked.estimators), None)
+    quoting = Quoting(first, {name: one.estimator for name, one in fitted.items()}, asked_first, asked.seed, progress)
+    on_source = quoting.on_source(passed.sample.n)
     judged = Judgement(
         source=known.side,
         target=passed.side,
-        headline=choice.name if choice else None,
-        why=choice.why if choice else "no method could tell an accuracy",
-        methods=tuple(_method(fitted[name], one) for name, one in estimates.items()),
+        quote=quoting.quote(second, passed.sample.n, estimates),
+        methods=tuple(_method(fitted[name], one, on_source.get(name)) for name, one in estimates.items()),
         alert=asked.alert,
         shift=shift(known, passed),
-        agreement=together,
+        agreement=agreement(known, passed),
         warnings=(
             *check_source(first, second).warnings,
             *reference_warnings(first, second),
@@ -99,18 +99,11 @@ def judge(
         ),
     )
     if asked.cut:
-        judged = replace(judged, stretches=tuple(_stretches(judged, asked, fitted, passed, progress)))
+        judged = replace(judged, stretches=tuple(_stretches(asked, fitted, quoting, passed, progress)))
     return _by_class(judged, fitted, known, passed) if asked.by_class else judged
 
 
-def _chosen(asked: Asked, estimates: Mapping[str, Estimate], classes: int, together) -> Choice | None:
-    if asked.estimators and estimates[asked.estimators[0]].accuracy is not None:
-        return Choice(asked.estimators[0], "it was named first")
-    source, target = together or (1.0, 1.0)
-    return choose(estimates, classes, target / source if source else 1.0)
-
-
-def _method(fitted: Fitted, found: Estimate) -> Method:
+def _method(fitted: Fitted, found: Estimate, on_source: tuple[float, float, float] | None) -> Method:
     details = {name: one for name, one in found.details.items() if not isinstance(one, list) or len(one) <= LONGEST}
     estimator = fitted.estimator
     return Method(
@@ -121,6 +114,7 @@ def _method(fitted: Fitted, found: Estimate) -> Method:
         found.warnings,
         found.details.get("sampled"),
         details,
+        on_source,
     )
 
 
@@ -144,24 +138,31 @@ def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
             yield f"columns of {name} that were not used: {', '.join(unused[:8])}"
 
 
-def _stretches(judged: Judgement, asked: Asked, fitted: Mapping[str, Fitted], passed: Pass, progress: Progress | None):
-    """An estimate of every span, one after the other; of the method that is quoted with an interval."""
+def _stretches(
+    asked: Asked, fitted: Mapping[str, Fitted], quoting: Quoting, passed: Pass, progress: Progress | None
+) -> Iterator[Stretch]:
+    """Every span by every method, and what may be quoted of it, one after the other."""
     keyed = Keyed(blocks_of(passed.table, "over time", progress), asked.cut, passed.sample.n)
     for span in spans(keyed, seed=asked.seed):
-        outputs, methods = span.sample.outputs, {}
-        for name, one in fitted.items():
-            drawn = {"seed": asked.seed, "resamples": asked.resamples}
-            found = one.estimate(outputs, interval=name == judged.headline, **drawn)
-            methods[name] = (found.accuracy, *(found.interval or (None, None)))
-        accuracy = None if outputs.labels is None else 1 - outputs.mistakes / outputs.n
-        sampled = None if span.sample.whole else outputs.n
-        yield Stretch(keyed.name(span), span.first, span.sample.n, sampled, methods, accuracy)
+        outputs = span.sample.outputs
+        found = {name: one.estimate(outputs, interval=False) for name, one in fitted.items()}
+        yield Stretch(
+            label=keyed.name(span),
+            first=span.first,
+            n=span.sample.n,
+            sampled=None if span.sample.whole else outputs.n,
+            methods={name: one.accuracy for name, one in found.items()},
+            quote=quoting.quote(outputs, span.sample.n, found),
+            accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
+        )
 
 
 def _by_class(judged: Judgement, fitted: Mapping[str, Fitted], known: Pass, passed: Pass) -> Judgement:
+    if judged.quote.accuracy is None:
+        return judged
     outputs = passed.sample.outputs
     layouts = (known.table.layout, passed.table.layout)
     names = next((one.classnames for one in layouts if one.classnames), None)
     names = names or [f"class {label}" for label in range(outputs.classes)]
-    method, lines = class_lines(judged.headline, fitted, known.sample.outputs, outputs, names)
-    return replace(judged, classes=lines, class_method=method, class_images=outputs.n)
+    lines = class_lines(fitted[judged.quote.method], judged.quote.accuracy, known.sample.outputs, outputs, names)
+    return replace(judged, classes=lines, class_images=outputs.n)

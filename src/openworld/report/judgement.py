@@ -8,13 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from openworld.estimators.quote import Quote
+
 Interval = tuple[float, float] | None
 MOVED = 0.05  # total variation beyond chance from which predicted shares have moved
 
 
 @dataclass(frozen=True)
 class Method:
-    """One method's answer. sampled: of how many images, where that is not all of them."""
+    """One method's answer.
+
+    sampled: of how many images, where that is not all of them. on_source: what it says on average of sets of as many
+    images that are like the source, and between what 95 % of them lie: (mean, low, high).
+    """
 
     name: str
     summary: str
@@ -23,6 +29,7 @@ class Method:
     warnings: tuple[str, ...] = ()
     sampled: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    on_source: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,14 +59,15 @@ class Shift:
 class Stretch:
     """A span of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
-    methods: name -> (accuracy, low, high), each perhaps None.
+    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told.
     """
 
     label: str
     first: int
     n: int
     sampled: int | None
-    methods: Mapping[str, tuple[float | None, float | None, float | None]]
+    methods: Mapping[str, float | None]
+    quote: Quote
     accuracy: float | None = None
 
 
@@ -87,31 +95,24 @@ class ClassLine:
 class Judgement:
     """Everything that was found.
 
-    headline: the method that is quoted, or None; why: in a sentence. methods: in the order asked. stretches: over time,
-    in order; classes: class by class, by `class_method` on `class_images` images. alert: the accuracy below which
-    somebody wants to know. shift: of the predicted classes; agreement: share of images that judged model and reference
-    name alike, on source and target. warnings: of the data, not of a method. made: facts by name, such as the files.
+    quote: the number, or that it cannot be told. methods: in the order asked. stretches: over time, in order; classes:
+    class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody wants to
+    know. shift: of the predicted classes; agreement: share of images that judged model and reference name alike, on
+    source and target. warnings: of the data, not of a method. made: facts by name, such as the files.
     """
 
     source: Side
     target: Side
-    headline: str | None
-    why: str
+    quote: Quote
     methods: tuple[Method, ...]
     stretches: tuple[Stretch, ...] = ()
     classes: tuple[ClassLine, ...] = ()
-    class_method: str = ""
     class_images: int = 0
     alert: float | None = None
     shift: Shift | None = None
     agreement: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def quoted(self) -> Method | None:
-        """The method of the headline."""
-        return next((one for one in self.methods if one.name == self.headline), None)
 
     @property
     def spread(self) -> tuple[Method, Method] | None:
@@ -123,19 +124,17 @@ class Judgement:
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """Where the quoted accuracy lies below the alert: labels of stretches, or the target's name."""
-        if self.alert is None or self.quoted is None:
-            return ()
+        """Where the accuracy lies below the alert: labels of stretches, or the target's name."""
         if not self.stretches:
-            quoted = self.quoted.accuracy
-            return (self.target.name,) if quoted is not None and quoted < self.alert else ()
-        return tuple(one.label for one in self.stretches if self.below(one))
+            return (self.target.name,) if self.below(self.quote) else ()
+        return tuple(one.label for one in self.stretches if self.below(one.quote))
 
-    def quoted_at(self, stretch: Stretch) -> tuple[float | None, float | None, float | None]:
-        """What the quoted method says of a stretch, with its interval; three times None where nothing is quoted."""
-        return stretch.methods.get(self.headline, (None, None, None))
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Where the accuracy cannot be told: labels of stretches, and the target's name if it is that of the whole."""
+        parts = tuple(one.label for one in self.stretches if one.quote.accuracy is None)
+        return parts if self.quote.accuracy is not None else (self.target.name, *parts)
 
-    def below(self, stretch: Stretch) -> bool:
-        """Whether a stretch's quoted accuracy lies below the alert."""
-        accuracy = self.quoted_at(stretch)[0]
-        return self.alert is not None and accuracy is not None and accuracy < self.alert
+    def below(self, quote: Quote) -> bool:
+        """Whether a number lies below the alert."""
+        return self.alert is not None and quote.accuracy is not None and quote.accuracy < self.alert

@@ -4,7 +4,7 @@ from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.judgement import ClassLine, Judgement, Method, Stretch
-from openworld.report.judgement_tables import by_loss, class_caption, may_be
+from openworld.report.judgement_tables import by_loss, class_caption, may_be, number, on_source
 from openworld.report.palette import Look
 from openworld.report.tables import bracketed
 
@@ -12,7 +12,7 @@ from openworld.report.tables import bracketed
 def methods_grid(judged: Judgement, chosen: dict[str, Look]) -> Grid:
     """The table of the terminal, with every warning in full."""
     true = judged.target.accuracy
-    titles = ["accuracy", "95 %", *(["off by"] if true is not None else []), "source to here"]
+    titles = ["says", "resampled", "of the source", *(["off by"] if true is not None else []), "source to here"]
     heads = (
         Column("method", words=True),
         *map(Column, titles),
@@ -21,17 +21,18 @@ def methods_grid(judged: Judgement, chosen: dict[str, Look]) -> Grid:
     )
     rows = tuple(Line(one.name, tuple(_method_cells(judged, one, chosen))) for one in judged.methods)
     told = (
-        "Percent. Intervals are percentiles of resampled images (of which: under every other number); they tell how an "
-        "estimate moves with other images of this kind, not how wrong the method may be. Bold: what is quoted."
+        "Percent: what a method says; 95 % of what it says of resampled images (of which: under every other number); "
+        "and what it says of as many images like the source, on average and in 95 % of such sets. Bold: what is quoted."
     )
     return Grid("methods-table", "Every method", told, heads, rows)
 
 
 def _method_cells(judged: Judgement, one: Method, chosen: dict[str, Look]):
-    css = "leads" if one.name == judged.headline else ""
+    css = "leads" if one.name == judged.quote.method else ""
     yield Cell(one.name, picture=swatch(chosen[one.name]), css=css)
     yield Cell(percent(one.accuracy), css=f"{css} headline".strip())
     yield Cell(bracketed(one.interval) or "–", _width(one))
+    yield Cell(on_source(one), "" if one.on_source is None else f"{one.on_source[0]:.6f}")
     if judged.target.accuracy is not None:
         yield _difference(one.accuracy, judged.target.accuracy)
     yield _difference(one.accuracy, judged.source.accuracy)
@@ -53,26 +54,26 @@ def stretches_grid(judged: Judgement) -> Grid:
     """Every chunk by every method."""
     names = [one.name for one in judged.methods]
     true = [Column("true")] if judged.target.accuracy is not None else []
-    interval = [Column("95 %")] if judged.headline else []
-    heads = (Column("chunk", words=True), Column("images"), *interval, *true, *map(Column, names))
+    heads = (Column("chunk", words=True), *map(Column, ("images", "accuracy", "95 %")), *true, *map(Column, names))
     rows = tuple(Line("", tuple(_stretch_cells(judged, one, names))) for one in judged.stretches)
     sampled = {one.sampled for one in judged.stretches if one.sampled}
-    told = "Percent, chunk by chunk" + (f"; the interval is that of {judged.headline}." if judged.headline else ".")
+    told = "Percent, chunk by chunk: what is quoted, with its interval or bounds, and what each method says."
     if sampled:
         told += f" A chunk of more than {max(sampled):,} images is represented by a uniform sample of so many."
     return Grid("over-time-table", "Over time", told, heads, rows)
 
 
 def _stretch_cells(judged: Judgement, one: Stretch, names: list[str]):
-    _, low, high = judged.quoted_at(one)
-    yield Cell(one.label, value=str(one.first), faint="below the alert" if judged.below(one) else "")
+    quote = one.quote
+    yield Cell(one.label, value=str(one.first), faint="below the alert" if judged.below(quote) else "")
     yield Cell(f"{one.n:,}", str(one.n))
-    if judged.headline:
-        yield Cell("–" if low is None else bracketed((low, high)), "" if low is None else f"{high - low:.6f}")
+    said, interval = number(quote)
+    yield Cell(said, "" if quote.accuracy is None else f"{quote.accuracy:.6f}", css="leads")
+    yield Cell(interval, f"{quote.high - quote.low:.6f}")
     if judged.target.accuracy is not None:
         yield Cell(percent(one.accuracy))
     for name in names:
-        yield Cell(percent(one.methods.get(name, (None,))[0]), css="leads" if name == judged.headline else "")
+        yield Cell(percent(one.methods.get(name)))
 
 
 def classes_grid(judged: Judgement) -> Grid:

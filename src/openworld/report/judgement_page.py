@@ -41,7 +41,7 @@ def render_judgement(judged: Judgement, audits=()) -> str:
         overview=None,
         tables=[methods_grid(judged, chosen)],
         further=[details_grid(judged, chosen)],
-        numbers=csv_address(csv_text(CSV, [_csv_row(one) for one in judged.methods])),
+        numbers=csv_address(csv_text(CSV, [_csv_quote(judged), *map(_csv_row, judged.methods)])),
         figures=[figure] if figure else [],
         chapters=list(_chapters(judged, chosen)),
         class_names=names_section(audits),
@@ -77,6 +77,11 @@ def _subtitle(judged: Judgement) -> str:
         f"openworld {__version__}",
     )
     return " · ".join(parts)
+
+
+def _csv_quote(judged: Judgement) -> tuple:
+    quote = judged.quote
+    return "quoted", quote.accuracy, quote.low, quote.high, quote.why
 
 
 def _csv_row(one: Method) -> tuple:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from openworld import _terminal as terminal
 from openworld._terminal import Head, TerminalTable, styled
+from openworld.estimators.quote import Quote
 from openworld.report.figures.figure import percent, signed
 from openworld.report.judgement import ClassLine, Judgement, Method, Stretch
 from openworld.report.tables import bracketed
@@ -15,9 +16,21 @@ def terminal_methods(judged: Judgement):
     """One line per method: estimate, interval, and off by how much where labels are known."""
     rows = []
     for one in judged.methods:
-        cells = [one.name, percent(one.accuracy), bracketed(one.interval), *_off(judged, one), one.summary]
-        rows.append(styled(cells, "bold" if one.name == judged.headline else ""))
-    return TerminalTable(_heads("method", ["accuracy", "95 %", *_off_title(judged)], "what it is"), rows)
+        cells = [one.name, percent(one.accuracy), bracketed(one.interval), on_source(one), *_off(judged, one)]
+        rows.append(styled([*cells, one.summary], "bold" if one.name == judged.quote.method else ""))
+    numbers = ["says", "resampled", "of the source", *_off_title(judged)]
+    return TerminalTable(_heads("method", numbers, "what it is"), rows, METHODS)
+
+
+METHODS = (
+    "What each method says; 95 % of what it says of resampled images; and what it says of as many images like the "
+    "source, on average and in 95 % of such sets."
+)
+
+
+def on_source(one: Method) -> str:
+    """What a method says of sets like the source: mean and 95 %."""
+    return "–" if one.on_source is None else f"{percent(one.on_source[0])} {bracketed(one.on_source[1:])}"
 
 
 def method_warnings(judged: Judgement) -> list[str]:
@@ -33,17 +46,15 @@ def terminal_stretches(judged: Judgement):
     """One line per chunk; of many the lowest."""
     if not judged.stretches:
         return None
-    quoted = [judged.headline, "95 %"] if judged.headline else []
     true = ["true"] if judged.target.accuracy is not None else []
     rows = []
     for one in _most_telling(judged):
-        cells = [one.label, f"{one.n:,}", *(_quoted(judged, one) if quoted else []), _range(one)]
-        cells += [percent(one.accuracy)] if true else []
-        below = judged.below(one)
+        cells = [one.label, f"{one.n:,}", *number(one.quote), _range(one), *([percent(one.accuracy)] if true else [])]
+        below = judged.below(one.quote)
         rows.append(styled([*cells, "below the alert" if below else ""], "bold" if below else ""))
     many = len(judged.stretches) > SHOWN
     caption = f"The {SHOWN} lowest of {len(judged.stretches)} chunks; --out keeps a page with all." if many else ""
-    return TerminalTable(_heads("chunk", ["images", *quoted, "all methods", *true], ""), rows, caption)
+    return TerminalTable(_heads("chunk", ["images", "accuracy", "95 %", "all methods", *true], ""), rows, caption)
 
 
 def terminal_classes(judged: Judgement):
@@ -63,7 +74,7 @@ def class_caption(judged: Judgement, shown: int | None = SHOWN) -> str:
     of = "" if judged.class_images == judged.target.n else f" of a sample of {judged.class_images:,}"
     few = f"The {shown} that lost most. " if shown and len(judged.classes) > shown else ""
     return (
-        f"{few}By {judged.class_method}: images{of} that are named so, and percent of them that are right; the same on "
+        f"{few}By {judged.quote.method}: images{of} that are named so, and percent of them that are right; the same on "
         "the source; images expected to be of the class, and percent of them that are named so. Percent; the intervals "
         "speak of the images of a class alone."
     )
@@ -79,26 +90,22 @@ def may_be(one: ClassLine) -> str:
     return ", ".join(f"{name} ({count:.0f})" for name, count in one.taken_for)
 
 
+def number(quote: Quote) -> list[str]:
+    """Accuracy and interval; "cannot be told" and the bounds."""
+    told = "cannot be told" if quote.accuracy is None else percent(quote.accuracy)
+    return [told, bracketed((quote.low, quote.high))]
+
+
 def _most_telling(judged: Judgement) -> list[Stretch]:
-    """All chunks in order, or of many the lowest, in order: by what is quoted, else by the lowest of all methods."""
+    """All chunks in order, or of many the lowest, in order; of those that cannot be told the lower bound counts."""
     if len(judged.stretches) <= SHOWN:
         return list(judged.stretches)
-    said = {place: _said(judged, one) for place, one in enumerate(judged.stretches)}
-    known = [place for place in said if said[place] is not None]
-    return [judged.stretches[place] for place in sorted(sorted(known, key=said.get)[:SHOWN])]
-
-
-def _said(judged: Judgement, one: Stretch) -> float | None:
-    return judged.quoted_at(one)[0] if judged.headline else min(_known(one), default=None)
-
-
-def _quoted(judged: Judgement, one: Stretch) -> list[str]:
-    accuracy, low, high = judged.quoted_at(one)
-    return [percent(accuracy), bracketed(None if low is None else (low, high))]
+    said = [one.quote.low if one.quote.accuracy is None else one.quote.accuracy for one in judged.stretches]
+    return [judged.stretches[place] for place in sorted(sorted(range(len(said)), key=said.__getitem__)[:SHOWN])]
 
 
 def _known(one: Stretch) -> list[float]:
-    return [accuracy for accuracy, _, _ in one.methods.values() if accuracy is not None]
+    return [accuracy for accuracy in one.methods.values() if accuracy is not None]
 
 
 def _range(one: Stretch) -> str:

@@ -15,31 +15,38 @@ Z = 1.96
 
 def sentences(judged: Judgement) -> list[str]:
     """Everything that is to be said, the number first."""
-    return [
-        headline(judged),
-        *filter(None, (one(judged) for one in (lost, agreement, classes_moved, together, truth, over_time))),
-        *filter(None, [what_would_settle(judged)]),
-    ]
+    said = (lost, like_the_source, agreement, classes_moved, together, truth, over_time, what_would_settle)
+    return [headline(judged), *filter(None, (one(judged) for one in said))]
 
 
 def headline(judged: Judgement) -> str:
-    """The number, by which method, and why that one."""
-    quoted, target = judged.quoted, judged.target
+    """The number, by which method, and why that one; or that it cannot be told, why, and what bounds hold."""
+    quote, target = judged.quote, judged.target
     of = f"{target.name} ({target.n:,} image{'s' * (target.n != 1)})"
-    if quoted is None:
-        return f"The accuracy on {of} cannot be told: {judged.why}."
-    told = f"Estimated accuracy on {of}: {percent(quoted.accuracy)} % {bracketed(quoted.interval)}".rstrip()
-    return f"{told}, by {quoted.name}: {judged.why}."
+    if quote.accuracy is None:
+        between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
+        return f"The accuracy on {of} cannot be told; it may lie {between}: {quote.why}."
+    number = f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
+    return f"Estimated accuracy on {of}: {number}, by {quote.method}: {quote.why}."
 
 
 def lost(judged: Judgement) -> str:
     """The source beside it."""
-    source, quoted = judged.source, judged.quoted
+    source, quote = judged.source, judged.quote
     told = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
-    if quoted is None:
-        return f"{told}."
-    change = quoted.accuracy - source.accuracy
-    return f"{told}: {signed(change)} points here."
+    return f"{told}." if quote.accuracy is None else f"{told}: {signed(quote.accuracy - source.accuracy)} points here."
+
+
+def like_the_source(judged: Judgement) -> str:
+    """What the quoted method says where nothing has shifted."""
+    found = next((one for one in judged.methods if one.name == judged.quote.method), None)
+    if found is None or found.on_source is None or found.accuracy is None:
+        return ""
+    mean, low, high = found.on_source
+    return (
+        f"Of as many images like the source {found.name} says {percent(low)} to {percent(high)} %, on average "
+        f"{percent(mean)} %; of this target it says {percent(found.accuracy)} %."
+    )
 
 
 def agreement(judged: Judgement) -> str:
@@ -82,35 +89,38 @@ def together(judged: Judgement) -> str:
     told = f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %"
     if target >= HARDLY * source:
         return f"{told}."
-    return f"{told}: at least one of the two fails here, and FRAP, which rests on both, cannot tell which."
+    return f"{told}: at least one of the two fails here."
 
 
 def truth(judged: Judgement) -> str:
     """What labels of the target say, where it has some."""
-    true, quoted = judged.target.accuracy, judged.quoted
-    if true is None or quoted is None:
+    true, quote = judged.target.accuracy, judged.quote
+    if true is None:
         return ""
-    nearest = min((one for one in judged.methods if one.accuracy is not None), key=lambda one: abs(one.accuracy - true))
-    beside = "" if nearest is quoted else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
-    return (
-        f"The target has labels, which no method looked at: they say {percent(true)} %, so that {quoted.name} is off "
-        f"by {signed(quoted.accuracy - true)} points{beside}."
-    )
+    told = f"The target has labels, which no method looked at: they say {percent(true)} %"
+    if quote.accuracy is None:
+        return f"{told}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
+    known = [one for one in judged.methods if one.accuracy is not None]
+    nearest = min(known, key=lambda one: abs(one.accuracy - true))
+    beside = "" if nearest.name == quote.method else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
+    return f"{told}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
 
 
 def over_time(judged: Judgement) -> str:
-    """Where the alert is met, and which stretches are lowest and highest."""
+    """Where the alert is met, which stretches are lowest and highest, and which cannot be told."""
     alerts = judged.alerts
     if not judged.stretches:
         return f"Alert: that is below {percent(judged.alert)} %." if alerts else ""
-    known = [one for one in judged.stretches if one.methods[judged.headline][0] is not None] if judged.headline else []
+    known = [one for one in judged.stretches if one.quote.accuracy is not None]
+    untold = len(judged.stretches) - len(known)
     if not known:
-        return "Over time nothing can be told."
-    low, high = (pick(known, key=lambda one: one.methods[judged.headline][0]) for pick in (min, max))
+        return f"Of none of {untold} chunks the accuracy can be told."
+    low, high = (pick(known, key=lambda one: one.quote.accuracy) for pick in (min, max))
     told = (
-        f"Over {len(judged.stretches)} chunks {judged.headline} runs from {percent(low.methods[judged.headline][0])} % "
-        f"({low.label}) to {percent(high.methods[judged.headline][0])} % ({high.label})"
+        f"Over {len(judged.stretches)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
+        f"{percent(high.quote.accuracy)} % ({high.label})"
     )
+    told += f"; of {untold} it cannot be told" if untold else ""
     if judged.alert is None:
         return f"{told}."
     if not alerts:
@@ -120,17 +130,21 @@ def over_time(judged: Judgement) -> str:
 
 def what_would_settle(judged: Judgement) -> str:
     """How many labels would tell the accuracy without any method."""
-    quoted = judged.quoted
-    if quoted is None or judged.target.accuracy is not None:
+    accuracy = judged.quote.accuracy
+    if judged.target.accuracy is not None:
         return ""
-    share = min(max(quoted.accuracy, 0.05), 0.95)
-    wanted = ceil(Z**2 * share * (1 - share) / SETTLED**2)
-    if wanted >= judged.target.n:
+    share = 0.5 if accuracy is None else min(max(accuracy, 0.05), 0.95)
+    wanted, some = (ceil(Z**2 * share * (1 - share) / half**2) for half in (SETTLED, FAR))
+    if some >= judged.target.n:
         return "So few images are best labelled, all of them."
+    if accuracy is None:
+        return (
+            f"{some} labels of images drawn at random would tell it to {100 * FAR:.0f} points either way, {wanted} to "
+            f"{100 * SETTLED:.0f}."
+        )
     return (
-        "The interval tells how the estimate moves with other images of this kind, not how wrong a method may be under "
-        f"this shift. {wanted} labels of images drawn at random would tell the accuracy to {100 * SETTLED:.0f} points "
-        "either way."
+        "The interval holds what happened on labelled shifts of other models and pictures; yours may be of another "
+        f"kind. {wanted} labels of images drawn at random would tell the accuracy to {100 * SETTLED:.0f} points."
     )
 
 

@@ -18,11 +18,12 @@ def methods(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
     if not known:
         return None
     caption = (
-        "Estimated accuracy by method, with the interval that resampling gives; the ring marks the one that is quoted.",
-        f"Lines: {' and '.join(told for _, told, _ in _marks(judged))}.",
+        "What every method says, with the interval that resampling gives. Ring: the one that is quoted.",
+        "Faint bars: what each says of as many images like the source. "
+        f"Lines: {' and '.join(told for _, told, _ in _marks(judged))}. Shaded: {_shaded(judged)}.",
     )
     rows = tuple(
-        (one.name, one.accuracy, *(one.interval or (None, None)), one.name == judged.headline) for one in known
+        (one.name, one.accuracy, *(one.interval or (None, None)), one.name == judged.quote.method) for one in known
     )
     panel = Panel("", methods_drawing(judged, known, looks))
     return Figure("methods", "What every method says", caption, (panel,), HEADER, rows)
@@ -31,13 +32,14 @@ def methods(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
 def methods_drawing(judged: Judgement, known: list[Method], looks: dict[str, Look]) -> Markup:
     """The drawing alone, methods from above in the order given."""
     ends = [100 * end for one in known for end in (one.accuracy, *(one.interval or ()))]
-    ends += [100 * value for value, _, _ in _marks(judged)]
+    ends += [100 * value for value, _, _ in _marks(judged)] + [100 * judged.quote.low, 100 * judged.quote.high]
+    ends += [100 * end for one in known for end in (one.on_source or ())[1:]]
     height = ROW * len(known) + 64
     x = Axis.around("estimated accuracy, %", ends)
     plot = Frame(WIDTH, height, (22.0, 14.0, 42.0, LEFT), x, Axis("", -0.5, len(known) - 0.5, ()))
-    parts = [plot.axes(), *_lines(plot, judged)]
+    parts = [_bounds(plot, judged), plot.axes(), *_lines(plot, judged)]
     for place, one in enumerate(known):
-        parts.append(_row(plot, len(known) - 1 - place, one, looks[one.name], quoted=one.name == judged.headline))
+        parts.append(_row(plot, len(known) - 1 - place, one, looks[one.name], quoted=one.name == judged.quote.method))
     lowest, highest = known[-1], known[0]
     told = f"{len(known)} methods, {percent(lowest.accuracy)} % ({lowest.name}) to {percent(highest.accuracy)} %."
     return drawing(WIDTH, height, told, parts)
@@ -47,6 +49,9 @@ def _row(plot: Frame, height: float, one: Method, look: Look, *, quoted: bool) -
     left, _, _, _ = plot.box
     name = element("text", one.name, x=left - 8, y=plot.up(height) + 4, class_="label end" if quoted else "near end")
     parts = [name]
+    if one.on_source is not None:
+        low, high = (plot.across(100 * end) for end in one.on_source[1:])
+        parts.append(element("rect", x=low, y=plot.up(height) - 5, width=high - low, height=10, class_="band"))
     if one.interval is not None:
         low, high = (plot.across(100 * end) for end in one.interval)
         parts.append(element("line", x1=low, x2=high, y1=plot.up(height), y2=plot.up(height), class_="line"))
@@ -55,6 +60,19 @@ def _row(plot: Frame, height: float, one: Method, look: Look, *, quoted: bool) -
     parts.append(plot.mark(100 * one.accuracy, height, look.marker))
     told = element("title", f"{one.name}: {percent(one.accuracy)} %")
     return element("g", told, *parts, class_=look.css_class, data_learner=one.name)
+
+
+def _bounds(plot: Frame, judged: Judgement) -> Markup:
+    """The interval of what is quoted, or the bounds where the accuracy cannot be told, over the whole height."""
+    _, top, _, bottom = plot.box
+    low, high = (plot.across(100 * end) for end in (judged.quote.low, judged.quote.high))
+    return element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region")
+
+
+def _shaded(judged: Judgement) -> str:
+    quote = judged.quote
+    ends = f"{percent(quote.low)} to {percent(quote.high)} %"
+    return f"the interval of what is quoted, {ends}" if quote.method else f"where the accuracy may lie, {ends}"
 
 
 def _lines(plot: Frame, judged: Judgement) -> list[Markup]:

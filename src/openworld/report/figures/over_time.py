@@ -1,4 +1,4 @@
-"""Estimated accuracy over time: the quoted method with its interval, the others faint, and the alert."""
+"""Accuracy over time: what is quoted with its interval, bounds where nothing is, the methods faint, and the alert."""
 
 from markupsafe import Markup
 
@@ -14,11 +14,12 @@ HEADER = ("chunk", "first_image", "images", "method", "accuracy", "low", "high",
 
 
 def over_time(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
-    """The figure; None where the target was not cut, or nothing is quoted."""
-    if not judged.stretches or judged.headline is None:
+    """The figure; None where the target was not cut."""
+    if not judged.stretches:
         return None
     caption = (
-        f"{judged.headline} chunk by chunk, with the interval that resampling gives; the other methods stand back.",
+        "What is quoted, chunk by chunk, with its interval; the methods stand back. A bar without a mark: the accuracy "
+        "cannot be told, and may lie anywhere on the bar.",
         "Dashed: the accuracy on the source. "
         + (
             "A ring marks a chunk below the alert."
@@ -27,9 +28,12 @@ def over_time(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
         ),
     )
     rows = tuple(
-        (one.label, one.first, one.n, name, *values, one.accuracy)
+        (one.label, one.first, one.n, *values, one.accuracy)
         for one in judged.stretches
-        for name, values in one.methods.items()
+        for values in (
+            ("quoted", one.quote.accuracy, one.quote.low, one.quote.high),
+            *((name, accuracy, None, None) for name, accuracy in one.methods.items()),
+        )
     )
     panel = Panel("", over_time_drawing(judged, looks))
     return Figure("over-time", "Over time", caption, (panel,), HEADER, rows)
@@ -38,11 +42,12 @@ def over_time(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
 def over_time_drawing(judged: Judgement, looks: dict[str, Look]) -> Markup:
     """The drawing alone."""
     plot = _frame(judged)
-    names = sorted({name for one in judged.stretches for name in one.methods}, key=lambda name: name == judged.headline)
+    names = sorted({name for one in judged.stretches for name in one.methods})
     parts = [plot.axes(), _chunk_names(plot, judged), _level(plot, judged.source.accuracy, "asked")]
     if judged.alert is not None:
         parts.append(_level(plot, judged.alert, "alert"))
     parts += [_curve(plot, judged, name, looks[name]) for name in names]
+    parts += [_quoted(plot, judged, place, one) for place, one in enumerate(judged.stretches)]
     if judged.target.accuracy is not None:
         parts += [_true(plot, place, one) for place, one in enumerate(judged.stretches) if one.accuracy is not None]
     told = f"Accuracy of {len(judged.stretches)} chunks by {len(names)} methods."
@@ -50,8 +55,8 @@ def over_time_drawing(judged: Judgement, looks: dict[str, Look]) -> Markup:
 
 
 def _frame(judged: Judgement) -> Frame:
-    values = [value for one in judged.stretches for value, _, _ in one.methods.values()]
-    values += [end for one in judged.stretches for end in one.methods.get(judged.headline, ())]
+    values = [value for one in judged.stretches for value in one.methods.values()]
+    values += [end for one in judged.stretches for end in (one.quote.low, one.quote.high)]
     values += [one.accuracy for one in judged.stretches] + [judged.source.accuracy, judged.alert]
     y = Axis.around("estimated accuracy, %", [100 * value for value in values if value is not None])
     x = Axis("", -0.5, len(judged.stretches) - 0.5, ())
@@ -59,29 +64,22 @@ def _frame(judged: Judgement) -> Frame:
 
 
 def _curve(plot: Frame, judged: Judgement, name: str, look: Look) -> Markup:
-    quoted = name == judged.headline
-    found = [(place, one, one.methods[name]) for place, one in enumerate(judged.stretches)]
-    known = [(place, one, values) for place, one, values in found if values[0] is not None]
-    xs, ys = [place for place, _, _ in known], [100 * values[0] for _, _, values in known]
-    parts = [plot.line(xs, ys, class_="line", stroke_dasharray=look.dash or None)] if known else []
-    if quoted:
-        parts = [_band(plot, known), *parts]
-        parts += [_dot(plot, judged, place, one, look) for place, one, _ in known]
-    css = look.css_class + " back" * (not quoted)
-    return element("g", element("title", name), *parts, class_=css, data_learner=name)
+    found = [(place, one.methods.get(name)) for place, one in enumerate(judged.stretches)]
+    xs, ys = zip(*[(place, 100 * value) for place, value in found if value is not None], strict=True) or ((), ())
+    line = plot.line(list(xs), list(ys), class_="line", stroke_dasharray=look.dash or None)
+    return element("g", element("title", name), line, class_=f"{look.css_class} back", data_learner=name)
 
 
-def _band(plot: Frame, known) -> Markup:
-    ends = [(place, values) for place, _, values in known if values[1] is not None]
-    lows, highs = ([100 * values[side] for _, values in ends] for side in (1, 2))
-    return plot.band([place for place, _ in ends], lows, highs, class_="band") if len(ends) > 1 else Markup("")
-
-
-def _dot(plot: Frame, judged: Judgement, place: int, one: Stretch, look: Look) -> Markup:
-    accuracy = one.methods[judged.headline][0]
-    ring = element("circle", cx=plot.across(place), cy=plot.up(100 * accuracy), r=8.5, class_="ring")
-    told = element("title", f"{one.label}: {percent(accuracy)} %, {one.n:,} images")
-    return element("g", told, ring if judged.below(one) else "", plot.mark(place, 100 * accuracy, look.marker))
+def _quoted(plot: Frame, judged: Judgement, place: int, one: Stretch) -> Markup:
+    """The interval upright, and a mark at the accuracy where it can be told; a ring below the alert."""
+    x, (low, high) = plot.across(place), (plot.up(100 * end) for end in (one.quote.low, one.quote.high))
+    parts = [element("line", x1=x, x2=x, y1=low, y2=high, class_="quoted")]
+    told = f"cannot be told, {percent(one.quote.low)} to {percent(one.quote.high)} %"
+    if one.quote.accuracy is not None:
+        y, told = plot.up(100 * one.quote.accuracy), f"{percent(one.quote.accuracy)} %"
+        parts += [element("circle", cx=x, cy=y, r=8.5, class_="ring")] if judged.below(one.quote) else []
+        parts.append(element("circle", cx=x, cy=y, r=4.0, class_="quoted-mark"))
+    return element("g", element("title", f"{one.label}: {told}, {one.n:,} images"), *parts)
 
 
 def _true(plot: Frame, place: int, one: Stretch) -> Markup:
