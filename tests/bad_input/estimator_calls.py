@@ -6,8 +6,7 @@ import numpy as np
 from judging import Call
 
 from openworld import estimators
-from openworld.estimators import ESTIMATORS, Estimate, Outputs, ScoreRegression
-from openworld.estimators.choice import choose
+from openworld.estimators import ESTIMATORS, Outputs, ScoreRegression
 
 CLASSES, RESAMPLES, N = 3, 20, 24
 SETTINGS = {
@@ -77,10 +76,6 @@ def on_outputs(name):
     return Call(
         run, SOURCE | target, optional=frozenset({"labels", "reference", "slices", *target}) - {"target_logits"}
     )
-
-
-def chosen(**given):
-    return choose({"COTT": Estimate.of(0.25, details={"n_target": 20, "mistakes": 30})}, **given)
 
 
 def null(source, n, seed):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openworld.estimators.quote import Quote
 from openworld.report.judgement import ClassLine, Judgement, Method, Shift, Side, Stretch
 from openworld.report.judgement_grids import stretches_grid
 from openworld.report.judgement_page import build_judgement, plots, render_judgement
@@ -23,13 +24,22 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 def method(name, accuracy, *warnings):
     interval = None if accuracy is None else (accuracy - 0.02, accuracy + 0.03)
-    return Method(name, "what it is", accuracy, interval, warnings, details={"temperature": 1.25, "n_target": 900})
+    details = {"temperature": 1.25, "n_target": 900}
+    return Method(name, "what it is", accuracy, interval, warnings, details=details, on_source=(0.88, 0.85, 0.91))
+
+
+def told(accuracy, method="COTT"):
+    return Quote(method, accuracy, accuracy - 0.02, accuracy + 0.03, "it errs least")
+
+
+UNTOLD = Quote(None, None, 0.2, 0.9, "the methods part")
 
 
 def judged(*accuracies, **changes):
     names = ("COTT", "ATC-MC", "AC", "DoC", "IM")
     methods = tuple(method(name, accuracy) for name, accuracy in zip(names, accuracies, strict=False))
-    found = Judgement(Side("val.npz", 500, 3, 0.9), Side("live.npz", 900, 3), "COTT", "it errs least", methods)
+    quote = told(accuracies[0]) if accuracies and accuracies[0] is not None else UNTOLD
+    found = Judgement(Side("val.npz", 500, 3, 0.9), Side("live.npz", 900, 3), quote, methods)
     return replace(found, **changes)
 
 
@@ -40,7 +50,8 @@ def stretches(*accuracies):
             100 * day,
             100,
             None,
-            {"COTT": (one, one - 0.05, one + 0.05), "AC": (one + 0.1, None, None)},
+            {"COTT": one, "AC": one + 0.1},
+            told(one),
         )
         for day, one in enumerate(accuracies, 1)
     )
@@ -54,22 +65,52 @@ CLASSES = (
 
 
 def test_the_number_comes_first():
-    first, second, *_ = sentences(judged(0.8, 0.81))
+    first, second, third, *_ = sentences(judged(0.8, 0.81))
     assert first == "Estimated accuracy on live.npz (900 images): 80.0 % [78.0 83.0], by COTT: it errs least."
     assert second == "On the source it is 90.0 % of 500 labelled images: −10.0 points here."
+    assert third.startswith("Of as many images like the source COTT says 85.0 to 91.0 %, on average 88.0 %")
+
+
+def test_no_number_is_an_answer():
+    found = judged(0.8, 0.4, quote=UNTOLD)
+    first, *rest = sentences(found)
+    assert first == (
+        "The accuracy on live.npz (900 images) cannot be told; it may lie between 20.0 % and 90.0 %: the methods part."
+    )
+    assert rest[-1].startswith("97 labels of images drawn at random would tell it to 10 points either way, 385 to 5")
+    assert found.untold == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
+    for true, words in ((0.5, "50.0 %, within the bounds"), (0.1, "10.0 %, outside the bounds")):
+        assert words in sentences(replace(found, target=Side("live.npz", 900, 3, true)))[-1]
+    page = render_judgement(found)
+    assert "cannot be told" in page and 'class="region"' in page and 'class="ring"' not in page
+
+
+def test_chunks_that_cannot_be_told():
+    one, other = stretches(0.8, 0.6)
+    found = judged(0.7, stretches=(one, replace(other, quote=UNTOLD)), alert=0.75)
+    assert found.untold == ("2024-01-02",) and found.alerts == ()
+    assert "of 1 it cannot be told" in " ".join(sentences(found))
+    assert re.search(r"2024-01-02 +100 +cannot be told +\[20\.0 90\.0\]", shown(terminal_stretches(found)))
+    assert "cannot be told, 20.0 to 90.0 %, 100 images" in plots(found)["over-time.svg"]
+    nothing = judged(0.7, stretches=(replace(other, quote=UNTOLD),))
+    assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing)
 
 
 @pytest.mark.parametrize(
     ("accuracies", "words"),
     [
-        ((0.8, 0.81, 0.82), "3 methods say 80.0 % (COTT) to 82.0 % (AC): they agree (2.0 points apart)."),
-        ((0.8, 0.85), "they differ by some points (5.0 points apart), which is the least doubt to have."),
-        ((0.8, 0.95), "they disagree (15.0 points apart), so rely on none without some labels."),
-        ((0.8, 0.81, 0.82, 0.4), "without DoC 80.0 to 82.0 %."),
+        ((0.8, 0.81, 0.82), "3 methods say 82.0 % (COTT) to 84.0 % (AC), they agree (2.0 points apart)."),
+        ((0.8, 0.85), "82.0 % (COTT) to 87.0 % (ATC-MC), 5.0 points apart."),
+        ((0.8, 0.95), "82.0 % (COTT) to 97.0 % (ATC-MC), 15.0 points apart."),
+        ((0.8, 0.81, 0.82, 0.4), "42.0 points apart (without DoC 82.0 to 84.0 %)."),
     ],
 )
 def test_how_far_the_methods_agree(accuracies, words):
-    assert any(one.endswith(words) for one in sentences(judged(*accuracies)))
+    assert any(
+        one.endswith(words) for one in sentences(judged(*accuracies))
+    )
+    apart = any("rely on none" in one for one in sentences(judged(*accuracies, quote=UNTOLD)))
+    assert apart is (max(accuracies) - min(accuracies) > 0.1)
 
 
 def test_one_method_agrees_with_nobody():
@@ -78,7 +119,7 @@ def test_one_method_agrees_with_nobody():
 
 def test_what_would_settle_it():
     assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(judged(0.8))[-1]
-    few = judged(0.8, target=Side("live.npz", 100, 3))
+    few = judged(0.8, target=Side("live.npz", 60, 3))
     assert sentences(few)[-1] == "So few images are best labelled, all of them."
 
 
@@ -89,9 +130,9 @@ def test_labels_of_the_target():
 
 def test_shares_that_moved_and_models_that_part():
     moved = judged(0.4, 0.8, shift=Shift(0.5, 0.1), agreement=(0.8, 0.2))
-    told = " ".join(sentences(moved))
-    assert "(total variation 0.50; chance makes 0.10)" in told and "COTT (40.0 %) sees what that costs" in told
-    assert "name 20.0 % of the images alike, on the source 80.0 %: at least one of the two fails" in told
+    words = " ".join(sentences(moved))
+    assert "(total variation 0.50; chance makes 0.10)" in words and "COTT (40.0 %) sees what that costs" in words
+    assert "name 20.0 % of the images alike, on the source 80.0 %: at least one of the two fails" in words
     still = " ".join(sentences(judged(0.4, 0.8, shift=Shift(0.12, 0.1), agreement=(0.8, 0.7))))
     assert "other shares" not in still and "on the source 80.0 %." in still
 
@@ -99,16 +140,16 @@ def test_shares_that_moved_and_models_that_part():
 def test_over_time_and_the_alert():
     found = judged(0.7, stretches=stretches(0.8, 0.6, 0.7), alert=0.65)
     assert found.alerts == ("2024-01-02",)
-    told = " ".join(sentences(found))
-    assert "Over 3 chunks COTT runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01). Alert: 1 below 65.0 %" in told
+    words = " ".join(sentences(found))
+    assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01). Alert: 1 below" in words
     assert "none is below 10.0 %" in " ".join(sentences(replace(found, alert=0.1)))
     assert "Alert: that is below 80.0 %." in sentences(judged(0.7, alert=0.8))
 
 
 def test_nothing_could_be_told():
-    found = judged(None, headline=None, why="no method could tell an accuracy", stretches=stretches(0.5))
+    found = judged(None, stretches=stretches(0.5))
     assert sentences(found)[0].startswith("The accuracy on live.npz (900 images) cannot be told")
-    assert found.quoted is None and found.spread is None and found.alerts == ()
+    assert found.spread is None and found.alerts == ()
     assert "<html" in render_judgement(found)
 
 
@@ -123,11 +164,11 @@ def shown(table):
 
 def test_tables_of_the_terminal():
     found = judged(0.8, 0.7, target=Side("live.npz", 900, 3, 0.72), stretches=stretches(*[0.5] * 20), classes=CLASSES)
-    found = replace(found, class_method="COTT", class_images=900)
-    assert re.search(r"COTT +80\.0 +\[78\.0 83\.0\] +\+8\.0", shown(terminal_methods(found)))
+    found = replace(found, class_images=900)
+    assert re.search(r"COTT +80\.0 +\[78\.0 83\.0\] +88\.0 \[85\.0 91\.0\] +\+8\.0", shown(terminal_methods(found)))
     assert "The 15 lowest of 20 chunks" in shown(terminal_stretches(found))
-    told = shown(terminal_classes(found))
-    assert told.index("script") < told.index("cat ") and "dog (12)" in told  # what lost most comes first
+    text = shown(terminal_classes(found))
+    assert text.index("script") < text.index("cat ") and "dog (12)" in text  # what lost most comes first
     assert terminal_stretches(judged(0.8)) is None and terminal_classes(judged(0.8)) is None
 
 
@@ -139,9 +180,7 @@ def test_warnings_of_several_methods_are_one_line():
 @pytest.fixture
 def full():
     found = judged(0.8, 0.7, None, 0.75, target=Side(HOSTILE, 900, 3, 0.72), stretches=stretches(0.8, 0.6), alert=0.7)
-    return replace(
-        found, classes=CLASSES, class_method="COTT", class_images=500, warnings=("odd",), made={"command": HOSTILE}
-    )
+    return replace(found, classes=CLASSES, class_images=500, warnings=("odd",), made={"command": HOSTILE})
 
 
 def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
@@ -168,7 +207,7 @@ def test_plots_are_files_of_their_own(full):
         marks = {use.attrib["href"] for use in tree.iter("{http://www.w3.org/2000/svg}use")}
         assert marks <= {f"#{path.attrib['id']}" for path in tree.iter("{http://www.w3.org/2000/svg}path")}
     assert set(plots(judged(0.8))) == {"methods.svg"}
-    assert plots(judged(None, headline=None)) == {}
+    assert plots(judged(None)) == {}
 
 
 @pytest.mark.parametrize("name", ["crane [/bird]", "crane [bird]", "[red]"])
@@ -182,10 +221,10 @@ def test_names_that_look_like_markup_are_text_in_the_terminal(name):
     assert all(name in shown(drawn(found)) for drawn in (terminal_classes, terminal_methods, terminal_stretches))
 
 
-def test_where_nothing_is_quoted_nothing_is_called_none():
-    found = judged(0.8, stretches=stretches(*np.linspace(0.3, 0.9, 20)), headline=None)
+def test_of_many_chunks_the_lowest_are_shown_and_all_are_in_the_grid():
+    many = stretches(*np.linspace(0.3, 0.9, 20))
+    found = judged(0.8, stretches=(*many[:-1], replace(many[-1], quote=UNTOLD)), quote=UNTOLD)
     text = shown(terminal_stretches(found))
-    assert "None" not in text and "2024-01-01" in text and "2024-01-20" not in text and "15 lowest" in text
+    assert "None" not in text and "2024-01-20" in text and "2024-01-19" not in text and "15 lowest" in text
     grid = stretches_grid(found)
-    assert "None" not in grid.caption and "95 %" not in [column.title for column in grid.columns]
-    assert all(len(row.cells) == len(grid.columns) for row in grid.rows)
+    assert "None" not in grid.caption and all(len(row.cells) == len(grid.columns) for row in grid.rows)

@@ -54,7 +54,8 @@ class Quoting:
         """Of the methods that a quote rests on, or of the others."""
         size = round(2 ** (round(STEPS * log2(n)) / STEPS))
         by_rules = self.first is None
-        of = {name: one for name, one in self.estimators.items() if (by_rules and name in ASKED) is quoted}
+        asked = {name: one for name, one in self.estimators.items() if (by_rules and name in ASKED) is quoted}
+        of = {name: one for name, one in asked.items() if "partners" not in one.needs or self.source.partners}
         if (size, sources) not in self._measured:
             self._measured[size, sources] = measure_null(
                 of, self.source, size, sources=sources, seed=self.seed, told=self._told

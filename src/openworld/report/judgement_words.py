@@ -7,7 +7,7 @@ from openworld.report.figures.figure import percent, signed
 from openworld.report.judgement import Judgement, Method
 from openworld.report.tables import bracketed
 
-AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which none is to be relied on
+AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
 HARDLY = 0.5  # share of the agreement on the source below which two models hardly agree
 SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
@@ -50,17 +50,23 @@ def like_the_source(judged: Judgement) -> str:
 
 
 def agreement(judged: Judgement) -> str:
-    """How far the methods lie apart, and what that means for the number."""
-    known = [one for one in judged.methods if one.accuracy is not None]
+    """How far the methods lie apart, each less what it is off on sets like the source."""
+    known = sorted((_unbiased(one, judged), one.name) for one in judged.methods if one.accuracy is not None)
     if len(known) < 2:
         return ""
-    low, high = judged.spread
-    apart = high.accuracy - low.accuracy
-    verdict = _verdict(apart)
-    told = (
-        f"{len(known)} methods say {percent(low.accuracy)} % ({low.name}) to {percent(high.accuracy)} % ({high.name})"
+    (low, lowest), (high, highest) = known[0], known[-1]
+    rely = "" if judged.quote.accuracy is not None else ": rely on none without some labels"
+    apart = high - low
+    verdict = f"they agree ({100 * apart:.1f} points apart)" if apart <= AGREE else f"{100 * apart:.1f} points apart"
+    return (
+        f"Less what each is off on sets like the source, {len(known)} methods say {percent(low)} % ({lowest}) to "
+        f"{percent(high)} % ({highest}), {verdict}{_without_one(known, apart)}{rely if apart > FAR else ''}."
     )
-    return f"{told}: {verdict}{_without_one(known, apart)}."
+
+
+def _unbiased(one: Method, judged: Judgement) -> float:
+    bias = 0.0 if one.on_source is None else one.on_source[0] - judged.source.accuracy
+    return min(1.0, max(0.0, one.accuracy - bias))
 
 
 def classes_moved(judged: Judgement) -> str:
@@ -148,23 +154,13 @@ def what_would_settle(judged: Judgement) -> str:
     )
 
 
-def _verdict(apart: float) -> str:
-    told = f"{100 * apart:.1f} points apart"
-    if apart <= AGREE:
-        return f"they agree ({told})"
-    if apart <= FAR:
-        return f"they differ by some points ({told}), which is the least doubt to have"
-    return f"they disagree ({told}), so rely on none without some labels"
-
-
-def _without_one(known: Sequence[Method], apart: float) -> str:
+def _without_one(known: Sequence[tuple[float, str]], apart: float) -> str:
     """The method without which the others lie less than half as far apart, if there is one."""
     if len(known) < 4:
         return ""
-    accuracies = sorted(known, key=lambda one: one.accuracy)
-    for rest, odd in ((accuracies[1:], accuracies[0]), (accuracies[:-1], accuracies[-1])):
-        if rest[-1].accuracy - rest[0].accuracy < apart / 2:
-            return f"; without {odd.name} {percent(rest[0].accuracy)} to {percent(rest[-1].accuracy)} %"
+    for rest, (_, odd) in ((known[1:], known[0]), (known[:-1], known[-1])):
+        if rest[-1][0] - rest[0][0] < apart / 2:
+            return f" (without {odd} {percent(rest[0][0])} to {percent(rest[-1][0])} %)"
     return ""
 
 

@@ -42,7 +42,7 @@ def over_time(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
 def over_time_drawing(judged: Judgement, looks: dict[str, Look]) -> Markup:
     """The drawing alone."""
     plot = _frame(judged)
-    names = sorted({name for one in judged.stretches for name in one.methods})
+    names = [one.name for one in judged.methods]
     parts = [plot.axes(), _chunk_names(plot, judged), _level(plot, judged.source.accuracy, "asked")]
     if judged.alert is not None:
         parts.append(_level(plot, judged.alert, "alert"))
@@ -65,8 +65,9 @@ def _frame(judged: Judgement) -> Frame:
 
 def _curve(plot: Frame, judged: Judgement, name: str, look: Look) -> Markup:
     found = [(place, one.methods.get(name)) for place, one in enumerate(judged.stretches)]
-    xs, ys = zip(*[(place, 100 * value) for place, value in found if value is not None], strict=True) or ((), ())
-    line = plot.line(list(xs), list(ys), class_="line", stroke_dasharray=look.dash or None)
+    known = [(place, 100 * value) for place, value in found if value is not None]
+    places, values = ([one[side] for one in known] for side in (0, 1))
+    line = plot.line(places, values, class_="line", stroke_dasharray=look.dash or None) if known else Markup("")
     return element("g", element("title", name), line, class_=f"{look.css_class} back", data_learner=name)
 
 
