@@ -56,11 +56,11 @@ def setting(row: dict, by: str) -> str:
     return f"{row[by]}, {row['shares']}"
 
 
-def table(rows: Sequence[dict], by: Callable[[dict], str], limits: Limits = Limits()) -> dict[tuple[str, str], dict]:
+def table(rows: Sequence[dict], by: Callable[[dict], str]) -> dict[tuple[str, str], dict]:
     """(setting, kind) -> figures."""
     found = defaultdict(list)
     for row in rows:
-        found[by(row), kind(row)].append((row, decide(again(row), limits)))
+        found[by(row), kind(row)].append((row, decide(again(row), Limits())))
     return {key: line(*zip(*pairs, strict=True)) for key, pairs in sorted(found.items())}
 
 
