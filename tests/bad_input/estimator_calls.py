@@ -6,7 +6,7 @@ import numpy as np
 from judging import Call
 
 from openworld import estimators
-from openworld.estimators import ESTIMATORS, Outputs, ScoreRegression
+from openworld.estimators import ESTIMATORS, Estimate, Outputs, ScoreRegression
 
 CLASSES, RESAMPLES, N = 3, 20, 24
 SETTINGS = {
@@ -152,7 +152,6 @@ CALLS = {
     ),
     "learn_from_shifts": Call(learned_from, {"source": WHOLE["source"], "shifts": SHIFTS, "seed": 0}),
     "LearnedShifts.quote": Call(LEARNED.quote, {"estimates": {"AC": Estimate.of(0.25)}}),
-    "choose": Call(chosen, {"classes": 2, "kept": 1.0}),
 }
 RESULTS = frozenset(
     {"Alarms", "Estimate", "Fitted", "LearnedQuote", "LearnedShifts", "LeftOut", "Null"}

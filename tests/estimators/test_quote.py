@@ -39,13 +39,24 @@ def test_classes_in_other_shares_are_no_shift_of_the_model():
     assert decide(seen(cot=0.5, signs=ShiftSigns(0.25, 0.2, 0.05, 0.4)), Limits()).method is None
 
 
+def test_the_farther_predicted_classes_moved_the_wider_the_interval():
+    widths = []
+    for moved in (0.0, 0.2, 0.4):
+        found = decide(seen(signs=ShiftSigns(0.05, 0.1, 0.05, moved)), Limits())
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths) and widths[0] < widths[2] / 2
+
+
 def test_a_model_that_names_everything_alike_is_never_taken_for_unshifted():
     assert decide(seen(cot=0.1, signs=replace(NOTHING, predictions=0.8)), Limits()).accuracy is None
+    unexplained = ShiftSigns(confidences=0.05, reweighted=0.3, chance=0.08, predictions=0.3)
+    assert decide(seen(cot=0.1, signs=unexplained), Limits()).accuracy is None
+    assert decide(seen(cot=0.1, signs=replace(unexplained, reweighted=0.1)), Limits()).method == "DoC"
 
 
 def test_two_views_are_quoted_of_a_reference_that_is_trusted():
     found = decide(seen(doc=0.9, cot=0.5, views=0.3, signs=SHIFTED), Limits())
-    assert (found.method, found.accuracy) == ("two-views", 0.3) and found.low < 0.2 < 0.36 < found.high
+    assert (found.method, found.accuracy) == ("two-views", 0.3) and found.low < 0.2 < 0.4 < found.high
     distrusted = decide(seen(doc=0.9, cot=0.5, views=0.3, distrust=("it is a copy",), signs=SHIFTED), Limits())
     assert distrusted.accuracy is None and "it is a copy" in distrusted.why
 
@@ -69,6 +80,7 @@ def test_methods_that_part_and_great_losses_cannot_be_told():
     lost = decide(seen(doc=0.6, atc=0.6, cot=0.75, signs=SHIFTED), Limits())
     assert lost.accuracy is None and "35 points are lost" in lost.why
     assert parted.low < 0.745 and parted.high >= 0.9
+    assert decide(seen(doc=0.9, atc=0.9, cot=0.9, signs=SHIFTED), Limits(apart=0.12)).method == "COT"
 
 
 def made(source, target):

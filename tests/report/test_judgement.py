@@ -106,9 +106,7 @@ def test_chunks_that_cannot_be_told():
     ],
 )
 def test_how_far_the_methods_agree(accuracies, words):
-    assert any(
-        one.endswith(words) for one in sentences(judged(*accuracies))
-    )
+    assert any(one.endswith(words) for one in sentences(judged(*accuracies)))
     apart = any("rely on none" in one for one in sentences(judged(*accuracies, quote=UNTOLD)))
     assert apart is (max(accuracies) - min(accuracies) > 0.1)
 

@@ -50,15 +50,15 @@ class Limits:
     above COT.
     """
 
-    same: float = 0.1
-    reshared: float = 0.12
+    same: float = 0.08
+    reshared: float = 0.15
     near: float = 0.3
     moved: float = 0.2
     explained: float = 0.2
     collapsed: float = 0.6
     power: float = 1.5
-    apart: float = 0.06
-    lost: float = 0.2
+    apart: float = 0.12
+    lost: float = 0.3
     above: float = 0.1
 
 

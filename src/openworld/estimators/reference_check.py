@@ -24,6 +24,7 @@ from openworld.estimators.outputs import Outputs
 
 INFORMED, HALF = 0.25, 0.5  # least accuracy of a reference: by itself, and over that of the judged model
 REPEATED = 0.2  # most mistakes that may be repeated, by the upper end of a one-sided 95 % interval
+FEW = 10  # mistakes below which the other side is asked, if that has more
 Z = 1.645
 
 
@@ -34,8 +35,8 @@ class ReferenceCheck:
     accuracy: of the reference on the source, in [0, 1]. known: bool[C], classes that it names right at least once.
     known_accuracy, model_accuracy: of the reference and of the judged model on images of these classes. repeated: of
     the mistakes of either one on these images, the share to which the other gives the same wrong name, less what chance
-    explains; the larger of the two, in [0, 1]. at_most: the same by the upper ends of one-sided 95 % intervals, which
-    are 1 where there is no mistake.
+    explains; the larger of the two, in [0, 1]; a side of fewer than 10 mistakes is left out if the other has more.
+    at_most: the same by the upper ends of one-sided 95 % intervals, which are 1 where there is no mistake at all.
     """
 
     accuracy: float
@@ -102,6 +103,7 @@ def _check(source: Outputs) -> ReferenceCheck:
         return ReferenceCheck(**found, known_accuracy=0.0, model_accuracy=0.0, repeated=0.0, at_most=1.0)
     answers = [one[images] for one in (source.predictions, named)]
     shares = [_repeated(*pair, labels[images], source.classes) for pair in (answers, answers[::-1])]
+    shares = [(share, n) for share, n in shares if n >= FEW] or shares
     return ReferenceCheck(
         **found,
         known_accuracy=float(right[images].mean()),
