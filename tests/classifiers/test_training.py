@@ -101,6 +101,13 @@ def test_many_pictures_are_read_again_every_time(monkeypatch):
     assert torch.equal(anew.pixels(rows), kept.pixels(rows))
 
 
+def test_every_picture_is_remembered_wherever_it_is_read(monkeypatch):
+    kept = train("convnet", image_set(), SMALL, seed=0)[SMALL.kept[-1]].seen
+    monkeypatch.setattr("openworld.classifiers._pictures._LARGEST", 0)
+    again = train("convnet", image_set(), SMALL, seed=0)[SMALL.kept[-1]].seen
+    assert len(kept.same) == 24 and (kept.same == again.same).all() and (kept.alike == again.alike).all()
+
+
 def test_pictures_move_by_whole_pixels_and_repeat_their_edges():
     row = torch.tensor([1, 2, 3, 4], dtype=torch.uint8).expand(200, 3, 4, 4)
     seen = {tuple(one[0, 0].tolist()) for one in moved(row, flip=False, shift=1)}

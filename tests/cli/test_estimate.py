@@ -41,7 +41,7 @@ def files(tmp_path_factory):
     save(folder / "labelled.npz", target)
     save(folder / "softmax.npz", replace(target, logits=_softmax(target.logits)))
     save(folder / "bare.npz", replace(target, labels=None, reference=None))
-    save(folder / "lost.npz", replace(outputs(2, 600, 4, 0.3), labels=None, reference=None))
+    save(folder / "lost.npz", replace(outputs(2, 600, 4, 0.0), labels=None, reference=None))
     return folder
 
 

@@ -28,7 +28,7 @@ def test_where_no_shift_is_seen_doc_is_quoted_as_surely_as_on_the_source():
 
 
 def test_confidences_may_differ_as_much_as_chance_makes_them():
-    for distance, chance, method in ((0.14, 0.15, "DoC"), (0.14, 0.05, None)):
+    for distance, chance, method in ((0.19, 0.2, "DoC"), (0.19, 0.05, None)):
         signs = ShiftSigns(distance, distance, chance, 0.0)
         assert decide(seen(cot=0.5, signs=signs), Limits()).method == method
 

@@ -1,7 +1,10 @@
 """Models look at pictures and write a file of scores; whose labels count, and which models will not do."""
 
+import shutil
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from openworld import OpenworldError, backbones, classifiers, datasets
 from openworld.learners._bank import cosine_logits
@@ -9,6 +12,7 @@ from openworld.learners._text import encode_names
 from openworld.protocols import _judging_pictures as pictures
 from openworld.protocols._judging_models import find_judge
 from openworld.protocols._judging_tables import open_table
+from openworld.protocols.judging import Asked, judge
 
 SENTENCE = "an icon of a {}."
 
@@ -59,6 +63,42 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     expected = cosine_logits(clip.encode_image(pixels).detach(), text, 1.0)
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
+
+
+def scores_of(where, classifier, path):
+    judged = find_judge(str(classifier), None, SENTENCE, "cpu", scaled=True)
+    pictures.write_scores(pictures.labelled_pictures(str(where)), pictures.Panel(judged), path)
+    return open_table([path])
+
+
+def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_path):
+    """Its very pictures, copies of them in another format, and others; also where the scores were kept."""
+    rest = datasets.load("emoji-groups", part="test")
+    names = rest.classnames
+    for label, name in enumerate(names):
+        for place in ("copies", "others"):
+            (tmp_path / place / name).mkdir(parents=True)
+        for path in (folder / "by class" / name).iterdir():
+            Image.open(path).save(tmp_path / "copies" / name / f"{path.stem}.jpg", quality=90)
+        for number in np.flatnonzero(rest.labels == label)[4:9]:
+            rest.image(int(number)).save(tmp_path / "others" / name / f"{number}.png")
+    target = scores_of(tmp_path / "others", classifier, tmp_path / "target.parquet")
+    said = {}
+    for place in (folder / "by class", tmp_path / "copies", tmp_path / "others"):
+        source = scores_of(place, classifier, tmp_path / "source.parquet")
+        found = judge(source, target, Asked(estimators=("AC",))).warnings
+        said[place.name] = "\n".join(one for one in found if "seen_in_training" in one)
+    assert "trained on 32 of the 32 source images" in said["by class"]
+    assert "trained on 0 of the 32 source images, and on pictures much like" in said["copies"]
+    assert said["others"] == ""
+
+
+def test_a_classifier_that_does_not_know_its_training_pictures(folder, classifier, tmp_path):
+    old = shutil.copytree(classifier, tmp_path / "old")
+    (old / "training-pictures.safetensors").unlink()
+    source = scores_of(folder / "by class", old, tmp_path / "source.parquet")
+    assert "seen_in_training" not in source.files[0].columns
+    assert not any("trained on" in one for one in judge(source, source, Asked(estimators=("AC",))).warnings)
 
 
 def test_a_backbone_that_is_judged_speaks_on_its_own_scale(folder):

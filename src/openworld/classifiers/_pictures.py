@@ -6,6 +6,7 @@ from torch import Tensor
 
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.classifiers.recipe import Recipe
+from openworld.datasets.seen_pictures import SeenPictures, hashes_of
 
 _LARGEST = 4 * 2**30  # bytes of pixels kept in memory; beyond, every epoch reads the files again
 _LOOKED_AT = 4096  # pictures whose pixels give mean and standard deviation
@@ -22,6 +23,7 @@ class TrainingPictures:
         size = recipe.resize or recipe.side, recipe.side, "shortest"
         plain = preprocess or Preprocess(*size, (0.0,) * 3, (1.0,) * 3, RESAMPLING["bilinear"])
         self._images, self._view = images, plain
+        self._hashes, self._hashed = np.zeros((len(images), 2), np.uint64), np.zeros(len(images), bool)
         fits = len(images) * 3 * recipe.side**2 <= _LARGEST
         self._kept = self._read(range(len(images))) if fits else None
         self.labels = torch.from_numpy(np.asarray(images.labels))
@@ -34,11 +36,20 @@ class TrainingPictures:
         """uint8[b, 3, side, side] of the pictures int64[b]."""
         return self._read(rows.tolist()) if self._kept is None else self._kept[rows]
 
+    @property
+    def seen(self) -> SeenPictures:
+        """Of all pictures that were read."""
+        same, alike = self._hashes[self._hashed].T
+        return SeenPictures(same.copy(), alike.copy())
+
     def _read(self, rows) -> Tensor:
         side = self._view.crop
         pixels = np.empty((len(rows), side, side, 3), np.uint8)
         for place, row in enumerate(rows):
-            pixels[place] = self._view.resize_and_crop(self._images.image(row))
+            picture = self._view.resize_and_crop(self._images.image(row))
+            pixels[place] = picture
+            if not self._hashed[row]:
+                self._hashes[row], self._hashed[row] = hashes_of(picture), True
         return torch.from_numpy(pixels).permute(0, 3, 1, 2)
 
     def _with_statistics(self) -> Preprocess:

@@ -16,6 +16,7 @@ from torch import nn
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.backbones.preprocess import Preprocess
+from openworld.datasets.seen_pictures import SeenPictures, hashes_of
 
 _CHANNELS_LAST = torch.channels_last  # on a CPU up to 3.6 times as fast for our small networks
 
@@ -31,6 +32,7 @@ class Classifier:
         preprocess: to which size pictures are brought, and mean and standard deviation of each channel.
         architecture: what `build` makes the module from; any words where it does not, but then `load` cannot make it.
         history: "loss" and "accuracy" on the training pictures, one dict per epoch; () where it is not known.
+        seen: hashes of the training pictures; None where they are not known.
 
     Raises:
         OpenworldError: fewer than two class names.
@@ -41,6 +43,7 @@ class Classifier:
     preprocess: Preprocess
     architecture: str
     history: tuple[dict[str, float], ...] = ()
+    seen: SeenPictures | None = None
 
     __repr__ = short_repr
 
@@ -103,6 +106,17 @@ class Classifier:
             return np.stack(list(spread(lambda row: self.prepare(images.image(row)), rows)))
 
         return self._answers(pixels, len(images), torch.device(device), batch_size, progress)
+
+    def find_seen(self, images) -> np.ndarray:
+        """Which pictures of an image set the module was trained on: uint8[N], as `SeenPictures.find` says.
+
+        Raises:
+            OpenworldError: a classifier that does not know its training pictures, a picture that cannot be read.
+        """
+        if self.seen is None:
+            raise OpenworldError(f"{self.architecture!r} does not know what it was trained on; train it with `train`.")
+        pictures = (self.preprocess.resize_and_crop(images.image(row)) for row in range(len(images)))
+        return self.seen.find(np.array([hashes_of(one) for one in pictures], np.uint64).reshape(-1, 2))
 
     def logits_of_pixels(
         self, pixels: np.ndarray, *, device: str | torch.device = "cpu", batch_size: int = 128

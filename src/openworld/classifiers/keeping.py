@@ -1,4 +1,4 @@
-"""A classifier on disk: weights in safetensors beside a JSON description, no pickle."""
+"""A classifier on disk: weights in safetensors beside a JSON description, no pickle; and hashes of what it has seen."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,11 @@ from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
+from openworld.datasets.seen_pictures import SeenPictures
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
+SEEN = "training-pictures.safetensors"
+"""Hashes of the training pictures, where they are known; folders without them are read all the same."""
 
 
 def save(classifier: Classifier, folder: Path | str) -> None:
@@ -28,7 +31,8 @@ def save(classifier: Classifier, folder: Path | str) -> None:
 
 
 def files(classifier: Classifier) -> dict[str, bytes]:
-    """`weights.safetensors` and `classifier.json`, which `load` reads: {name: bytes}."""
+    """`weights.safetensors`, `classifier.json` and, where they are known, the training pictures: {name: bytes}."""
+    from safetensors.numpy import save as arrays_to_bytes
     from safetensors.torch import save as to_bytes
 
     state = {name: tensor.cpu().contiguous().clone() for name, tensor in classifier.module.state_dict().items()}
@@ -38,7 +42,10 @@ def files(classifier: Classifier) -> dict[str, bytes]:
         "preprocess": asdict(classifier.preprocess),
         "history": classifier.history,
     }
-    return {WEIGHTS: to_bytes(state), DESCRIPTION: json.dumps(description, indent=1).encode()}
+    found = {WEIGHTS: to_bytes(state), DESCRIPTION: json.dumps(description, indent=1).encode()}
+    if classifier.seen is not None:
+        found[SEEN] = arrays_to_bytes(vars(classifier.seen))
+    return found
 
 
 def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = None) -> Classifier:
@@ -63,7 +70,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
         raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
     network = build(architecture or named, len(names), preprocess.crop)
     _fill(network, contents[WEIGHTS], where)
-    return Classifier(network, names, preprocess, architecture or named, history)
+    return Classifier(network, names, preprocess, architecture or named, history, _seen(contents.get(SEEN), where))
 
 
 def function_of(folder: Path | str) -> str:
@@ -118,11 +125,26 @@ def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, byt
         return saved, "what was given"
     folder = Path(saved)
     try:
-        return {name: read_plain(folder / name) for name in (WEIGHTS, DESCRIPTION)}, str(folder)
+        names = (WEIGHTS, DESCRIPTION, *([SEEN] if (folder / SEEN).exists() else []))
+        return {name: read_plain(folder / name) for name in names}, str(folder)
     except OSError as error:
         raise OpenworldError(
             f"{folder} holds no classifier ({error.strerror}: {error.filename}); give a folder with {WEIGHTS} and "
             f"{DESCRIPTION}, as `save` writes them."
+        ) from error
+
+
+def _seen(content: bytes | None, where: str) -> SeenPictures | None:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as arrays_from_bytes
+
+    if content is None:
+        return None
+    try:
+        return SeenPictures(**arrays_from_bytes(content))
+    except (SafetensorError, TypeError, OpenworldError) as error:
+        raise OpenworldError(
+            f"{where}: {SEEN} is damaged ({error}); delete it, and the classifier is read without it."
         ) from error
 
 

@@ -62,7 +62,8 @@ def _trained(network: nn.Module, architecture: str, images, recipe: Recipe, devi
         history.append(_epoch(network, optimiser, pictures, recipe, epoch, device))
         if epoch + 1 in recipe.kept:
             copied = copy.deepcopy(network).cpu()
-            kept[epoch + 1] = Classifier(copied, images.classnames, pictures.preprocess, architecture, tuple(history))
+            made = copied, images.classnames, pictures.preprocess, architecture, tuple(history)
+            kept[epoch + 1] = Classifier(*made, pictures.seen)
         if progress:
             progress(epoch + 1, recipe.epochs)
     return kept

@@ -51,12 +51,12 @@ class SourceCheck:
     def warnings(self) -> tuple[str, ...]:
         """What is suspected, and what to do; empty for a source that looks fair."""
         found = []
-        if _many(self.shared, self.n_target):
+        if are_many(self.shared, self.n_target):
             found.append(
                 f"{self.shared:,} of {self.n_target:,} target images have the very scores of a source image: the same "
                 "pictures are on both sides; the target must be other pictures than the source"
             )
-        if _many(self.repeated, self.n):
+        if are_many(self.repeated, self.n):
             found.append(
                 f"{self.repeated:,} of {self.n:,} source images have the very scores of another one: pictures that "
                 "come several times tell nothing new, and make intervals too narrow; give every picture once"
@@ -125,5 +125,10 @@ def _fine(rows: np.ndarray) -> bool:
     return classes >= MANY_CLASSES or (classes >= FEW_CLASSES and len(np.unique(rows)) >= FINE * rows.size)
 
 
-def _many(count: int, n: int) -> bool:
+def are_many(count: int, n: int) -> bool:
+    """Whether so many of n images are worth a word: two of them or more, and one in a hundred.
+
+    >>> are_many(3, 300), are_many(2, 300), are_many(1, 1)
+    (True, False, False)
+    """
     return count > 1 and count >= SHARE * n

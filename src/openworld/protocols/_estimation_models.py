@@ -113,8 +113,9 @@ def train_one(training: Mapping, machine: Mapping) -> UnitResult:
     images, folder = training.pictures.load(), folder_of(training, machine)
     kept = classifiers.train(training.architecture, images, training.recipe, seed=training.seed, device=machine.device)
     for epoch, one in kept.items():
-        for name, data in classifiers.files(one).items():
-            write_with_checksum(folder / _file(epoch, name), data)
+        held = classifiers.files(one)
+        for name in (WEIGHTS, DESCRIPTION):  # a spec says itself what is trained on
+            write_with_checksum(folder / _file(epoch, name), held[name])
     told = {"name": images.name, "domain": images.domain, "model": training.name, "count": len(images)}
     told |= {"checkpoints": list(kept), "images": images.fingerprint}
     write_atomically(folder / MANIFEST, readable_json(told))

@@ -6,6 +6,7 @@ A table of scores is one array or list column, or a column per class whose name 
     labels          true classes, numbers from 0 or class names (also called label)
     reference       similarities of a reference model to the class names
     partner...      logits of a partner model, such as partner_1; in order of the names
+    seen_in_training    whether the judged model was trained on the picture: 0, 1 (on one much like it) or 2
 
 Class names come with the columns, an array or list "classnames" (npz; safetensors and Parquet: in the metadata, as a
 JSON list), or from the caller. A column of time stamps is read where it is asked for.
@@ -21,12 +22,14 @@ from openworld.protocols._judging_files import ScoreFile
 LABELS = ("labels", "label")
 SCORES = ("logits", "probabilities", "reference")
 PARTNER = "partner"
+SEEN = "seen_in_training"
 
 
 @dataclass(frozen=True)
 class Layout:
     """Which columns are what: tables of scores by name, the columns of each; and the rest.
 
+    seen: the column that says which pictures the model was trained on.
     order: the place in the file of each class of `classnames`, where the caller wants them in another order; else None.
     """
 
@@ -35,6 +38,7 @@ class Layout:
     classnames: tuple[str, ...] | None
     unused: tuple[str, ...]
     order: tuple[int, ...] | None = None
+    seen: str | None = None
 
     @property
     def reordered(self) -> bool:
@@ -84,9 +88,10 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
     if times and times not in file.columns:
         raise unknown_name(f"column of {file.path}:", times, file.columns)
     own = in_list or told
-    used = {name for table in tables.values() for name in table} | {*labels, times, "classnames"}
+    used = {name for table in tables.values() for name in table} | {*labels, times, "classnames", SEEN}
     unused = tuple(name for name in file.columns if name not in used)
-    layout = Layout(tables, labels[0] if labels else None, own or given, unused)
+    seen = SEEN if SEEN in file.columns else None
+    layout = Layout(tables, labels[0] if labels else None, own or given, unused, seen=seen)
     return layout.ordered(given, file.path.name, "those expected") if given and own else layout
 
 

@@ -41,6 +41,15 @@ class ClassifierJudge:
         logits = self.classifier.logits(images, device=self.device)
         return logits if self.order is None else logits[:, self.order]
 
+    @property
+    def knows_training(self) -> bool:
+        """Whether the folder says which pictures it was trained on."""
+        return self.classifier.seen is not None
+
+    def find_seen(self, images) -> np.ndarray:
+        """Which pictures it was trained on, uint8[N]."""
+        return self.classifier.find_seen(images)
+
 
 @dataclass(frozen=True, eq=False)
 class BackboneJudge:
@@ -66,6 +75,11 @@ class BackboneJudge:
             embeddings = torch.from_numpy(np.array(encode(self.clip, images, cache=Path(scratch)).embeddings))
         scale = self.clip.logit_scale.detach().cpu() if self.scaled else 1.0
         return cosine_logits(embeddings, self.text, scale).float().numpy()
+
+    @property
+    def knows_training(self) -> bool:
+        """Nobody lists what a backbone was trained on."""
+        return False
 
 
 Judge = ClassifierJudge | BackboneJudge

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Outputs
 from openworld.estimators.shift_signs import moved_shares
 from openworld.estimators.streaming import Sampler
@@ -21,8 +22,9 @@ class Pass:
     """What is kept of one reading.
 
     sample: a uniform sample, or everything. predicted: int64[C], how often each class is predicted. mistakes, labelled:
-    of the images whose labels are known. agreed: images to which judged model and reference give one name. rounded:
-    rows of probabilities that had to be divided by their sums.
+    of the images whose labels are known. seen: SAME or ALIKE -> images that the model was trained on, as the file says.
+    agreed: images to which judged model and reference give one name. rounded: rows of probabilities that had to be
+    divided by their sums.
 
     Args:
         table: what to read. doing: in words, for `progress`. like: outputs of the source, whose classes must be these.
@@ -34,6 +36,7 @@ class Pass:
         sampler = Sampler()
         self.table, self.mistakes, self.labelled, self.agreed, self.rounded = table, 0, 0, 0, 0
         self.predicted, softmax = np.zeros(0, np.int64), 0
+        self.seen = {SAME: 0, ALIKE: 0}
         for block in blocks_of(table, doing, progress):
             outputs = block.outputs
             if like is not None:
@@ -41,6 +44,8 @@ class Pass:
             sampler.add(outputs)
             self._count(outputs)
             self.rounded += block.rounded
+            if block.seen is not None:
+                self.seen = {how: count + int((block.seen == how).sum()) for how, count in self.seen.items()}
             softmax += int(are_probabilities(outputs.logits).sum())
         if not sampler.n:
             raise OpenworldError(f"{table.name} holds no image; there is nothing to estimate.")

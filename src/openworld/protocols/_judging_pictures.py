@@ -11,6 +11,7 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, loose
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.protocols._judging_layout import SEEN
 from openworld.protocols._judging_models import Judge, spaced
 
 TOGETHER = 1024  # pictures that are looked at at a time
@@ -103,6 +104,9 @@ def target_pictures(where: str, classnames: Sequence[str]) -> Shown:
 def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int, int], None] | None = None) -> None:
     """Let every model look at every picture, and write what they say as Parquet.
 
+    Of labelled pictures, which may be a source, it is written too which of them the judged model was trained on, where
+    it knows.
+
     Args:
         shown: the pictures. panel: the models. path: the file. progress: called with (pictures done, in all).
     Raises:
@@ -116,7 +120,8 @@ def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int
     if not len(shown.images):
         raise OpenworldError(f"{shown.images.name} holds no picture; there is nothing to estimate.")
     columns = {name: pyarrow.list_(pyarrow.float32(), len(names)) for name in panel.models}
-    fields = {"path": pyarrow.string()} | columns | ({} if labels is None else {"labels": pyarrow.int64()})
+    further = [] if labels is None else ["labels"] + [SEEN] * panel.judged.knows_training
+    fields = {"path": pyarrow.string()} | columns | dict.fromkeys(further, pyarrow.int64())
     schema = pyarrow.schema(list(fields.items()), metadata={"classnames": json.dumps(names)})
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for start in range(0, len(shown.images), TOGETHER):
@@ -125,7 +130,10 @@ def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int
             arrays |= {
                 name: _lists(one.scores(shown.images.subset(rows)), len(names)) for name, one in panel.models.items()
             }
-            arrays |= {} if labels is None else {"labels": pyarrow.array(labels[rows])}
+            if "labels" in further:
+                arrays["labels"] = pyarrow.array(labels[rows])
+            if SEEN in further:
+                arrays[SEEN] = pyarrow.array(panel.judged.find_seen(shown.images.subset(rows)), pyarrow.int64())
             writer.write_batch(pyarrow.record_batch(list(arrays.values()), schema=schema))
             if progress:
                 progress(int(rows[-1]) + 1, len(shown.images))

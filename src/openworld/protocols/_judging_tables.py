@@ -18,12 +18,14 @@ from openworld.protocols._judging_probabilities import logarithms, rounded_rows
 class Block(NamedTuple):
     """Some images in order: outputs, and time stamps [n] as the file has them, or None.
 
-    rounded: how many rows of probabilities had to be divided by their sums.
+    rounded: how many rows of probabilities had to be divided by their sums. seen: integer[n], which images the judged
+    model was trained on, as the file says; or None.
     """
 
     outputs: Outputs
     times: np.ndarray | None = None
     rounded: int = 0
+    seen: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class ScoreTable:
 
     def _wanted(self, layout: Layout) -> list[str]:
         columns = [name for table in layout.tables.values() for name in table]
-        return [*columns, *filter(None, (layout.labels, self.times))]
+        return [*columns, *filter(None, (layout.labels, layout.seen, self.times))]
 
     def _block(self, layout: Layout, columns: Columns, partners: Sequence[np.ndarray]) -> Block:
         tables = {name: _table(columns, names, layout.order) for name, names in layout.tables.items()}
@@ -111,6 +113,7 @@ class ScoreTable:
             ),
             columns.get(self.times),
             rounded,
+            columns.get(layout.seen),
         )
 
 

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
+from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Estimate, Fitted
-from openworld.estimators.source_check import check_source
+from openworld.estimators.source_check import are_many, check_source
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._judging_classes import class_lines
+from openworld.protocols._judging_layout import SEEN
 from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.protocols._judging_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
 from openworld.protocols._judging_quotes import Quoting
@@ -21,6 +23,7 @@ from openworld.protocols._judging_tables import ScoreTable
 from openworld.report.judgement import Judgement, Method, Stretch
 
 PICTURES = ("id", "ids", "path")  # columns that say which picture a row is of
+ALIKE_SHARE = 0.1  # of the source whose difference hashes a training picture has, from which that is no chance
 LONGEST = 20  # entries of a list among details that are kept
 
 
@@ -93,6 +96,7 @@ def judge(
         agreement=agreement(known, passed),
         warnings=(
             *check_source(first, second).warnings,
+            *_of_training(known),
             *reference_warnings(first, second),
             *partner_warnings(first, second),
             *_of_tables(known, passed),
@@ -116,6 +120,17 @@ def _method(fitted: Fitted, found: Estimate, on_source: tuple[float, float, floa
         details,
         on_source,
     )
+
+
+def _of_training(known: Pass) -> Iterator[str]:
+    """Whether the source is of pictures that the model was trained on, where the file says so."""
+    same, alike = known.seen[SAME], known.seen[ALIKE]
+    if are_many(same, known.sample.n) or same + alike >= ALIKE_SHARE * known.sample.n:
+        yield (
+            f"the model was trained on {same:,} of the {known.sample.n:,} source images, and on pictures much like "
+            f"{alike:,} others (column {SEEN} of the scores that --out keeps): it is surer and righter there than "
+            "anywhere, and every estimate too high; take labelled pictures that it has not been trained on"
+        )
 
 
 def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""Which pictures a classifier was trained on, sixteen bytes each: to be found again, not to be seen.
+
+Of every picture, as the network's preprocessing leaves it, two numbers are kept: a hash of its pixels, which only the
+same picture has; and a difference hash (Krawetz, "Kind of like that", 2013): whether each of 8 x 8 grey cells is
+brighter than its left neighbour, which many copies in another format or size share. Drawings of a few strokes share it
+by chance. From how many training pictures share one with another, Good and Turing tell how many new pictures would
+(Good, 1953); where these are many, the difference hash is not asked.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+
+NEW, ALIKE, SAME = 0, 1, 2
+"""What `SeenPictures.find` says of a picture: not seen, much like one that was, one that was."""
+
+CELLS = 8  # along each side of a difference hash
+BY_CHANCE = 0.02  # share of new pictures that may have a difference hash of the training before none is asked
+
+
+@dataclass(frozen=True, eq=False)
+class SeenPictures:
+    """The pictures of a training.
+
+    Args:
+        same: uint64[N], hashes of the pixels. alike: uint64[N], difference hashes.
+    Raises:
+        OpenworldError: other shapes or numbers.
+    """
+
+    same: np.ndarray
+    alike: np.ndarray
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        for name in ("same", "alike"):
+            hashes = getattr(self, name)
+            if hashes.dtype != np.uint64 or hashes.shape != (len(self.same),):
+                raise OpenworldError(
+                    f"{name} is {hashes.dtype} of shape {hashes.shape}, expected uint64[{len(self.same)}], a hash per "
+                    "picture."
+                )
+
+    def find(self, hashes: np.ndarray) -> np.ndarray:
+        """NEW, ALIKE or SAME uint8[n] for pictures whose `hashes_of` are uint64[n, 2]."""
+        found = np.where(np.isin(hashes[:, 1], self._telling()), ALIKE, NEW)
+        return np.where(np.isin(hashes[:, 0], self.same), SAME, found).astype(np.uint8)
+
+    def _telling(self) -> np.ndarray:
+        """Difference hashes that one training picture alone has; none where new pictures often have one by chance."""
+        pictures = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
+        hashes, counts = np.unique(pictures[:, 1], return_counts=True)
+        by_chance = 2 * (counts == 2).sum() / max(1, len(pictures))
+        return hashes[(counts == 1) & (by_chance <= BY_CHANCE)]
+
+
+def hashes_of(picture: Image.Image) -> tuple[int, int]:
+    """The hash of a picture's pixels, and its difference hash; of a picture that was resized and cropped.
+
+    >>> dark_left = Image.fromarray(np.tile(np.arange(32, dtype=np.uint8), (32, 1)))
+    >>> hashes_of(dark_left)[1] == 2**64 - 1
+    True
+    """
+    grey = picture.convert("L").resize((CELLS + 1, CELLS), Image.Resampling.BILINEAR)
+    cells = np.asarray(grey)
+    brighter = np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes()
+    pixels = hashlib.blake2b(np.asarray(picture.convert("RGB")).tobytes(), digest_size=8).digest()
+    return int.from_bytes(pixels, "little"), int.from_bytes(brighter, "little")
