@@ -18,6 +18,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators._bootstrap import LEVEL
 from openworld.estimators._temperature import source_temperature
+from openworld.estimators.optimal_transport import waive_bias
 from openworld.estimators.outputs import Outputs
 
 SOURCES, TARGETS = 25, 4  # resampled sources, and targets that each is asked about
@@ -117,4 +118,7 @@ def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.r
         known = source.take(rows)
         kept = replace(found, pulls=found.pulls[rows])
         known.once("temperature", lambda kept=kept: kept)
-        yield known, [source.take(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
+        targets = [source.take(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
+        for one in targets:
+            waive_bias(one, found.value, known.n)
+        yield known, targets

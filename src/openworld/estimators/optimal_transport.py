@@ -120,6 +120,11 @@ def bias_of(target: Outputs, known: Known, p: np.ndarray, marginal) -> float:
     return target.once(("bias", known.temperature, shared), lambda: sampling_bias(p, shared))
 
 
+def waive_bias(target: Outputs, temperature: float, n_source: int) -> None:
+    """Let `bias_of` be 0 for this target, where what chance adds is measured in another way, and its time is saved."""
+    target.once(("bias", temperature, n_source), float)
+
+
 def bias_warnings(target: Outputs, known: Known, bias: float) -> tuple[str, ...]:
     """What is to be said where chance alone adds to the error."""
     return (_FEW.format(target.n, known.n, known.classes, 100 * bias),) if bias > NOISY else ()
