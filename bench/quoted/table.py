@@ -1,15 +1,18 @@
 """How the rules of `openworld.estimators.quote` do on cases that chose nothing, beside what was quoted before.
 
-    python bench/quoted/table.py --cases CASES [--seed 0] [--by world|reference|family]
+    python bench/quoted/table.py --cases CASES [--seed 0] [--by world|reference|family|model] [--pairs FILE]
 
 CASES is made by cases.py. Without --seed: all models but those of seed 0, on which the limits were chosen; --seed 0
 shows these. Each line is a setting. Unshifted: mean absolute and signed error, share of intervals that hold the truth.
 Mild (the accuracy fell by less than 10 points) and strong: share of cases that could not be told; mean absolute error
 of those that were, and of the rule before on the very same cases and on all; the worst overestimate; for those that
 could not be told, the share that lies within the bounds. Points. At the end: what misses the bars, cell by cell.
+--pairs writes a CSV with a line for each model and image set: classes as they come, the largest size, with no and with
+the good reference.
 """
 
 import argparse
+import csv
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -81,13 +84,39 @@ def missed(key: tuple[str, str], one: dict[str, float]) -> list[str]:
     return found
 
 
+def write_pairs(rows: Sequence[dict], file: Path) -> None:
+    """A line for each model and image set; percent with one decimal."""
+    heads = ("world", "model", "set", "n", "source", "true", "reference", "method", "quoted", "low", "high", "before")
+    most = {(row["world"], row["model"]): 0 for row in rows}
+    for row in rows:
+        key = row["world"], row["model"]
+        most[key] = max(most[key], row["n_source"])
+    lines, done = [], set()
+    for row in rows:
+        pair = tuple(row[name] for name in ("world", "model", "set", "reference"))
+        plain = row["shares"] != "Dirichlet" and row["reference"] in ("none", "good")
+        if not plain or row["n_source"] < most[pair[:2]] or pair in done:
+            continue
+        done.add(pair)
+        one = decide(again(row), Limits())
+        numbers = (row["source"], row["true"], one.accuracy, one.low, one.high, row["before"])
+        source, true, *rest = ("" if number is None else f"{100 * number:.1f}" for number in numbers)
+        lines.append((*pair[:3], row["n_target"], source, true, pair[3], one.method or "", *rest))
+    with file.open("w", newline="", encoding="utf-8") as text:
+        csv.writer(text, lineterminator="\n").writerows([heads, *sorted(lines, key=lambda line: tuple(map(str, line)))])
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--cases", type=Path, required=True)
     arguments.add_argument("--seed", type=int)
+    arguments.add_argument("--pairs", type=Path)
     arguments.add_argument("--by", default="world", choices=("world", "reference", "family", "model"))
     given = arguments.parse_args()
-    chose = [row for row in read(given.cases) if row["model"].endswith("-0") == (given.seed == 0)]
+    rows = read(given.cases)
+    if given.pairs:
+        write_pairs(rows, given.pairs)
+    chose = [row for row in rows if row["model"].endswith("-0") == (given.seed == 0)]
     found = table(chose, lambda row: setting(row, given.by)) | table(chose, lambda row: "all")
     heads = ("setting", "", "n", "untold", "error", "bias", "worst", "held", "bounds", "before", "same", "worst before")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
