@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from openworld.estimators import ESTIMATORS
+from openworld.estimators import ESTIMATORS, calibrated_confidence, quote, reference_check, source_check
 from openworld.report.published import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
@@ -26,6 +26,32 @@ def test_the_example_runs(page):
 def test_every_estimator_is_told(page):
     text = page.read_text(encoding="utf-8")
     assert not [name for name in ESTIMATORS if not re.search(rf"\b{name}\b", text)]
+
+
+def test_the_pages_tell_the_limits_of_the_code(page):
+    """Numbers of sentences about what is quoted, which reference may be asked, and which source will do."""
+    text = " ".join((page.parent / "estimate.md").read_text(encoding="utf-8").split())
+    limits, shares = quote.Limits(), reference_check
+    told = [
+        f"at most {limits.same:.2f} (Kolmogorov-Smirnov)",
+        f"at most {limits.reshared:.2f} once",
+        f"at most {limits.near:.2f} without",
+        f"moved by more than {limits.moved} beyond chance",
+        f"a difference of more than {limits.explained}",
+        f"moved by more than {limits.collapsed}.",
+        f"(COT / COT on source-like sets)^{limits.power}",
+        f"more than {100 * limits.above:.0f} points above COT",
+        f"at most {100 * limits.apart:.0f} points above COT",
+        f"most {100 * limits.lost:.0f} points are lost",
+        f"below {calibrated_confidence.A_CLASS} source images a class",
+        f"({100 * source_check.SHARE:.0f} % and more)",
+    ]
+    assert [one for one in told if one not in text] == []
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert (shares.INFORMED, shares.HALF, shares.REPEATED) == (1 / 4, 1 / 2, 1 / 5)
+    told = ["right in 25 of 100 cases, and at least half as often", "at most a fifth the same wrong name"]
+    told.append(f"below {calibrated_confidence.A_CLASS} source pictures a class")
+    assert [one for one in told if one not in text] == []
 
 
 def test_published_errors_are_the_papers(page):

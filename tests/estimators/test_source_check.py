@@ -87,6 +87,17 @@ def test_hardly_a_mistake_looks_like_training_pictures():
     assert check_source(many).learned and not check_source(still).learned  # 25 mistakes are enough to learn from
 
 
+def test_logits_that_are_probabilities():
+    source, target = rows(0, 300), rows(1, 400)
+    softmax = np.exp(target.logits) / np.exp(target.logits).sum(axis=1, keepdims=True)
+    assert check_source(source, target).softmax == 0
+    mixed = np.concatenate([softmax[:100], target.logits[100:]])
+    for logits, share in ((softmax, 1), (mixed, 0.25)):
+        found = check_source(source, Outputs(logits))
+        assert found.softmax == share and f"{100 * share:.0f} % of the rows of logits" in found.warnings[0]
+    assert check_source(Outputs(softmax, target.labels)).softmax == 1
+
+
 def test_what_cannot_be_checked():
     with pytest.raises(OpenworldError, match="the check of a source needs labels"):
         check_source(Outputs(np.eye(3)))

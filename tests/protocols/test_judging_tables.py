@@ -10,8 +10,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from openworld import OpenworldError
+from openworld.estimators.probability_rows import are_probabilities
 from openworld.protocols import _judging_files
-from openworld.protocols._judging_probabilities import are_probabilities, logarithms
+from openworld.protocols._judging_probabilities import logarithms
 from openworld.protocols._judging_tables import open_table
 
 NAMES = ("cat", "wild dog", "owl", "x:y")

@@ -1,10 +1,11 @@
 """What the scores themselves tell of a source that will not do: pictures on both sides, repeats, hardly a mistake.
 
-Every estimator takes it that the source is a fair sample of what the model had not seen. Three signs of the contrary
+Every estimator takes it that the source is a fair sample of what the model had not seen. Signs of the contrary that
 need no picture:
 
     shared        target images with the very scores of a source image: the same pictures are on both sides
     repeated      source images with the very scores of another one
+    softmax       rows of logits, on either side, that are probabilities
     learned       so few mistakes among so many images that it looks like pictures that the model was trained on
 
 That a source was trained on and is still named wrong now and then cannot be told from scores: a model is surer there
@@ -19,9 +20,11 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators._threshold import FEW
 from openworld.estimators.outputs import Outputs
+from openworld.estimators.probability_rows import are_probabilities
 from openworld.metrics.accuracy import wilson_interval
 
 SHARE = 0.01  # of the images that share their scores from which that is said
+SOFTMAX = 0.05  # of the rows of logits that look like a softmax from which they are none
 LEARNED = 0.01  # upper end of the interval of the source's error below which hardly anything is left to learn from
 FEW_CLASSES, MANY_CLASSES = 4, 10  # from which rows of fine numbers, and of coarse ones, are not equal by chance
 FINE = 0.9  # share of different numbers among scores from which they are fine
@@ -34,6 +37,7 @@ class SourceCheck:
 
     n, mistakes: source images, and how many of them the judged model names wrong. repeated: source images whose scores
     another one has. n_target: target images, 0 without a target. shared: target images whose scores a source image has.
+    softmax: share of rows of logits that are probabilities, on the side that has more of them.
     """
 
     n: int
@@ -41,6 +45,7 @@ class SourceCheck:
     repeated: int
     n_target: int = 0
     shared: int = 0
+    softmax: float = 0.0
 
     @property
     def learned(self) -> bool:
@@ -60,6 +65,11 @@ class SourceCheck:
             found.append(
                 f"{self.repeated:,} of {self.n:,} source images have the very scores of another one: pictures that "
                 "come several times tell nothing new, and make intervals too narrow; give every picture once"
+            )
+        if self.softmax >= SOFTMAX:
+            found.append(
+                f"{100 * self.softmax:.0f} % of the rows of logits of one side hold no number below 0 and add up to 1: "
+                "they are probabilities; give what the model says before the softmax, or their logarithms"
             )
         if self.learned:
             found.append(
@@ -100,6 +110,7 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
         repeated=int((np.bincount(known)[known] > 1).sum()) if known.size else 0,
         n_target=len(other),
         shared=int(np.isin(other, known).sum()),
+        softmax=max(float(are_probabilities(one.logits).mean()) for one in (source, target or source)),
     )
 
 

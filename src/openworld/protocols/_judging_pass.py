@@ -7,13 +7,13 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Outputs
+from openworld.estimators.probability_rows import are_probabilities
 from openworld.estimators.shift_signs import moved_shares
+from openworld.estimators.source_check import SOFTMAX
 from openworld.estimators.streaming import Sampler
-from openworld.protocols._judging_probabilities import are_probabilities
 from openworld.protocols._judging_tables import Block, ScoreTable
 from openworld.report.judgement import Shift, Side
 
-SOFTMAX = 0.05  # share of rows of logits that look like a softmax from which they are refused
 Progress = Callable[[str, int], None]
 """Called with what is being done and how many images are done."""
 
