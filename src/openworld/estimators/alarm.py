@@ -3,16 +3,16 @@
 A bare limit fires on healthy days: the estimate of a small chunk moves by chance, and every day is another chance to be
 wrong. So the evidence is added up over chunks, by the CUSUM of Page (Continuous inspection schemes, Biometrika, 1954):
 
-    S_t = max(0, S_{t-1} + z_t - k_t),    z_t = (alert - accuracy_t) / s_t,    an alarm stands where S_t > h
+    S_t = max(0, S_{t-1} + z_t - k_t),    z_t = (alert - accuracy_t + bias_t) / s_t,    an alarm stands where S_t > h
 
-with s_t the standard deviation of estimates of such chunks. Tables of h take chunks for independent. Here they are not:
-all are read with the help of one source, whose few images put the same error into every chunk of the year. So k and h
-come from simulated years whose true accuracy is the limit itself. Each year has one error of its source, from the
-spread between the resampled sources of a `Null`, and noise of its chunks, from the spread within them; both spreads are
-known from few draws, and vary from year to year by as much as that leaves open.
+with bias and standard deviation s_t of what is quoted of such chunks where nothing has shifted. Tables of h take chunks
+for independent. Here they are not: all are read with the help of one source, whose few images put the same error into
+every chunk of the year. So k and h come from simulated years whose true accuracy is the alert itself. Each year has one
+error of its source, from the spread between the resampled sources of a `Null`, and noise of its chunks, from the spread
+within them; both spreads are known from few draws, and vary from year to year by as much as that leaves open.
 
-    k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and the error of the source that
-         half the allowed years exceed: with less, too many unlucky sources would climb for ever
+    k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and as much as the error of the
+         source exceeds in half of the allowed years: with less, S would climb for ever under too many sources
     h    what the largest S of a simulated year exceeds at the allowed rate
 
 False alarms come from unlucky sources, so they come in rows: most sources give none for years, a few give many.
@@ -46,8 +46,8 @@ class Chunk:
     """Images that follow each other, as they were judged.
 
     Args:
-        accuracy: quoted, less the bias without shift, in [0, 1]; None where nothing can be told. n: how many images it
-            was estimated from. null: what the quoted estimator says of source-like sets of about so many images.
+        accuracy: what is quoted, in [0, 1]; None where nothing can be told. n: how many images it was estimated from.
+            null: what is quoted of source-like sets of about so many images, in the same way; its bias is taken out.
     Raises:
         OpenworldError: an accuracy outside [0, 1], no image, a null of fewer than two sources or targets of each.
     """
@@ -73,8 +73,8 @@ class Alarms:
     """What was found of the chunks, in order.
 
     statistics: float64[chunks], S. limit: h. standing: bool[chunks], whether an alarm stands. alone: float64[chunks],
-    the accuracy below which such a chunk alone raises an alarm; lasting: float64[chunks], the accuracy below which
-    such chunks raise one if they last, both less than `alert` and perhaps below 0.
+    the accuracy, less its bias, below which such a chunk raises an alarm alone; lasting: float64[chunks], that below
+    which such chunks raise one in the long run. Both may be below 0.
     """
 
     statistics: np.ndarray
@@ -115,8 +115,8 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
         raise OpenworldError("no chunk came, expected one or more.")
     years = _Years(chunks, rate, over, np.random.default_rng(seed))
     limit = years.limit()
-    found = [np.nan if one.accuracy is None else one.accuracy for one in chunks]
-    steps = np.nan_to_num((alert - np.array(found)) / years.deviations - years.allowances)  # None: a step of 0
+    unbiased = [np.nan if one.accuracy is None else one.accuracy - one.null.bias for one in chunks]
+    steps = np.nan_to_num((alert - np.array(unbiased)) / years.deviations - years.allowances)  # None: a step of 0
     statistics = _cusum(steps, HIGHEST * limit)
     return Alarms(
         statistics,
