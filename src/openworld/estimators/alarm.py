@@ -36,7 +36,7 @@ YEARS = 4_000  # simulated; the rate is then held to a third of a point
 LONGEST = 10_000  # chunks of a simulated year
 RAREST, COMMONEST = 0.001, 0.5  # rates that so many years can tell
 HALF = 0.5  # of a chunk's standard deviation in k
-SMOOTH = 0.4  # bandwidth of a normal kernel for the hundred draws of a null, by Silverman's rule: what is beyond them
+SMOOTH = 0.4  # bandwidth of a normal kernel for some hundred draws of a null, by Silverman's rule: what is beyond them
 HIGHEST = 2.0  # S as a multiple of h
 
 
@@ -139,12 +139,22 @@ class _Spread:
 
     def __init__(self, null: Null):
         means = null.estimates.mean(axis=1)
-        self.sources, self.targets = null.estimates.shape
-        left = (null.estimates - means[:, None]) * sqrt(self.targets / (self.targets - 1))
-        self.within = sqrt(np.mean(left**2))
+        self.sources, self.targets, self.n = *null.estimates.shape, null.n
+        self.within = sqrt(null.estimates.var(axis=1, ddof=1).mean())
         self.of_means = float(means.var(ddof=1))
-        self.n = null.n
-        self.left = left.ravel() / self.within if self.within else np.zeros(1)
+        self.left = self._left(null.estimates, means)
+
+    def _left(self, estimates: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """What is left of estimates without their sources' errors, in standard deviations.
+
+        Means are taken for errors only as far as they differ by more than their own noise: else they would swallow
+        part of a target's rare jump.
+        """
+        if not self.within:
+            return np.zeros(1)
+        share = max(0.0, 1 - self.within**2 / self.targets / self.of_means) if self.of_means else 0.0
+        left = estimates - estimates.mean() - share * (means - means.mean())[:, None]
+        return left.ravel() / left.std()
 
     def deviation(self, n: int) -> float:
         """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
@@ -194,4 +204,4 @@ class _Years:
 
     def _noise(self, left: np.ndarray) -> np.ndarray:
         drawn = left[self.generator.integers(0, len(left), YEARS)]
-        return self.scale * (sqrt(1 - SMOOTH**2) * drawn + SMOOTH * self.generator.standard_normal(YEARS))
+        return self.scale * (drawn + SMOOTH * self.generator.standard_normal(YEARS))
