@@ -26,14 +26,14 @@ def chunks(accuracies, known=None, n=N):
 
 
 def test_by_hand():
-    """Steps of z - k are told by `lasting`, in deviations of 2 points; S is held at twice the limit."""
-    found = find_alarms(chunks([0.9, 0.76, 0.76, 0.5, 0.8]), ALERT)
+    """Steps of z - k are told by `lasting`, in deviations of 2 points; at most 3, but for z above 12; S at most 2 h."""
+    found = find_alarms(chunks([0.9, 0.76, 0.6, 0.5, 0.8]), ALERT)
     k, h = (ALERT - found.lasting[0]) / 0.02, found.limit
-    expected = [0.0, max(0, 2 - k)]
-    expected += [max(0, expected[1] + 2 - k), 2 * h, 2 * h - k]
+    expected = [0.0, 2 - k, 5 - k, 2 * h, 2 * h - k]
+    assert 1 < k < 2 < 3 <= h < 6
     np.testing.assert_allclose(found.statistics, expected)
     assert found.standing.tolist() == [one > h for one in expected]
-    assert found.alone == pytest.approx(ALERT - 0.02 * (k + h))
+    assert found.alone == pytest.approx(ALERT - 0.02 * 12)
     assert k == pytest.approx(0.5 + 1.96 * np.sqrt(0.01**2 + 0.0002 / 25) / 0.02, rel=0.2)
 
 
@@ -52,7 +52,9 @@ def test_a_plain_loop_finds_the_same(seed):
     for place, one in enumerate(given):
         deviation = (0.02, 0.01)[place % 2] * (one.null.n / one.n) ** 0.5
         if one.accuracy is not None:
-            now = min(2 * found.limit, max(0.0, now + (found.lasting[place] - one.accuracy) / deviation))
+            step = (found.lasting[place] - one.accuracy) / deviation
+            step = step if (ALERT - one.accuracy) / deviation > 12 else min(step, 3.0)
+            now = min(2 * found.limit, max(0.0, now + step))
         assert found.statistics[place] == pytest.approx(now)
         assert found.standing[place] == (now > found.limit)
 
@@ -95,13 +97,20 @@ def test_a_slow_fall_is_found_though_no_chunk_alone_would_raise_it():
     assert not found.standing[0] and found.standing[-1]
 
 
+def test_one_chunk_that_jumps_raises_none_and_two_do():
+    healthy = [0.88] * 10
+    assert not find_alarms(chunks([*healthy, 0.62, *healthy, 0.62, *healthy]), ALERT).standing.any()
+    assert find_alarms(chunks([*healthy, 0.62, 0.62, *healthy]), ALERT).standing.tolist().index(True) == 11
+    assert find_alarms(chunks([*healthy, 0.5]), ALERT).standing.tolist() == [False] * 10 + [True]
+
+
 def test_larger_chunks_are_held_to_a_nearer_limit():
     one = find_alarms([Chunk(0.8, 50, null()), Chunk(0.8, 5_000, null())], ALERT)
     assert ALERT > one.lasting[1] > one.lasting[0] and one.alone[1] > one.alone[0]
 
 
 def test_a_rarer_false_alarm_takes_a_lower_accuracy():
-    strict, usual, loose = (find_alarms(chunks([0.8]), ALERT, rate=rate).alone[0] for rate in (0.005, 0.05, 0.5))
+    strict, usual, loose = (find_alarms(chunks([0.8]), ALERT, rate=rate).lasting[0] for rate in (0.005, 0.05, 0.5))
     assert strict < usual < loose
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.estimators import ESTIMATORS, streaming
+from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.protocols import _judging_files
 from openworld.protocols._judging_spans import Cut
 from openworld.protocols._judging_tables import open_table
@@ -137,7 +137,12 @@ def test_over_time(pair):
     expected = ESTIMATORS["FRAP"]().fit(source).estimate(part, interval=False)
     assert found.stretches[1].methods["FRAP"] == expected.accuracy
     assert found.stretches[1].accuracy == 1 - part.mistakes / 250
-    assert len(found.alerts) + len(found.untold) >= 3
+    assert found.false_alarms == 0.05 and found.alarm is None
+    for one in found.stretches:
+        middle = (one.quote.low + one.quote.high) / 2
+        assert one.alarm.counted == (middle if one.quote.accuracy is None else one.quote.accuracy)
+        assert one.alarm.standing == (one.alarm.statistic > one.alarm.limit) == (one.label in found.alerts)
+        assert one.alarm.alone < one.alarm.lasting < 0.9
 
 
 def test_over_time_by_the_calendar(pair):
@@ -154,6 +159,24 @@ def test_an_alert_without_chunks_is_of_the_whole(pair):
     assert judge(*pair(), Asked(named, alert=0.01)).alerts == ()
     with pytest.raises(OpenworldError, match="the alert is 80, expected a fraction"):
         Asked(alert=80)
+
+
+def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
+    """COTT says much too little of small sets, which is taken out; so does what is quoted by the rules."""
+    source = save(tmp_path / "source.npz", replace(outputs(0, 400, 4, 2.0), reference=None, partners=()))
+    healthy, fallen = outputs(2, 2000, 4, 2.0), outputs(3, 400, 4, 0.4)
+    both = Outputs(np.concatenate([healthy.logits, fallen.logits]))
+    target = save(tmp_path / "target.npz", both)
+    accuracy = 1 - healthy.mistakes / healthy.n
+    for named in ((), ("COTT",)):
+        found = judge(source, target, Asked(named, cut=Cut(rows=100), alert=accuracy - 0.03))
+        assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 2000} == set()
+        assert "2,301 to 2,400" in found.alerts
+
+
+def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
+    with pytest.raises(OpenworldError, match="rate of false alarms is 5, expected 0.001 to 0.5"):
+        Asked(alert=0.8, false_alarms=5.0)
 
 
 def test_class_by_class(pair):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from openworld.estimators.quote import Quote
-from openworld.report.judgement import ClassLine, Judgement, Method, Shift, Side, Stretch
+from openworld.report.judgement import Alarm, ClassLine, Judgement, Method, Shift, Side, Stretch
 from openworld.report.judgement_grids import stretches_grid
 from openworld.report.judgement_page import build_judgement, plots, render_judgement
 from openworld.report.judgement_tables import (
@@ -57,6 +57,16 @@ def stretches(*accuracies):
     )
 
 
+def tested(found, alert, *standing):
+    """With an alert, and alarms on these chunks; of those that cannot be told the middle counts."""
+    alarms = [
+        Alarm(one.quote.accuracy or 0.55, 3.0 if one.label in standing else 1.0, 2.0, one.label in standing, 0.4, 0.5)
+        for one in found.stretches
+    ]
+    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(found.stretches, alarms, strict=True))
+    return replace(found, alert=alert, false_alarms=0.05, stretches=chunks)
+
+
 CLASSES = (
     ClassLine("cat", 60, 50.0, 0.75, (0.6, 0.85), 0.9, 0.8, 0.3, (("dog", 12.0),)),
     ClassLine(HOSTILE, 40, 50.0, 0.5, (0.3, 0.6), 0.4, 0.9, 0.3, (("cat", 20.0),)),
@@ -87,10 +97,15 @@ def test_no_number_is_an_answer():
 
 def test_chunks_that_cannot_be_told():
     one, other = stretches(0.8, 0.6)
-    found = judged(0.7, stretches=(one, replace(other, quote=UNTOLD)), alert=0.75)
+    found = tested(judged(0.7, stretches=(one, replace(other, quote=UNTOLD))), 0.75)
     assert found.untold == ("2024-01-02",) and found.alerts == ()
     assert "of 1 it cannot be told" in " ".join(sentences(found))
-    assert re.search(r"2024-01-02 +100 +cannot be told +\[20\.0 90\.0\]", shown(terminal_stretches(found)))
+    row = r"2024-01-02 +100 +cannot be told +\[20\.0 90\.0\].*{}"
+    assert re.search(row.format(r" counts as 55\.0"), shown(terminal_stretches(found)))
+    assert "alarm" not in shown(terminal_stretches(found))
+    raised = tested(found, 0.75, "2024-01-02")
+    assert re.search(row.format("alarm, counts as 55"), shown(terminal_stretches(raised)))
+    assert 'class="ring"' in plots(raised)["over-time.svg"] and "ring" not in plots(found)["over-time.svg"]
     assert "cannot be told, 20.0 to 90.0 %, 100 images" in plots(found)["over-time.svg"]
     nothing = judged(0.7, stretches=(replace(other, quote=UNTOLD),))
     assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing)
@@ -136,12 +151,22 @@ def test_shares_that_moved_and_models_that_part():
 
 
 def test_over_time_and_the_alert():
-    found = judged(0.7, stretches=stretches(0.8, 0.6, 0.7), alert=0.65)
+    found = tested(judged(0.7, stretches=stretches(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
     assert found.alerts == ("2024-01-02",)
     words = " ".join(sentences(found))
-    assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01). Alert: 1 below" in words
-    assert "none is below 10.0 %" in " ".join(sentences(replace(found, alert=0.1)))
-    assert "Alert: that is below 80.0 %." in sentences(judged(0.7, alert=0.8))
+    assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
+    assert "Alert: below 65.0 % in 1 chunks, 2024-01-02. It takes many chunks at less than 50.0 %, or one at" in words
+    assert "5 % of years of 365 chunks" in words
+    assert "No alert at 10.0 %" in " ".join(sentences(tested(found, 0.1)))
+
+
+def test_the_alert_of_a_target_that_is_not_cut():
+    whole = judged(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
+    assert whole.alerts == ("live.npz",)
+    assert any("Alert: the accuracy is below 80.0 %. It takes less than 76.6 %" in one for one in sentences(whole))
+    healthy = replace(whole, alarm=replace(whole.alarm, standing=False, alone=-0.1))
+    assert healthy.alerts == ()
+    assert any("No alert at 80.0 %. It takes less than can be" in one for one in sentences(healthy))
 
 
 def test_nothing_could_be_told():
@@ -177,7 +202,8 @@ def test_warnings_of_several_methods_are_one_line():
 
 @pytest.fixture
 def full():
-    found = judged(0.8, 0.7, None, 0.75, target=Side(HOSTILE, 900, 3, 0.72), stretches=stretches(0.8, 0.6), alert=0.7)
+    found = judged(0.8, 0.7, None, 0.75, target=Side(HOSTILE, 900, 3, 0.72), stretches=stretches(0.8, 0.6))
+    found = tested(found, 0.7, "2024-01-02")
     return replace(found, classes=CLASSES, class_images=500, warnings=("odd",), made={"command": HOSTILE})
 
 
@@ -186,11 +212,11 @@ def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
     assert "<script>alert" not in page and page.count('role="img"') == 2
     for words in (
         "Note: odd.",
-        "below the alert",
+        "A ring: an alarm stands",
         "may rather be",
         "of a sample of 500",
         "temperature",
-        "Alert: 1 below",
+        "Alert: below 70.0 % in 1 chunks",
     ):
         assert words in page
     assert len(page) < 300_000 and page == render_judgement(full)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 ALERTED, UNTOLD = 3, 4
-"""Exit codes where an accuracy lies below --alert, and where none could be told."""
+"""Exit codes where an alarm stands that the accuracy is below --alert, and where none could be told."""
 
 
 def estimate(
@@ -33,7 +33,12 @@ def estimate(
     chunk_rows: Annotated[int, typer.Option(min=0, help="Over time: cut it after every so many rows.")] = 0,
     timestamps: Annotated[str, typer.Option(help="Over time: the target's column of time stamps.")] = "",
     period: Annotated[str, typer.Option(help="Beside --timestamps: 6h, 1d, 2w, 1month.")] = "",
-    alert: Annotated[float | None, typer.Option(help="Fraction: exit code 3 where the accuracy is below it.")] = None,
+    alert: Annotated[
+        float | None, typer.Option(help="Fraction: exit code 3 where the accuracy is found below.")
+    ] = None,
+    false_alarms: Annotated[
+        float, typer.Option(help="Share of years of 365 chunks in which --alert may be met by chance alone.")
+    ] = 0.05,
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of pictures) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
@@ -74,8 +79,9 @@ def estimate(
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.
 
-    **Over time** the target must be in order. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy
-    cannot be told (of the target, or of a chunk); 2 wrong use; 1 failure.
+    **Over time** the target must be in order. `--alert` is a test with memory: `--false-alarms` says in what share of
+    years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
+    be told (of the target, or of a chunk); 2 wrong use; 1 failure.
     """
     from openworld.cli import _estimating as estimating
     from openworld.cli import console
@@ -83,7 +89,7 @@ def estimate(
     from openworld.protocols.judging import Asked
 
     cut = Cut(chunks, chunk_rows, period, bool(timestamps))
-    asked = Asked(tuple(estimator or ()), cut, by_class, alert, seed)
+    asked = Asked(tuple(estimator or ()), cut, by_class, alert, false_alarms, seed)
     functions = tuple(architecture or ())
     models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device, functions)
     files = estimating.Files(tuple(source_partner or ()), tuple(target_partner or ()), timestamps)

@@ -33,10 +33,21 @@ class Quoting:
         self._told = partial(progress, "measuring the methods on sets like the source") if progress else None
         self._measured: dict[tuple[int, int], dict[str, Null]] = {}
 
-    def quote(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
-        """Of a target of n images, of which `target` may be a sample; the method that was named first, if one was."""
+    @property
+    def rests_on(self) -> dict[str, object]:
+        """The estimators that decide what is quoted, by name."""
+        names = ASKED if self.first is None else (self.first,)
+        return {name: one for name, one in self.estimators.items() if name in names}
+
+    def quote(
+        self, target: Outputs, n: int, estimates: Mapping[str, Estimate], *, source: Outputs | None = None
+    ) -> Quote:
+        """Of a target of n images, of which `target` may be a sample; the method that was named first, if one was.
+
+        source: another one that the estimates are from, such as a resampled one.
+        """
         if self.first is None:
-            return quote(self.source, target, estimates, self._nulls(n, SOURCES, quoted=True))
+            return quote(source or self.source, target, estimates, self._nulls(n, SOURCES, quoted=True))
         found = estimates[self.first]
         if found.accuracy is None:
             return Quote(None, None, 0.0, 1.0, f"{self.first}, which was named first, tells none")
@@ -57,7 +68,9 @@ class Quoting:
         asked = {name: one for name, one in self.estimators.items() if (by_rules and name in ASKED) is quoted}
         of = {name: one for name, one in asked.items() if "partners" not in one.needs or self.source.partners}
         if (size, sources) not in self._measured:
-            self._measured[size, sources] = measure_null(
-                of, self.source, size, sources=sources, seed=self.seed, told=self._told
-            )
+            self._measured[size, sources] = self.measure(of, size, sources)
         return self._measured[size, sources]
+
+    def measure(self, estimators: Mapping[str, object], n: int, sources: int) -> dict[str, Null]:
+        """Ask estimators about sets of n images that are like the source."""
+        return measure_null(estimators, self.source, n, sources=sources, seed=self.seed, told=self._told)

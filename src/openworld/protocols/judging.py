@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from openworld._errors import OpenworldError
 from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Estimate, Fitted
+from openworld.estimators.alarm import COMMONEST, RAREST
 from openworld.estimators.source_check import are_many, check_source
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
+from openworld.protocols._judging_alarms import with_alarms
 from openworld.protocols._judging_classes import class_lines
 from openworld.protocols._judging_layout import SEEN
 from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
@@ -34,16 +36,19 @@ class Asked:
     Args:
         estimators: names, the first of which is quoted; none for all usual ones that can be had.
         cut: of the target into spans. by_class: whether to take the estimate apart by class.
-        alert: accuracy below which somebody wants to know, in [0, 1]; or None.
+        alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: rate at which that may be
+            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut.
         seed, resamples: of samples and intervals.
     Raises:
-        OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1].
+        OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1], a rate that
+            cannot be tested.
     """
 
     estimators: tuple[str, ...] = ()
     cut: Cut = field(default_factory=Cut)
     by_class: bool = False
     alert: float | None = None
+    false_alarms: float = 0.05
     seed: int = 0
     resamples: int = 200
 
@@ -55,6 +60,11 @@ class Asked:
             )
         if self.alert is not None and not 0 <= self.alert <= 1:
             raise OpenworldError(f"the alert is {self.alert:g}, expected a fraction in [0, 1] such as 0.8.")
+        if not RAREST <= self.false_alarms <= COMMONEST:
+            raise OpenworldError(
+                f"the rate of false alarms is {self.false_alarms:g}, expected {RAREST} to {COMMONEST}, such as 0.05: "
+                "one year in twenty."
+            )
 
 
 def judge(
@@ -104,6 +114,8 @@ def judge(
     )
     if asked.cut:
         judged = replace(judged, stretches=tuple(_stretches(asked, fitted, quoting, passed, progress)))
+    if asked.alert is not None:
+        judged = with_alarms(judged, quoting, asked.false_alarms)
     return _by_class(judged, fitted, known, passed) if asked.by_class else judged
 
 

@@ -56,10 +56,28 @@ class Shift:
 
 
 @dataclass(frozen=True)
+class Alarm:
+    """A number tested against the alert, with what was tested before it.
+
+    counted: the accuracy that was tested, the middle of the bounds where it cannot be told; None where nothing is
+    known. statistic, limit: an alarm stands where the first exceeds the second. alone: the accuracy below which such a
+    chunk alone raises one; lasting: that below which such chunks do in the long run.
+    """
+
+    counted: float | None
+    statistic: float
+    limit: float
+    standing: bool
+    alone: float
+    lasting: float
+
+
+@dataclass(frozen=True)
 class Stretch:
     """A span of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
-    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told.
+    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told. alarm: where
+    there is an alert.
     """
 
     label: str
@@ -69,6 +87,12 @@ class Stretch:
     methods: Mapping[str, float | None]
     quote: Quote
     accuracy: float | None = None
+    alarm: Alarm | None = None
+
+    @property
+    def alarming(self) -> bool:
+        """Whether an alarm stands."""
+        return self.alarm is not None and self.alarm.standing
 
 
 @dataclass(frozen=True)
@@ -97,8 +121,9 @@ class Judgement:
 
     quote: the number, or that it cannot be told. methods: in the order asked. stretches: over time, in order; classes:
     class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody wants to
-    know. shift: of the predicted classes; agreement: share of images that judged model and reference name alike, on
-    source and target. warnings: of the data, not of a method. made: facts by name, such as the files.
+    know; false_alarms: the rate at which that may be said in vain; alarm: the test of a target that is not cut. shift:
+    of the predicted classes; agreement: share of images that judged model and reference name alike, on source and
+    target. warnings: of the data, not of a method. made: facts by name, such as the files.
     """
 
     source: Side
@@ -109,6 +134,8 @@ class Judgement:
     classes: tuple[ClassLine, ...] = ()
     class_images: int = 0
     alert: float | None = None
+    false_alarms: float | None = None
+    alarm: Alarm | None = None
     shift: Shift | None = None
     agreement: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
@@ -124,17 +151,12 @@ class Judgement:
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """Where the accuracy lies below the alert: labels of stretches, or the target's name."""
-        if not self.stretches:
-            return (self.target.name,) if self.below(self.quote) else ()
-        return tuple(one.label for one in self.stretches if self.below(one.quote))
+        """Where an alarm stands: labels of stretches, or the target's name."""
+        whole = (self.target.name,) if self.alarm is not None and self.alarm.standing else ()
+        return whole or tuple(one.label for one in self.stretches if one.alarming)
 
     @property
     def untold(self) -> tuple[str, ...]:
         """Where the accuracy cannot be told: labels of stretches, and the target's name if it is that of the whole."""
         parts = tuple(one.label for one in self.stretches if one.quote.accuracy is None)
         return parts if self.quote.accuracy is not None else (self.target.name, *parts)
-
-    def below(self, quote: Quote) -> bool:
-        """Whether a number lies below the alert."""
-        return self.alert is not None and quote.accuracy is not None and quote.accuracy < self.alert

@@ -4,7 +4,7 @@ from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Column, Grid, Line
 from openworld.report.judgement import ClassLine, Judgement, Method, Stretch
-from openworld.report.judgement_tables import by_loss, class_caption, may_be, number, on_source
+from openworld.report.judgement_tables import alarm_words, by_loss, class_caption, may_be, number, on_source
 from openworld.report.palette import Look
 from openworld.report.tables import bracketed
 
@@ -65,7 +65,7 @@ def stretches_grid(judged: Judgement) -> Grid:
 
 def _stretch_cells(judged: Judgement, one: Stretch, names: list[str]):
     quote = one.quote
-    yield Cell(one.label, value=str(one.first), faint="below the alert" if judged.below(quote) else "")
+    yield Cell(one.label, value=str(one.first), faint=alarm_words(one))
     yield Cell(f"{one.n:,}", str(one.n))
     said, interval = number(quote)
     yield Cell(said, "" if quote.accuracy is None else f"{quote.accuracy:.6f}", css="leads")

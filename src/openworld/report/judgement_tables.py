@@ -50,11 +50,19 @@ def terminal_stretches(judged: Judgement):
     rows = []
     for one in _most_telling(judged):
         cells = [one.label, f"{one.n:,}", *number(one.quote), _range(one), *([percent(one.accuracy)] if true else [])]
-        below = judged.below(one.quote)
-        rows.append(styled([*cells, "below the alert" if below else ""], "bold" if below else ""))
+        rows.append(styled([*cells, alarm_words(one)], "bold" if one.alarming else ""))
     many = len(judged.stretches) > SHOWN
     caption = f"The {SHOWN} lowest of {len(judged.stretches)} chunks; --out keeps a page with all." if many else ""
     return TerminalTable(_heads("chunk", ["images", "accuracy", "95 %", "all methods", *true], ""), rows, caption)
+
+
+def alarm_words(one: Stretch) -> str:
+    """Whether an alarm stands, and what counted where the accuracy cannot be told; empty without an alert."""
+    if one.alarm is None:
+        return ""
+    counted = "nothing" if one.alarm.counted is None else percent(one.alarm.counted)
+    told = (["alarm"] if one.alarming else []) + ([] if one.quote.accuracy is not None else [f"counts as {counted}"])
+    return ", ".join(told)
 
 
 def terminal_classes(judged: Judgement):

@@ -15,7 +15,7 @@ Z = 1.96
 
 def sentences(judged: Judgement) -> list[str]:
     """Everything that is to be said, the number first."""
-    said = (lost, like_the_source, agreement, classes_moved, together, truth, over_time, what_would_settle)
+    said = (lost, like_the_source, agreement, classes_moved, together, truth, over_time, alert, what_would_settle)
     return [headline(judged), *filter(None, (one(judged) for one in said))]
 
 
@@ -113,10 +113,9 @@ def truth(judged: Judgement) -> str:
 
 
 def over_time(judged: Judgement) -> str:
-    """Where the alert is met, which stretches are lowest and highest, and which cannot be told."""
-    alerts = judged.alerts
+    """Which stretches are lowest and highest, and which cannot be told."""
     if not judged.stretches:
-        return f"Alert: that is below {percent(judged.alert)} %." if alerts else ""
+        return ""
     known = [one for one in judged.stretches if one.quote.accuracy is not None]
     untold = len(judged.stretches) - len(known)
     if not known:
@@ -126,12 +125,28 @@ def over_time(judged: Judgement) -> str:
         f"Over {len(judged.stretches)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
         f"{percent(high.quote.accuracy)} % ({high.label})"
     )
-    told += f"; of {untold} it cannot be told" if untold else ""
-    if judged.alert is None:
-        return f"{told}."
-    if not alerts:
-        return f"{told}; none is below {percent(judged.alert)} %."
-    return f"{told}. Alert: {len(alerts)} below {percent(judged.alert)} %, {_listed(alerts)}."
+    return told + (f"; of {untold} it cannot be told." if untold else ".")
+
+
+def alert(judged: Judgement) -> str:
+    """Where an alarm stands, what raises one, and how often that is in vain."""
+    if judged.false_alarms is None:
+        return ""
+    at, rate = f"{percent(judged.alert)} %", f"{100 * judged.false_alarms:.3g} %"
+    if judged.alarm is not None:
+        told = f"Alert: the accuracy is below {at}" if judged.alarm.standing else f"No alert at {at}"
+        return (
+            f"{told}. It takes {_less(judged.alarm.alone)}: by chance {rate} of targets that are {at} right get there."
+        )
+    alerts, last = judged.alerts, judged.stretches[-1].alarm
+    told = f"Alert: below {at} in {len(alerts)} chunks, {_listed(alerts)}" if alerts else f"No alert at {at}"
+    needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
+    return f"{told}. It takes {needed}: by chance {rate} of years of 365 chunks that are all {at} right get there."
+
+
+def _less(accuracy: float) -> str:
+    """An accuracy that must be fallen short of."""
+    return f"less than {percent(accuracy)} %" if accuracy > 0 else "less than can be"
 
 
 def what_would_settle(judged: Judgement) -> str:

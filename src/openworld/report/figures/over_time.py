@@ -22,7 +22,7 @@ def over_time(judged: Judgement, looks: dict[str, Look]) -> Figure | None:
         "cannot be told, and may lie anywhere on the bar.",
         "Dashed: the accuracy on the source. "
         + (
-            "A ring marks a chunk below the alert."
+            "Red: the alert. A ring: an alarm stands, for which the chunks before count too."
             if judged.alert is not None
             else "Chunks of few images move by chance."
         ),
@@ -47,7 +47,7 @@ def over_time_drawing(judged: Judgement, looks: dict[str, Look]) -> Markup:
     if judged.alert is not None:
         parts.append(_level(plot, judged.alert, "alert"))
     parts += [_curve(plot, judged, name, looks[name]) for name in names]
-    parts += [_quoted(plot, judged, place, one) for place, one in enumerate(judged.stretches)]
+    parts += [_quoted(plot, place, one) for place, one in enumerate(judged.stretches)]
     if judged.target.accuracy is not None:
         parts += [_true(plot, place, one) for place, one in enumerate(judged.stretches) if one.accuracy is not None]
     told = f"Accuracy of {len(judged.stretches)} chunks by {len(names)} methods."
@@ -71,15 +71,17 @@ def _curve(plot: Frame, judged: Judgement, name: str, look: Look) -> Markup:
     return element("g", element("title", name), line, class_=f"{look.css_class} back", data_learner=name)
 
 
-def _quoted(plot: Frame, judged: Judgement, place: int, one: Stretch) -> Markup:
-    """The interval upright, and a mark at the accuracy where it can be told; a ring below the alert."""
+def _quoted(plot: Frame, place: int, one: Stretch) -> Markup:
+    """The interval upright, and a mark at the accuracy where it can be told; a ring where an alarm stands."""
     x, (low, high) = plot.across(place), (plot.up(100 * end) for end in (one.quote.low, one.quote.high))
     parts = [element("line", x1=x, x2=x, y1=low, y2=high, class_="quoted")]
+    if one.alarming and one.alarm.counted is not None:
+        parts.append(element("circle", cx=x, cy=plot.up(100 * one.alarm.counted), r=8.5, class_="ring"))
     told = f"cannot be told, {percent(one.quote.low)} to {percent(one.quote.high)} %"
     if one.quote.accuracy is not None:
         y, told = plot.up(100 * one.quote.accuracy), f"{percent(one.quote.accuracy)} %"
-        parts += [element("circle", cx=x, cy=y, r=8.5, class_="ring")] if judged.below(one.quote) else []
         parts.append(element("circle", cx=x, cy=y, r=4.0, class_="quoted-mark"))
+    told += ", alarm" if one.alarming else ""
     return element("g", element("title", f"{one.label}: {told}, {one.n:,} images"), *parts)
 
 
