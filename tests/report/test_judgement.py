@@ -57,7 +57,7 @@ def stretches(*accuracies):
     )
 
 
-def tested(found, alert, *standing):
+def watched(found, alert, *standing):
     """With an alert, and alarms on these chunks; of those that cannot be told the middle counts."""
     alarms = [
         Alarm(one.quote.accuracy or 0.55, 3.0 if one.label in standing else 1.0, 2.0, one.label in standing, 0.4, 0.5)
@@ -97,13 +97,13 @@ def test_no_number_is_an_answer():
 
 def test_chunks_that_cannot_be_told():
     one, other = stretches(0.8, 0.6)
-    found = tested(judged(0.7, stretches=(one, replace(other, quote=UNTOLD))), 0.75)
+    found = watched(judged(0.7, stretches=(one, replace(other, quote=UNTOLD))), 0.75)
     assert found.untold == ("2024-01-02",) and found.alerts == ()
     assert "of 1 it cannot be told" in " ".join(sentences(found))
     row = r"2024-01-02 +100 +cannot be told +\[20\.0 90\.0\].*{}"
     assert re.search(row.format(r" counts as 55\.0"), shown(terminal_stretches(found)))
     assert "alarm" not in shown(terminal_stretches(found))
-    raised = tested(found, 0.75, "2024-01-02")
+    raised = watched(found, 0.75, "2024-01-02")
     assert re.search(row.format("alarm, counts as 55"), shown(terminal_stretches(raised)))
     assert 'class="ring"' in plots(raised)["over-time.svg"] and "ring" not in plots(found)["over-time.svg"]
     assert "cannot be told, 20.0 to 90.0 %, 100 images" in plots(found)["over-time.svg"]
@@ -151,13 +151,13 @@ def test_shares_that_moved_and_models_that_part():
 
 
 def test_over_time_and_the_alert():
-    found = tested(judged(0.7, stretches=stretches(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
+    found = watched(judged(0.7, stretches=stretches(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
     assert found.alerts == ("2024-01-02",)
     words = " ".join(sentences(found))
     assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
     assert "Alert: below 65.0 % in 1 chunks, 2024-01-02. It takes many chunks at less than 50.0 %, or one at" in words
     assert "5 % of years of 365 chunks" in words
-    assert "No alert at 10.0 %" in " ".join(sentences(tested(found, 0.1)))
+    assert "No alert at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
 
 
 def test_the_alert_of_a_target_that_is_not_cut():
@@ -203,7 +203,7 @@ def test_warnings_of_several_methods_are_one_line():
 @pytest.fixture
 def full():
     found = judged(0.8, 0.7, None, 0.75, target=Side(HOSTILE, 900, 3, 0.72), stretches=stretches(0.8, 0.6))
-    found = tested(found, 0.7, "2024-01-02")
+    found = watched(found, 0.7, "2024-01-02")
     return replace(found, classes=CLASSES, class_images=500, warnings=("odd",), made={"command": HOSTILE})
 
 
