@@ -20,7 +20,7 @@ def estimate(
     ] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a class name per line, in order.")] = None,
     template: Annotated[str, typer.Option(help='Sentence for class names; "a photo of a {}." if left out.')] = "",
-    reference: Annotated[str, typer.Option(help="For pictures: backbone that looks at them too, for FRAP.")] = "",
+    reference: Annotated[str, typer.Option(help="For pictures: backbone that looks at them too.")] = "",
     partner: Annotated[
         list[str] | None, typer.Option(help="For pictures: further model, as --model; repeat it.")
     ] = None,
@@ -67,7 +67,7 @@ def estimate(
 
     - `logits` [n, C], or `probabilities`; in tables also a column per class, `logits:cat`, `logits:dog`, ...
     - `labels` [n], numbers from 0 or class names: of the source. Labels of a target are only compared with.
-    - `reference` [n, C] (optional): similarities of another model to the class names, for FRAP.
+    - `reference` [n, C] (optional): similarities of another model to the class names, for two views and FRAP.
     - `partner_1` [n, C], ... (optional): logits of models trained alike, for GDE; of two and more, for ALine.
     - `classnames` [C] (optional): array of an npz; JSON list in the metadata of safetensors and Parquet.
 
