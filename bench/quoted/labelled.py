@@ -15,8 +15,9 @@ points; share of intervals that hold, and of bounds where no number is told.
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pool
@@ -24,6 +25,7 @@ import pool
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
 from openworld.estimators.labelled_shifts import LabelledShift, read_shifts
 from openworld.estimators.learned_shifts import learn
+from openworld.estimators.quote import Quote
 
 ALONE = ("DoC", "ATC-MC", "COT", "COTT")
 CORRUPTIONS = ("noise", "blur", "weather", "digital")
@@ -31,33 +33,28 @@ HEADS = ["n", "learned", "COTT", "ATC-MC", "told", "mild", "learned", "COTT", "A
 IMAGES, LABELLED, REPEATS, MILD = 500, 4, 2, 0.1
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """To one set, by one choice of labelled families.
 
-    column: reference or none, how the target is drawn, which families are labelled. accuracy: the true one. learned:
-    the number; told: whether it is quoted. today: COTT and ATC-MC.
+    column: reference or none, how the target is drawn, which families are labelled. accuracy: the true one; learned:
+    the number, told or not. today: COTT and ATC-MC.
     """
 
     column: tuple[str, str, str]
     world: str
-    accuracy: float
     mild: bool
+    accuracy: float
     learned: float
-    told: bool
-    low: float
-    high: float
+    quote: Quote
     today: dict[str, float]
-
-
-def outputs(arrays: dict[str, np.ndarray]) -> Outputs:
-    """A set of the pool."""
-    return Outputs(arrays["logits"], arrays["labels"], arrays["reference"])
 
 
 def answers(folder: Path) -> Iterator[Answer]:
     """All answers to all shifted sets of a model."""
-    sets = {name: outputs(arrays) for name, arrays in pool.sets(folder).items()}
+    sets = {
+        name: Outputs(arrays["logits"], arrays["labels"], arrays["reference"])
+        for name, arrays in pool.sets(folder).items()
+    }
     source, _ = sets.pop("source"), sets.pop("same--unseen")
     views = not check_reference(source).warnings
     asked = {name: ESTIMATORS[name]() for name in (*ALONE, *["two-views"] * views)}
@@ -76,7 +73,8 @@ def answers(folder: Path) -> Iterator[Answer]:
         }
     for family, kind, others in choices(sorted({one.family for one in shifts}), generator):
         for reference, table in (("no reference", alone), ("reference", readings)):
-            learned = learn(accuracy(source), [one for one in table if one.family in others], nulls)
+            some = [replace(one, artificial=kind == "corruptions") for one in table if one.family in others]
+            learned = learn(accuracy(source), some, nulls)
             for one in (one for one in shifts if one.family == family):
                 for how, (target, estimates) in found[one.name].items():
                     yield answer((reference, how, kind), folder.parent.name, source, target, (estimates, learned))
@@ -95,12 +93,11 @@ def choices(families: list[str], generator: np.random.Generator) -> Iterator[tup
 def answer(column, world: str, source: Outputs, target: Outputs, asked) -> Answer:
     """What is said of a target, beside the truth."""
     estimates, learned = asked
-    quoted, true = learned.quote(estimates), accuracy(target)
     relative = estimates[learned.estimator].accuracy / learned.means[learned.estimator]
     number = learned.source * min(1.0, relative) ** learned.power
     today = {name: estimates[name].accuracy for name in ("COTT", "ATC-MC")}
-    mild = accuracy(source) - true < MILD
-    return Answer(column, world, true, mild, number, quoted.accuracy is not None, quoted.low, quoted.high, today)
+    mild = accuracy(source) - accuracy(target) < MILD
+    return Answer(column, world, mild, accuracy(target), number, learned.quote(estimates), today)
 
 
 def accuracy(one: Outputs) -> float:
@@ -111,10 +108,10 @@ def accuracy(one: Outputs) -> float:
 def row(found: list[Answer]) -> list[float]:
     """The numbers of a line of the table."""
     true = np.array([one.accuracy for one in found])
-    told, mild = (np.array([getattr(one, name) for one in found]) for name in ("told", "mild"))
+    told, mild = np.array([[one.quote.accuracy is not None, one.mild] for one in found]).T
     off = {"learned": np.abs([one.learned for one in found] - true)}
     off |= {name: np.abs([one.today[name] for one in found] - true) for name in ("COTT", "ATC-MC")}
-    held = np.array([one.low <= one.accuracy <= one.high for one in found])
+    held = np.array([one.quote.low <= one.accuracy <= one.quote.high for one in found])
     parts = [[one.mean() for one in off.values()], [told.mean(), told[mild].mean()]]
     parts += [[one[told].mean() for one in off.values()], [(off["learned"][told] > 0.1).mean()]]
     parts += [[held[told].mean(), held[~told].mean()]]
@@ -145,13 +142,13 @@ def main(arguments: list[str] | None = None) -> None:
         "holds",
         "bounds",
     )
-    print(f"{'':36s}" + "".join(f"{head:>8s}" for head in heads))
+    print(f"{'':40s}" + "".join(f"{head:>8s}" for head in heads))
     for column in sorted({one.column for one in found}):
         own = [one for one in found if one.column == column]
         for world in ("all worlds", *sorted({one.world for one in own})):
             some = [one for one in own if world in ("all worlds", one.world)]
             title = ", ".join(column) if world == "all worlds" else f"  {world}"
-            print(f"{title:40s}" + "".join(f"{number:8.1f}" for number in row(some))[4:])
+            print(f"{title:40s}" + "".join(f"{number:8.1f}" for number in row(some)))
 
 
 if __name__ == "__main__":

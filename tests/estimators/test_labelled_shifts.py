@@ -87,8 +87,8 @@ def test_what_an_estimator_cannot_say_is_nan_and_what_has_no_null_is_not_asked()
     ("bad", "words"),
     [
         (Outputs(np.eye(4)), "night.*labels"),
-        (Outputs(np.eye(5), range(5)), "night.*5 classes.*4"),
-        (Outputs(np.eye(4), range(4)), "reference"),
+        (Outputs(np.eye(5), range(5), reference=np.eye(5)), "night.*5 classes.*4"),
+        (Outputs(np.eye(4), range(4)), "FRAP on labelled shift night.*reference"),
     ],
 )
 def test_sets_that_cannot_be_read_are_refused_by_name(bad, words):

@@ -104,11 +104,23 @@ def test_the_interval_is_as_wide_as_the_errors_left_out_and_the_null_make_it():
 
 
 @pytest.mark.parametrize(
+    ("artificial", "caution"), [((), 1.0), (FAMILIES[:1], 1.0), (FAMILIES[:2], 2.0), (FAMILIES, 2.0)]
+)
+def test_errors_count_double_unless_three_families_are_real(artificial, caution):
+    found = [replace(one, artificial=one.family in artificial) for one in alone(readings(other={"noise": 2.3}))]
+    plain = learn(SOURCE, alone(readings(other={"noise": 2.3})), NULLS).quote(estimates(0.7, 0.9))
+    quoted = learn(SOURCE, found, NULLS).quote(estimates(0.7, 0.9))
+    assert quoted.accuracy == plain.accuracy
+    assert quoted.high - quoted.low == pytest.approx(caution * (plain.high - plain.low))
+
+
+@pytest.mark.parametrize(
     ("found", "target", "words"),
     [
         (alone(readings()), (0.8 * 0.5, 0.9), "lowest labelled set"),
         (readings(), (0.8 * 0.75, 0.9), "DoC"),
         (alone(readings(other={"noise": 0.5, "style": 4.0})), (0.8 * 0.75, 0.9), "missed by more"),
+        (alone(readings(families=FAMILIES[:3], other={"noise": 1.55})), (0.8 * 0.75, 0.9), "to either side"),
     ],
 )
 def test_no_number_for_what_was_not_learned_but_bounds(found, target, words):
@@ -159,15 +171,15 @@ def simulated(seed, strength, over=1.0, n=400):
 
 
 def test_a_model_that_grows_over_confident_is_seen_through():
-    source, target = simulated(0, 2.4, n=800), simulated(99, 1.5, over=1.4, n=800)
+    source, target = simulated(0, 2.4, n=800), simulated(99, 1.5, over=1.2, n=800)
     asked = {name: ESTIMATORS[name]() for name in ("DoC", "COT", "ATC-MC")}
     shifts = [
-        LabelledShift(f"{family} {place}", family, simulated(10 * place + seed, 2.4 - 0.3 * place, 1 + place / 8))
-        for seed, family in enumerate(("noise", "blur", "fog"))
+        LabelledShift(f"{family} {place}", family, simulated(10 * place + seed, 2.4 - 0.3 * place, 1 + place / 16))
+        for seed, family in enumerate(("noise", "blur", "fog", "snow", "frost"))
         for place in (1, 2, 3, 4)
     ]
     learned = learn_from_shifts(asked, source, shifts, measure_null(asked, source, target.n), seed=1)
     found = {name: one.fit(source).estimate(target, interval=False) for name, one in asked.items()}
     quoted, true = learned.quote(found), 1 - target.mistakes / target.n
     assert quoted.accuracy == pytest.approx(true, abs=0.06) and quoted.low <= true <= quoted.high
-    assert found["DoC"].accuracy > true + 0.08 and learned.powers["DoC"] > 1.3
+    assert found["DoC"].accuracy > true + 0.05 and learned.powers["DoC"] > 1.3

@@ -39,13 +39,14 @@ class Files:
 
 @dataclass(frozen=True)
 class Sides:
-    """What is compared, as it was named; and where all of it is kept, or None."""
+    """What is compared, as it was named; where all of it is kept, or None; and labelled shifts to learn from."""
 
     source: Sequence[str]
     target: Sequence[str]
     models: Models
     files: Files
     out: Path | None = None
+    labelled: Sequence = ()
 
 
 def carry_out(sides: Sides, asked, out):
@@ -57,9 +58,9 @@ def carry_out(sides: Sides, asked, out):
         (sides.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     with ExitStack() as scratch:
         made = {"command": " ".join(console.command()), "openworld": __version__, "seed": str(asked.seed)}
-        tables = _tables(sides, scratch, made, out)
+        source, target, labelled = _tables(sides, scratch, made, out, asked.seed)
         with _told(out.quiet) as progress:
-            judged = judge(*tables, asked, progress)
+            judged = judge(source, target, asked, progress, labelled=labelled)
     judged = replace(judged, made=made)
     if sides.out is not None:
         keep(judged, sides.out)
@@ -116,9 +117,10 @@ def say(judged, folder: Path | None, out) -> None:
         out.print(f"Report: {folder / PAGE}   Numbers: {folder / JSON}   Plots: {folder}/*.svg", markup=False)
 
 
-def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out):
-    """Tables of source and target; where they are pictures, models look at them first."""
+def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out, seed: int):
+    """Tables of source, target and labelled shifts; where they are pictures, models look at them first."""
     from openworld.cli._looking import look_at, refuse_models
+    from openworld.protocols._judging_labelled import CORRUPTIONS, LabelledTable
     from openworld.protocols._judging_pictures import is_pictures
     from openworld.protocols._judging_tables import open_table
 
@@ -127,18 +129,23 @@ def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out):
         raise OpenworldError(
             "--source-partner and --target-partner go in pairs, in the same order; GDE can do without --source-partner."
         )
-    sources, targets = list(sides.source), list(sides.target)
-    if any(is_pictures(one) for one in (*sources, *targets)):
-        sources, targets = look_at(sides, names, _scores_folder(sides.out, scratch), made, out)
+    sources, targets, labelled = list(sides.source), list(sides.target), list(sides.labelled)
+    places = [*sources, *targets, *(one.place for one in labelled)]
+    if any(one == CORRUPTIONS or is_pictures(one) for one in places):
+        sources, targets, labelled = look_at(sides, names, _scores_folder(sides.out, scratch), made, out, seed)
     else:
         refuse_models(sides.models)
-    for path in map(Path, (*sources, *targets)):
+    for path in map(Path, (*sources, *targets, *(one.place for one in labelled if not one.artificial))):
         if path.is_file():
             made[path.name] = f"SHA-256 {_digest(path)}"
     source = open_table(sources, classnames=names, partners=files.source_partners)
     others = {"partners": files.target_partners, "times": files.times}
     target = open_table(targets, classnames=names or source.layout.classnames, **others)
-    return replace(source, title=_title(sides.source)), replace(target, title=_title(sides.target))
+    shifts = []
+    for one in labelled:
+        table = open_table([Path(one.place)], classnames=names or source.layout.classnames)
+        shifts.append(LabelledTable(one.family, replace(table, title=one.title), one.artificial))
+    return replace(source, title=_title(sides.source)), replace(target, title=_title(sides.target)), shifts
 
 
 def _title(given: Sequence[str]) -> str:

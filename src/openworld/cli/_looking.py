@@ -1,5 +1,6 @@
 """Models look at the pictures of a source and a target, before accuracy is estimated from what they say."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +19,12 @@ def refuse_models(models) -> None:
             )
 
 
-def look_at(sides, names, folder: Path, made: dict[str, str], out) -> tuple[list[str], list[str]]:
-    """The files of scores of both sides; those of pictures are written into a folder.
+def look_at(sides, names, folder: Path, made: dict[str, str], out, seed: int) -> tuple[list[str], list[str], list]:
+    """The files of scores of both sides and of the labelled shifts; those of pictures are written into a folder.
 
     Args:
-        sides: as the command has them. names: class names given, or None. made: takes what is worth keeping.
+        sides: as the command has them. names: class names given, or None. made: takes what is worth keeping. seed: of
+            corruptions.
     """
     from openworld.datasets.templates import PHOTO
     from openworld.protocols._judging_pictures import is_pictures, labelled_pictures, target_pictures
@@ -41,12 +43,44 @@ def look_at(sides, names, folder: Path, made: dict[str, str], out) -> tuple[list
     for name, one in shown.items():
         _write(one, panel, folder / f"{name}.parquet", out)
         made[f"pictures {name}"] = f"{one.images.name} {one.images.domain}".strip()
+    labelled = list(_labelled(sides.labelled, first, panel, folder, seed, out))
 
     def paths(side: str, given) -> list[str]:
         written = (str(folder / f"{side}-{place}.parquet") for place in range(len(given)))
         return [path if is_pictures(one) else one for path, one in zip(written, given, strict=True)]
 
-    return paths("source", sides.source), paths("target", sides.target)
+    return paths("source", sides.source), paths("target", sides.target), labelled
+
+
+def _labelled(shifts: Sequence, source, panel, folder: Path, seed: int, out) -> Iterator:
+    """Labelled shifts as files of scores; what was written before, of the same pictures and models, is taken again."""
+    from openworld.protocols._judging_labelled import CORRUPTIONS, NamedShift
+    from openworld.protocols._judging_pictures import is_pictures, labelled_pictures
+
+    for place, shift in enumerate(shifts):
+        if shift.place == CORRUPTIONS:
+            yield from _corrupted(source, panel, folder, seed, out)
+        elif is_pictures(shift.place):
+            path = folder / f"labelled-{place}.parquet"
+            _write(labelled_pictures(shift.place), panel, path, out, again=False)
+            yield NamedShift(shift.family, str(path), title=shift.place)
+        else:
+            yield shift
+
+
+def _corrupted(source, panel, folder: Path, seed: int, out) -> Iterator:
+    from openworld.protocols._judging_corruptions import corrupted_copies
+    from openworld.protocols._judging_labelled import NamedShift
+
+    if source is None:
+        raise OpenworldError(
+            "--labelled-shift corruptions corrupts the pictures of the source, which is files of scores: give its "
+            "pictures, or labelled shifts as files of scores."
+        )
+    for family, copy in corrupted_copies(source, seed):
+        path = folder / f"labelled-{copy.images.domain.replace(' ', '-')}.parquet"
+        _write(copy, panel, path, out, again=False)
+        yield NamedShift(family, str(path), artificial=True, title=copy.images.domain)
 
 
 def audit_names(panel, template: str, folder: Path | None, out) -> None:
@@ -111,9 +145,14 @@ def _require_used(models) -> None:
         )
 
 
-def _write(shown, panel, path: Path, out) -> None:
-    from openworld.protocols._judging_pictures import write_scores
+def _write(shown, panel, path: Path, out, *, again: bool = True) -> None:
+    """Let the models look, unless the file holds the very same already and it need not be `again`."""
+    from openworld.protocols._judging_pictures import is_written, made_of, write_scores
 
+    made = made_of(shown, panel)
+    if not again and is_written(path, made):
+        return
+    what = f"{shown.images.name} {shown.images.domain}".strip()
     with console.working(), console.bars(out.quiet) as progress:
-        bar = progress.add_task(f"looking at {shown.images.name}", total=len(shown.images), rate="")
-        write_scores(shown, panel, path, lambda done, total: progress.update(bar, completed=done))
+        bar = progress.add_task(f"looking at {what}", total=len(shown.images), rate="")
+        write_scores(shown, panel, path, lambda done, total: progress.update(bar, completed=done), made=made)

@@ -26,6 +26,10 @@ def estimate(
     ] = None,
     source_partner: Annotated[list[Path] | None, typer.Option(help="Another model's scores on the source.")] = None,
     target_partner: Annotated[list[Path] | None, typer.Option(help="The same model's on the target.")] = None,
+    labelled_shift: Annotated[
+        list[str] | None,
+        typer.Option(help="Labelled scores under a known shift, FILE or FAMILY=FILE; or: corruptions. Repeat it."),
+    ] = None,
     estimator: Annotated[
         list[str] | None, typer.Option(help="Only these (openworld list); the first is quoted.")
     ] = None,
@@ -76,6 +80,10 @@ def estimate(
     is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
     since the current folder is searched first.
 
+    **Labelled shifts**: `--labelled-shift FAMILY=FILE`, five or more of three kinds of shift, learns on your own data
+    which method to quote and how to correct it, each family left out once. `--labelled-shift corruptions` shows the
+    same for corrupted copies of the source's pictures.
+
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.
 
@@ -85,6 +93,7 @@ def estimate(
     """
     from openworld.cli import _estimating as estimating
     from openworld.cli import console
+    from openworld.protocols._judging_labelled import named_shift
     from openworld.protocols._judging_spans import Cut
     from openworld.protocols.judging import Asked
 
@@ -94,7 +103,8 @@ def estimate(
     models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device, functions)
     files = estimating.Files(tuple(source_partner or ()), tuple(target_partner or ()), timestamps)
     shown = console.output(quiet=quiet or as_json)
-    judged = estimating.carry_out(estimating.Sides(source, target, models, files, out), asked, shown)
+    shifts = tuple(map(named_shift, labelled_shift or ()))
+    judged = estimating.carry_out(estimating.Sides(source, target, models, files, out, shifts), asked, shown)
     estimating.say(judged, out, shown)
     if as_json:
         console.write(estimating.as_json(judged))

@@ -27,7 +27,7 @@ from openworld.estimators.frap import FRAP
 from openworld.estimators.fusion import base_weights, fuse
 from openworld.estimators.importance import IM
 from openworld.estimators.labelled_shifts import LabelledShift
-from openworld.estimators.learned_shifts import LearnedQuote, LearnedShifts, LeftOut, learn_from_shifts
+from openworld.estimators.learned_shifts import LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
 from openworld.estimators.nuclear_norm import NuclearNorm
@@ -82,7 +82,6 @@ __all__ = [
     "GDE",
     "IM",
     "LabelledShift",
-    "LearnedQuote",
     "LearnedShifts",
     "LeftOut",
     "ALineD",

@@ -28,11 +28,13 @@ class LabelledShift:
     """A labelled set on which the model does otherwise than on the source.
 
     name: what it is called. family: its kind of shift; sets of one family are left out together. outputs: with labels.
+    artificial: whether it is made of the source by formulas, such as corruptions.
     """
 
     name: str
     family: str
     outputs: Outputs
+    artificial: bool = False
 
     def __post_init__(self):
         if not self.name or not self.family:
@@ -52,6 +54,7 @@ class ShiftReading:
     n: int
     accuracy: float
     relative: Mapping[str, float]
+    artificial: bool = False
 
 
 def read_shifts(
@@ -61,19 +64,20 @@ def read_shifts(
     nulls: Mapping[str, Null],
     *,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> list[ShiftReading]:
     """Ask estimators about every labelled set.
 
     Args:
         estimators: by any name; those without a null are not asked. source: with labels. shifts: with labels. nulls: of
-            `measure_null`, for sets as large as the target. seed: of the draws. progress: called with (sets read, all).
+            `measure_null`, for sets as large as the target. seed: of the draws. told: called with how many
+            sets are read.
     Raises:
         OpenworldError: a set without labels, without what an estimator needs, or of other classes.
     """
     fitted = {name: one.fit(source) for name, one in estimators.items() if name in nulls}
     for one in shifts:
-        _require(one, source)
+        _require(one, source, {name: getattr(estimators[name], "needs", ()) for name in fitted})
     generator = np.random.default_rng(seed)
     readings = []
     for place, shift in enumerate(shifts, 1):
@@ -85,15 +89,15 @@ def read_shifts(
             name: _mean([fit.estimate(one, interval=False).accuracy for one in drawn]) / centre(nulls[name])
             for name, fit in fitted.items()
         }
-        readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative))
-        if progress:
-            progress(place, len(shifts))
+        readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative, shift.artificial))
+        if told:
+            told(place)
     return readings
 
 
 def centre(null: Null) -> float:
     """Mean estimate of source-like sets, above 0."""
-    return max(float(null.estimates.mean()), TINY)
+    return max(null.mean, TINY)
 
 
 def _mean(found: Sequence[float | None]) -> float:
@@ -116,8 +120,10 @@ def _weights(own: Outputs, source: Outputs) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _require(shift: LabelledShift, source: Outputs) -> None:
+def _require(shift: LabelledShift, source: Outputs, needs: Mapping[str, Sequence[str]]) -> None:
     shift.outputs.require(("labels",), f"labelled shift {shift.name}")
+    for name, wanted in needs.items():
+        shift.outputs.require(tuple(wanted), f"{name} on labelled shift {shift.name}")
     if shift.outputs.classes != source.classes:
         raise OpenworldError(
             f"labelled shift {shift.name} has {shift.outputs.classes} classes and the source {source.classes}; score "

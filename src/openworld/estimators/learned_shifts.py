@@ -9,10 +9,13 @@ with the power of least mean absolute error over the labelled sets; of several e
 What this is worth shows on shifts that it was not learned on: each family of shifts (noise, blur, ...) is left out
 once, estimator and power are learned on the others, and the errors on the sets left out are those to expect of a target
 whose shift is again of another kind. A target is refused a number where sets of about its accuracy were missed by more
-than 10 points, where the corrected estimators part, and where no labelled set was as bad.
+than 10 points, where the corrected estimators part, where no labelled set was as bad, and where families are so few or
+so unlike that the interval says nothing.
 
 With two families, one is left when the other is left out, and whether its power carries over to a third kind of shift
-cannot be seen; so three are needed. Artificial corruptions alone say little of new styles or new kinds of objects.
+cannot be seen; so three are needed. Corruptions are alike in what they do: on styles and kinds of objects, what was
+learned on them errs twice as much as on a corruption left out, and so errors count double unless three families are no
+artificial ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +31,18 @@ from openworld.estimators.estimate import Estimate
 from openworld.estimators.labelled_shifts import LabelledShift, ShiftReading, centre, read_shifts
 from openworld.estimators.null import Null
 from openworld.estimators.outputs import Outputs
+from openworld.estimators.quote import Quote
+from openworld.estimators.reference_check import check_reference
+
+CANDIDATES = ("DoC", "ATC-MC", "COT", "COTT")
+"""Among these is chosen, and two views where the reference passes its checks, unless somebody names others."""
 
 POWERS = np.arange(5, 41)[:, None] / 10
 FAMILIES, SETS = 3, 5  # at least, of all labelled sets, and of those of about the target's accuracy
 WITHIN, SHARE = 0.1, 0.8  # a number is quoted where this share of the errors to expect lies within this
+WIDE = 0.25  # an interval that is wider than this to either side says too little
 NEAR = 0.15  # accuracies this far apart are about the same
+CAUTION = 2.0  # by how much the errors on other shifts exceed those on corruptions left out (bench/quoted/labelled.py)
 Z = 1.96
 
 
@@ -53,27 +63,12 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class LearnedQuote:
-    """The number for a target, or none.
-
-    method: the estimator. accuracy: in [0, 1], or None. low, high: 95 % interval; where there is no accuracy, of all
-    corrected estimators together. why: a sentence without a full stop.
-    """
-
-    method: str
-    accuracy: float | None
-    low: float
-    high: float
-    why: str
-
-
-@dataclass(frozen=True)
 class LearnedShifts:
     """An estimator and a power, learned from labelled shifts.
 
     estimator: name of the one that errs least. powers: of every candidate. source: accuracy there. means, spreads: mean
     and standard deviation of error on source-like sets, of every candidate. left_out: the labelled sets in the order
-    given.
+    given. caution: by how much errors on a target may exceed those on sets left out.
     """
 
     estimator: str
@@ -82,6 +77,7 @@ class LearnedShifts:
     means: Mapping[str, float] = field(repr=False)
     spreads: Mapping[str, float] = field(repr=False)
     left_out: tuple[LeftOut, ...] = field(repr=False)
+    caution: float = 1.0
 
     @property
     def power(self) -> float:
@@ -94,16 +90,23 @@ class LearnedShifts:
         return len({one.family for one in self.left_out})
 
     @property
+    def artificial(self) -> bool:
+        """Whether it rests on corruptions, or the like."""
+        return self.caution > 1
+
+    @property
     def mean_error(self) -> float:
         """Mean absolute error on sets left out."""
         return float(np.mean([abs(one.error) for one in self.left_out]))
 
     @checked
-    def quote(self, estimates: Mapping[str, Estimate]) -> LearnedQuote:
+    def quote(self, estimates: Mapping[str, Estimate]) -> Quote:
         """Correct the estimates of a target, and say whether the number may be relied on.
 
         Args:
             estimates: of one target, by the estimators' names; those of all candidates.
+        Returns:
+            A `Quote`; where there is no number, its bounds are those of all corrected estimators together.
         Raises:
             OpenworldError: the estimate of a candidate is missing.
         """
@@ -116,22 +119,22 @@ class LearnedShifts:
             if estimates[name].accuracy is not None
         }
         if self.estimator not in answers:
-            return LearnedQuote(self.estimator, None, 0.0, 1.0, f"{self.estimator} can say nothing of this target")
+            return Quote(None, None, 0.0, 1.0, f"{self.estimator}, chosen on them, can say nothing of this target")
         answer = answers[self.estimator]
-        off = np.array([one.error for one in self._near(answer)])
+        off = self.caution * np.array([one.error for one in self._near(answer)])
         wide = stdtrit(self.families - 1, 0.975) * float(np.sqrt(np.mean(off**2)))
         half = hypot(wide, Z * self.spreads[self.estimator])
-        doubt = self._doubt(answers, np.abs(off))
-        low, high = (min(answers.values()), max(answers.values())) if doubt else (answer, answer)
-        told = None if doubt else answer
-        return LearnedQuote(self.estimator, told, max(0.0, low - half), min(1.0, high + half), doubt or self.why)
+        doubt = self._doubt(answers, np.abs(off), half)
+        if doubt:
+            return Quote(None, None, _held(min(answers.values()) - half), _held(max(answers.values()) + half), doubt)
+        return Quote(self.estimator, answer, _held(answer - half), _held(answer + half), self.why)
 
     @property
     def why(self) -> str:
         """What speaks for the number, without a full stop."""
         return (
-            f"chosen on {len(self.left_out)} labelled sets of {self.families} families; on families left out it was "
-            f"off by {100 * self.mean_error:.1f} points on average"
+            f"chosen on {len(self.left_out)} labelled sets of {self.families} families and corrected by them (power "
+            f"{self.power:g}); on families left out it was off by {100 * self.mean_error:.1f} points on average"
         )
 
     def _near(self, answer: float) -> list[LeftOut]:
@@ -145,7 +148,8 @@ class LearnedShifts:
             found.append(one)
         return found
 
-    def _doubt(self, answers: Mapping[str, float], off: np.ndarray) -> str:
+    def _doubt(self, answers: Mapping[str, float], off: np.ndarray, half: float) -> str:
+        """Why the number cannot be relied on; empty where it can."""
         answer, lowest = answers[self.estimator], min(one.estimated for one in self.left_out)
         least, most = (pick(answers, key=answers.get) for pick in (min, max))
         if answer < lowest - WITHIN:
@@ -158,8 +162,10 @@ class LearnedShifts:
         if np.quantile(off, SHARE) > WITHIN:
             return (
                 f"of {len(off)} labelled sets that read about as low, {int((off > WITHIN).sum())} were missed by more "
-                f"than {100 * WITHIN:.0f} points when their family was left out"
+                f"than {100 * WITHIN / self.caution:.0f} points when their family was left out"
             )
+        if half > WIDE:
+            return f"the interval would be {100 * half:.0f} points to either side: more families would narrow it"
         return ""
 
 
@@ -171,15 +177,15 @@ def learn_from_shifts(
     nulls: Mapping[str, Null],
     *,
     seed: int = 0,
-    progress: Callable | None = None,
+    told: Callable | None = None,
 ) -> LearnedShifts:
     """Choose among estimators, and learn the power that corrects each.
 
     Args:
         estimators: candidates by any name. source: with labels, and with what they need. shifts: five or more of three
             families or more, with what the estimators need. nulls: of `measure_null`, for sets as large as the target;
-            a candidate without one is left out. seed: of the draws from labelled sets. progress: called with
-            (sets read, all).
+            a candidate without one is left out. seed: of the draws from labelled sets. told: called with how
+            many labelled sets are read.
     Raises:
         OpenworldError: too few sets or families, sets without labels or of other classes, no candidate that can say
             something of every set.
@@ -195,7 +201,7 @@ def learn_from_shifts(
     ('AC', 5, True)
     """
     _require(shifts)
-    readings = read_shifts(estimators, source, shifts, nulls, seed=seed, progress=progress)
+    readings = read_shifts(estimators, source, shifts, nulls, seed=seed, told=told)
     return learn(1 - source.mistakes / source.n, readings, nulls)
 
 
@@ -219,6 +225,7 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
         name, places = _choose(answers, true, ~out)
         estimated[out] = answers[name][places[name], out]
     best, places = _choose(answers, true, np.ones(len(true), bool))
+    natural = {one.family for one in readings if not one.artificial}
     return LearnedShifts(
         estimator=best,
         powers={name: float(POWERS[place, 0]) for name, place in places.items()},
@@ -229,7 +236,18 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
             LeftOut(one.name, one.family, one.n, one.accuracy, float(value))
             for one, value in zip(readings, estimated, strict=True)
         ),
+        caution=1.0 if len(natural) >= FAMILIES else CAUTION,
     )
+
+
+def candidates(source: Outputs, shifts: Sequence[LabelledShift]) -> tuple[str, ...]:
+    """The names of estimators to choose among: `CANDIDATES`, and two views where all sets have a usable reference."""
+    views = all(one.reference is not None for one in (source, *(shift.outputs for shift in shifts)))
+    return (*CANDIDATES, "two-views") if views and not check_reference(source).warnings else CANDIDATES
+
+
+def _held(accuracy: float) -> float:
+    return min(1.0, max(0.0, accuracy))
 
 
 def _corrected(source: float, relative, power):

@@ -1,5 +1,6 @@
 """From pictures and models to a file of scores, a thousand pictures at a time; what is judged is then the file."""
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, loose
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.protocols._judging_layout import SEEN
-from openworld.protocols._judging_models import Judge, spaced
+from openworld.protocols._judging_models import BackboneJudge, Judge, spaced
 
 TOGETHER = 1024  # pictures that are looked at at a time
+MADE_OF = b"made of"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +103,37 @@ def target_pictures(where: str, classnames: Sequence[str]) -> Shown:
     return Shown(loose.load(loose.find_pictures([path]), path.resolve().name, path), False)
 
 
-def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int, int], None] | None = None) -> None:
+def made_of(shown: Shown, panel: Panel) -> str:
+    """Hex SHA-256 of all that scores depend on: pictures, labels, models, class names and their sentence."""
+    digest = hashlib.sha256(shown.images.fingerprint.encode())
+    for name, one in panel.models.items():
+        digest.update(json.dumps([name, one.fingerprint, one.classnames]).encode())
+        if isinstance(one, BackboneJudge):
+            digest.update(one.text.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def is_written(path: Path, made: str) -> bool:
+    """Whether a file holds scores that are `made_of` these things, to its end."""
+    from pyarrow import ArrowInvalid, parquet
+
+    try:
+        return (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
+    except (OSError, ArrowInvalid):
+        return False
+
+
+def write_scores(
+    shown: Shown, panel: Panel, path: Path, progress: Callable[[int, int], None] | None = None, *, made: str = ""
+) -> None:
     """Let every model look at every picture, and write what they say as Parquet.
 
     Of labelled pictures, which may be a source, it is written too which of them the judged model was trained on, where
     it knows.
 
     Args:
-        shown: the pictures. panel: the models. path: the file. progress: called with (pictures done, in all).
+        shown: the pictures. panel: the models. path: the file. progress: called with (pictures done, in all). made:
+            what `is_written` is to know the file by; "" for nothing.
     Raises:
         OpenworldError: no picture, one that cannot be read, a class that the judged model lacks.
     """
@@ -122,7 +147,7 @@ def write_scores(shown: Shown, panel: Panel, path: Path, progress: Callable[[int
     columns = {name: pyarrow.list_(pyarrow.float32(), len(names)) for name in panel.models}
     further = [] if labels is None else ["labels"] + [SEEN] * panel.judged.knows_training
     fields = {"path": pyarrow.string()} | columns | dict.fromkeys(further, pyarrow.int64())
-    schema = pyarrow.schema(list(fields.items()), metadata={"classnames": json.dumps(names)})
+    schema = pyarrow.schema(list(fields.items()), metadata={"classnames": json.dumps(names), MADE_OF: made})
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for start in range(0, len(shown.images), TOGETHER):
             rows = np.arange(start, min(start + TOGETHER, len(shown.images)))

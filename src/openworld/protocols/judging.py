@@ -4,7 +4,7 @@ Every estimator that the scores allow is asked, what may be quoted is decided by
 of sets like the source is shown beside. The target may be of any size: it is read block by block, twice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
@@ -16,6 +16,7 @@ from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.protocols._judging_alarms import with_alarms
 from openworld.protocols._judging_classes import class_lines
+from openworld.protocols._judging_labelled import LabelledTable, read_labelled
 from openworld.protocols._judging_layout import SEEN
 from openworld.protocols._judging_methods import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.protocols._judging_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
@@ -68,16 +69,22 @@ class Asked:
 
 
 def judge(
-    source: ScoreTable, target: ScoreTable, asked: Asked = Asked(), progress: Progress | None = None
+    source: ScoreTable,
+    target: ScoreTable,
+    asked: Asked = Asked(),
+    progress: Progress | None = None,
+    *,
+    labelled: Sequence[LabelledTable] = (),
 ) -> Judgement:
     """The accuracy of a model on a target without labels.
 
     Args:
         source, target: scores of the same model for the same classes; the source with labels.
-        asked: what is wanted. progress: called with what is being done and how many images are done.
+        asked: what is wanted. progress: called with what is being done and how many images are done. labelled: shifts
+            to learn from, five or more of three families or more; or none.
     Raises:
         OpenworldError: a source without labels, other classes, a target without images, scores that an estimator which
-            was named needs and that are not there.
+            was named needs and that are not there, labelled shifts without labels or too few.
     """
     if source.layout.classnames and target.layout.classnames:
         target = target.ordered(source.layout.classnames, f"those of {source.name}")
@@ -94,13 +101,17 @@ def judge(
         resamples=asked.resamples,
     )
     asked_first = next(iter(asked.estimators), None)
-    quoting = Quoting(first, {name: one.estimator for name, one in fitted.items()}, asked_first, asked.seed, progress)
-    on_source = quoting.on_source(passed.sample.n)
+    shifts = tuple(read_labelled(labelled, known, progress))
+    estimators = {name: one.estimator for name, one in fitted.items()}
+    quoting = Quoting(first, estimators, asked_first, asked.seed, progress, shifts)
+    on_source, learned = quoting.on_source(passed.sample.n), quoting.learned(passed.sample.n)
     judged = Judgement(
         source=known.side,
         target=passed.side,
         quote=quoting.quote(second, passed.sample.n, estimates),
         methods=tuple(_method(fitted[name], one, on_source.get(name)) for name, one in estimates.items()),
+        learned=learned,
+        learned_quote=learned and learned.quote(estimates),
         alert=asked.alert,
         shift=shift(known, passed),
         agreement=agreement(known, passed),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from openworld.estimators.learned_shifts import LearnedShifts
 from openworld.estimators.quote import Quote
 
 Interval = tuple[float, float] | None
@@ -123,7 +124,8 @@ class Judgement:
     class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody wants to
     know; false_alarms: the rate at which that may be said in vain; alarm: the test of a target that is not cut. shift:
     of the predicted classes; agreement: share of images that judged model and reference name alike, on source and
-    target. warnings: of the data, not of a method. made: facts by name, such as the files.
+    target. learned: from labelled shifts, if there were any; learned_quote: what that says of the target. warnings: of
+    the data, not of a method. made: facts by name, such as the files.
     """
 
     source: Side
@@ -138,6 +140,8 @@ class Judgement:
     alarm: Alarm | None = None
     shift: Shift | None = None
     agreement: tuple[float, float] | None = None
+    learned: LearnedShifts | None = None
+    learned_quote: Quote | None = None
     warnings: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
 

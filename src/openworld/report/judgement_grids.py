@@ -1,5 +1,6 @@
 """A judgement in the tables of its page: methods, chunks over time, classes, and what each method rests on."""
 
+from openworld.estimators.learned_shifts import LearnedShifts, LeftOut
 from openworld.report.figures.figure import percent, signed
 from openworld.report.figures.forest import swatch
 from openworld.report.grids import Cell, Column, Grid, Line
@@ -74,6 +75,29 @@ def _stretch_cells(judged: Judgement, one: Stretch, names: list[str]):
         yield Cell(percent(one.accuracy))
     for name in names:
         yield Cell(percent(one.methods.get(name)))
+
+
+def left_out_grid(learned: LearnedShifts) -> Grid:
+    """Every labelled shift, and what the other families make of it."""
+    heads = (Column("labelled shift", words=True), Column("family", words=True))
+    heads += tuple(map(Column, ("images", "true", "left out, it reads", "off by")))
+    rows = tuple(Line(one.name, tuple(_left_out_cells(one))) for one in learned.left_out)
+    powers = ", ".join(f"{name} {power:g}" for name, power in learned.powers.items())
+    told = (
+        f"Percent. Each family in turn is left out, method and power are learned on the others. On all of them: "
+        f"{learned.estimator}, power {learned.power:g} (of all candidates: {powers}); off by "
+        f"{100 * learned.mean_error:.1f} points on average where left out."
+    )
+    return Grid("labelled-table", "Labelled shifts", told, heads, rows)
+
+
+def _left_out_cells(one: LeftOut):
+    yield Cell(one.name)
+    yield Cell(one.family, css="words")
+    yield Cell(f"{one.n:,}", str(one.n))
+    yield Cell(percent(one.accuracy), f"{one.accuracy:.6f}")
+    yield Cell(percent(one.estimated), f"{one.estimated:.6f}")
+    yield _difference(one.estimated, one.accuracy)
 
 
 def classes_grid(judged: Judgement) -> Grid:

@@ -9,7 +9,13 @@ from openworld.report.figures.methods import methods
 from openworld.report.figures.over_time import over_time
 from openworld.report.grids import Grid
 from openworld.report.judgement import Judgement, Method
-from openworld.report.judgement_grids import classes_grid, details_grid, methods_grid, stretches_grid
+from openworld.report.judgement_grids import (
+    classes_grid,
+    details_grid,
+    left_out_grid,
+    methods_grid,
+    stretches_grid,
+)
 from openworld.report.judgement_words import sentences
 from openworld.report.made import Part
 from openworld.report.names_audit import names_section, read_audits
@@ -56,6 +62,8 @@ def _chapters(judged: Judgement, chosen: dict[str, Look]) -> Iterator[dict]:
         yield _chapter("chunks", "Over time", stretches_grid(judged), [figure] if figure else [])
     if judged.classes:
         yield _chapter("classes", "Class by class", classes_grid(judged), [])
+    if judged.learned is not None:
+        yield _chapter("labelled", "Labelled shifts", left_out_grid(judged.learned), [])
 
 
 def _chapter(name: str, heading: str, grid: Grid, figures: list) -> dict:

@@ -15,8 +15,9 @@ Z = 1.96
 
 def sentences(judged: Judgement) -> list[str]:
     """Everything that is to be said, the number first."""
-    said = (lost, like_the_source, agreement, classes_moved, together, truth, over_time, alert, what_would_settle)
-    return [headline(judged), *filter(None, (one(judged) for one in said))]
+    said = (lost, labelled, like_the_source, agreement, classes_moved, together, truth)
+    then = (over_time, alert, what_would_settle)
+    return [headline(judged), *filter(None, (one(judged) for one in (*said, *then)))]
 
 
 def headline(judged: Judgement) -> str:
@@ -35,6 +36,20 @@ def lost(judged: Judgement) -> str:
     source, quote = judged.source, judged.quote
     told = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
     return f"{told}." if quote.accuracy is None else f"{told}: {signed(quote.accuracy - source.accuracy)} points here."
+
+
+def labelled(judged: Judgement) -> str:
+    """What labelled shifts say, where that is not what is quoted."""
+    found = judged.learned_quote
+    if found is None or found.why == judged.quote.why:
+        return ""
+    if found.accuracy is None:
+        return f"The labelled shifts are no help here: {found.why}."
+    number = f"{percent(found.accuracy)} % {bracketed((found.low, found.high))}"
+    return (
+        f"Corrupted copies say {number}, by {found.method}: {found.why}. By themselves they do not decide: other kinds "
+        "of shift are missed more often than they are."
+    )
 
 
 def like_the_source(judged: Judgement) -> str:
