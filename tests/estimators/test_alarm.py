@@ -71,6 +71,17 @@ def test_years_at_the_limit_raise_alarms_at_the_rate(between, over):
     assert 0.02 <= raised / years <= 0.15
 
 
+def test_noise_that_falls_farther_than_it_rises_is_allowed_for():
+    """A null whose estimates are seldom much too low has a higher limit than one whose are seldom much too high."""
+    down = null(between=0.0, sources=50).estimates
+    down[::10, 0] -= 0.1
+    limits = [
+        find_alarms(chunks([0.8], Null(N, estimates, np.full(down.shape, 0.9))), ALERT).limit
+        for estimates in (down, 1.8 - down)
+    ]
+    assert limits[0] > 1.2 * limits[1]
+
+
 def test_a_healthy_year_raises_none_and_a_fall_is_found_soon():
     generator = np.random.default_rng(2)
     accuracies = 0.88 + 0.02 * generator.standard_normal(365)
@@ -82,7 +93,7 @@ def test_a_healthy_year_raises_none_and_a_fall_is_found_soon():
 
 def test_lower_accuracies_raise_no_fewer_alarms():
     generator = np.random.default_rng(3)
-    accuracies = np.clip(0.8 + 0.04 * generator.standard_normal(100), 0, 1)
+    accuracies = np.clip(0.78 + 0.04 * generator.standard_normal(100), 0, 1)
     known = null()
     higher = find_alarms(chunks(accuracies, known), ALERT)
     lower = find_alarms(chunks(accuracies - 0.02 * generator.random(100), known), ALERT)

@@ -218,5 +218,5 @@ class _Years:
         return found if self.over == 1 else max(found, MOST)
 
     def _noise(self, left: np.ndarray) -> np.ndarray:
-        drawn = left[self.generator.integers(0, len(left), YEARS)]
+        drawn = -left[self.generator.integers(0, len(left), YEARS)]
         return self.scale * (drawn + SMOOTH * self.generator.standard_normal(YEARS))
