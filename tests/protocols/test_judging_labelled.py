@@ -64,6 +64,17 @@ def test_where_the_rules_cannot_tell_labelled_shifts_may(tables):
     assert len(told["left_out"]) == 12 and set(told["left_out"][0]) >= {"family", "accuracy", "estimated", "n"}
 
 
+def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_was_learned(tables, tmp_path):
+    source, _, labelled = tables
+    target = save(tmp_path / "same.npz", replace(model(77, 0.0, 600), labels=None))
+    plain, found = judge(source, target), judge(source, target, labelled=labelled)
+    assert (found.quote.accuracy, found.quote.why) == (plain.quote.accuracy, plain.quote.why)
+    learned = found.learned_quote
+    assert found.quote.low == min(plain.quote.low, learned.low) < plain.quote.low
+    assert found.quote.high == max(plain.quote.high, learned.high)
+    assert any("Labelled shifts say" in one for one in sentences(found))
+
+
 def test_corruptions_are_shown_and_do_not_decide(tables):
     source, target, labelled = tables
     artificial = [replace(one, artificial=True) for one in labelled]

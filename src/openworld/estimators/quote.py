@@ -150,7 +150,7 @@ def evidence(
 def decide(seen: Evidence, limits: Limits) -> Quote:
     """The rules, one after the other."""
     doc, views, cot = seen.unbiased["DoC"], seen.views, _held(seen.source * seen.cot**limits.power)
-    if _unshifted(seen.signs, limits):
+    if no_shift_seen(seen.signs, limits):
         return _told("DoC", doc, seen, tuple(share * seen.signs.predictions for share in MOVED), _SPREAD)
     if views is not None and not seen.distrust:
         if views <= cot + limits.above:
@@ -165,7 +165,8 @@ def decide(seen: Evidence, limits: Limits) -> Quote:
     return _told(name, least, seen, OFF["mild"], _MILD + why)
 
 
-def _unshifted(signs: ShiftSigns, limits: Limits) -> bool:
+def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
+    """Whether the first rule holds: confidences as on the source, as far as shares of classes do not explain them."""
     same = signs.confidences <= max(limits.same, signs.chance)
     reshared = signs.reweighted <= limits.reshared and signs.confidences <= limits.near
     unexplained = signs.predictions > limits.moved and signs.reweighted > limits.explained

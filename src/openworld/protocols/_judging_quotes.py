@@ -8,7 +8,7 @@ from math import log2
 from openworld.estimators import Estimate, LabelledShift, LearnedShifts, Null, Outputs, learn_from_shifts, measure_null
 from openworld.estimators.learned_shifts import candidates
 from openworld.estimators.null import SOURCES
-from openworld.estimators.quote import ALONE, Quote, quote
+from openworld.estimators.quote import ALONE, Quote, no_shift_seen, quote
 
 ASKED = (*ALONE, "two-views")
 SHOWN = 8  # resampled sources for methods that are shown only
@@ -51,7 +51,8 @@ class Quoting:
         """Of a target of n images, of which `target` may be a sample.
 
         What was learned from labelled shifts, where it can be relied on and does not rest on corruptions alone, which
-        miss other kinds of shift too often; else by the rules, or the method that was named first, if one was.
+        miss other kinds of shift too often; else by the rules, or the method that was named first, if one was. Where no
+        shift is seen, the rules err less on what has not shifted, and the interval is widened by what was learned.
 
         source: another one that the estimates are from, such as a resampled one.
         """
@@ -59,7 +60,11 @@ class Quoting:
         if learned is None or learned.artificial:
             return by_rule
         found = learned.quote(estimates)
-        return by_rule if found.accuracy is None else replace(found, signs=by_rule.signs)
+        if found.accuracy is None:
+            return by_rule
+        if by_rule.signs is not None and no_shift_seen(by_rule.signs):
+            return replace(by_rule, low=min(by_rule.low, found.low), high=max(by_rule.high, found.high))
+        return replace(found, signs=by_rule.signs)
 
     def learned(self, n: int) -> LearnedShifts | None:
         """What labelled shifts show of sets of about n images; None without any."""

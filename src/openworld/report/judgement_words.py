@@ -45,11 +45,12 @@ def labelled(judged: Judgement) -> str:
         return ""
     if found.accuracy is None:
         return f"The labelled shifts are no help here: {found.why}."
-    number = f"{percent(found.accuracy)} % {bracketed((found.low, found.high))}"
-    return (
-        f"Corrupted copies say {number}, by {found.method}: {found.why}. By themselves they do not decide: other kinds "
-        "of shift are missed more often than they are."
-    )
+    said = f"say {percent(found.accuracy)} % {bracketed((found.low, found.high))}, by {found.method}: {found.why}"
+    if judged.learned.artificial:
+        return (
+            f"Corrupted copies {said}. They do not decide: of other kinds of shift they miss more than of corruptions."
+        )
+    return f"Labelled shifts {said}. The number stays, since no shift is seen; its interval covers theirs."
 
 
 def like_the_source(judged: Judgement) -> str:
