@@ -46,15 +46,16 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
-def measured(source: Path, target: Path) -> tuple[str, float, float, float]:
-    """The quoted method and its accuracy, processor seconds, and the process's largest size in GB."""
+def measured(source: Path, target: Path) -> tuple[str | None, float | None, float, float]:
+    """The quoted method and its accuracy (None: it cannot be told), processor seconds, largest size in GB."""
     from openworld.protocols._judging_tables import open_table
     from openworld.protocols.judging import judge
 
     started = time.process_time()
     judged = judge(open_table([source]), open_table([target]))
     seconds = time.process_time() - started
-    return judged.headline, judged.quoted.accuracy, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return judged.quote.method, judged.quote.accuracy, seconds, size
 
 
 def main() -> None:
@@ -74,7 +75,8 @@ def main() -> None:
             found.append({"rows": rows, "seconds": seconds, "rows_a_second": rows / seconds, "gigabytes": size})
             if not asked.json:
                 told = f"{rows:>12,} rows x {asked.classes} classes: {seconds:6.1f} s, {rows / seconds:>9,.0f} rows/s"
-                print(f"{told}, {size:.2f} GB ({name} {100 * accuracy:.1f} %)", flush=True)
+                quoted = "cannot be told" if accuracy is None else f"{name} {100 * accuracy:.1f} %"
+                print(f"{told}, {size:.2f} GB ({quoted})", flush=True)
     if asked.json:
         print(json.dumps(found, indent=1))
 
