@@ -121,6 +121,8 @@ def test_labels_of_the_target_are_compared_with(files):
 
 def test_partners_in_files_of_their_own(files):
     asked = ("--source", files / "source.npz", "--target", files / "bare.npz", "--estimator", "GDE")
+    alone = openworld(*asked, "--target-partner", files / "labelled.npz", "--alert", 0.5)
+    assert alone.exit_code == 2 and "--source-partner" in alone.output + str(alone.stderr)
     for pair in ((), ("--source-partner", files / "source.npz")):  # GDE learns nothing of the source
         done = openworld(*asked, "--target-partner", files / "labelled.npz", *pair)
         assert done.exit_code == 0 and "100.0 %" in done.output.splitlines()[0]  # a model agrees with itself

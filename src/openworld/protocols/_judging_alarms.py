@@ -58,6 +58,12 @@ def _rounded(n: int) -> int:
 
 def null_of(quoting: Quoting, n: int) -> Null:
     """What is quoted of sets of n images that are like the source."""
+    for name, one in quoting.rests_on.items():
+        if "partners" in one.needs and not quoting.source.partners:
+            raise OpenworldError(
+                f"an alert needs what {name} says of sets like the source: give its partners' scores there, too "
+                "(--source-partner), or name another estimator."
+            )
     found = quoting.measure({"quoted": Quoted(quoting, n)}, n, SOURCES)
     if "quoted" not in found:
         raise OpenworldError(
