@@ -3,4 +3,23 @@
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from openworld import datasets
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory):
+    """Six labelled pictures of each of 8 classes in one style, and loose ones in another."""
+    root = tmp_path_factory.mktemp("pictures")
+    for place, style in (("source", "twemoji"), ("target", "noto")):
+        images = datasets.load("emoji-groups", domain=style, part="test")
+        for label, name in enumerate(images.classnames):
+            folder = root / place / name if place == "source" else root / place
+            folder.mkdir(parents=True, exist_ok=True)
+            for number in np.flatnonzero(images.labels == label)[:6]:
+                images.image(int(number)).save(folder / f"{label}-{number:04}.png")
+    return root

@@ -172,20 +172,6 @@ def test_wrong_use_is_exit_code_2(files, words):
     assert done.exit_code == 2 and words in done.output + str(done.stderr)
 
 
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory):
-    """Six labelled pictures of each of 8 classes in one style, and loose ones in another."""
-    root = tmp_path_factory.mktemp("pictures")
-    for place, style in (("source", "twemoji"), ("target", "noto")):
-        images = datasets.load("emoji-groups", domain=style, part="test")
-        for label, name in enumerate(images.classnames):
-            folder = root / place / name if place == "source" else root / place
-            folder.mkdir(parents=True, exist_ok=True)
-            for number in np.flatnonzero(images.labels == label)[:6]:
-                images.image(int(number)).save(folder / f"{label}-{number:04}.png")
-    return root
-
-
 def test_pictures_and_a_backbone(pictures, tmp_path):
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
     sentence = ("--template", "an icon of a {}.")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openworld import datasets
 from openworld.cli.app import app
 from openworld.protocols import _judging_corruptions as corruptions
 from openworld.protocols import _judging_pictures
@@ -82,21 +81,7 @@ def test_wrong_use_is_exit_code_2(files):
         assert done.exit_code == 2 and words in done.output + str(done.stderr), done.output
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """Six labelled pictures of each of 8 classes in one style, and loose ones in another."""
-    root = tmp_path_factory.mktemp("pictures")
-    for place, style in (("source", "twemoji"), ("target", "noto")):
-        images = datasets.load("emoji-groups", domain=style, part="test")
-        for label, name in enumerate(images.classnames):
-            folder = root / place / name if place == "source" else root / place
-            folder.mkdir(parents=True, exist_ok=True)
-            for number in np.flatnonzero(images.labels == label)[:6]:
-                images.image(int(number)).save(folder / f"{label}-{number:04}.png")
-    return root
-
-
-def test_corruptions_of_the_source_are_looked_at_once(folders, tmp_path, monkeypatch):
+def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(corruptions, "MOST", 16)
     looked = []
     write = _judging_pictures.write_scores
@@ -106,7 +91,7 @@ def test_corruptions_of_the_source_are_looked_at_once(folders, tmp_path, monkeyp
         return write(shown, panel, path, *rest, **further)
 
     monkeypatch.setattr(_judging_pictures, "write_scores", counting)
-    asked = ("--source", folders / "source", "--target", folders / "target", "--model", "embedded")
+    asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
     options = ("--labelled-shift", "corruptions", "--out", tmp_path / "out", "--template", "an icon of a {}.")
     done = openworld(*asked, *options)
     assert done.exit_code in (0, 4), done.output
@@ -120,10 +105,10 @@ def test_corruptions_of_the_source_are_looked_at_once(folders, tmp_path, monkeyp
     assert len(looked) == 38
 
 
-def test_labelled_pictures_are_looked_at(folders, tmp_path):
+def test_labelled_pictures_are_looked_at(pictures, tmp_path):
     styles = ("noto", "noto-v1", "emojione", "emojione-monotone", "fluent-emoji")
     shifts = [part for style in styles for part in ("--labelled-shift", f"emoji-groups/{style}")]
-    asked = ("--source", folders / "source", "--target", folders / "target", "--model", "embedded", *shifts)
+    asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded", *shifts)
     done = openworld(*asked, "--template", "an icon of a {}.", "--json")
     assert done.exit_code in (0, 4), done.output
     left_out = json.loads(done.output)["learned"]["left_out"]
