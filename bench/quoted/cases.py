@@ -62,7 +62,7 @@ def references(arrays: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray
     return {"good": good, "noisy": good + noise, "misnamed": good[:, names]} | others
 
 
-def chosen(arrays: dict[str, np.ndarray], n: int, shares: str, generator: np.random.Generator) -> np.ndarray:
+def images_of(arrays: dict[str, np.ndarray], n: int, shares: str, generator: np.random.Generator) -> np.ndarray:
     """Which images of a set make the target."""
     labels = arrays["labels"]
     if shares == "as they come":
@@ -77,9 +77,9 @@ def targets(sets: Sets, n: int, generator: np.random.Generator) -> Iterator[tupl
     for place, (name, arrays) in enumerate(sets.targets.items()):
         again = SAME if pool.family(name) == "same" else 1
         for _ in range(again):
-            yield name, "as they come", chosen(arrays, n, "as they come", generator)
+            yield name, "as they come", images_of(arrays, n, "as they come", generator)
         for _ in range(again // 2 if again > 1 else place % OTHER_SHARES == 0):
-            yield name, "Dirichlet", chosen(arrays, n, "Dirichlet", generator)
+            yield name, "Dirichlet", images_of(arrays, n, "Dirichlet", generator)
 
 
 def rows(held: dict[str, dict[str, np.ndarray]], sizes: tuple[int, int], seed: int) -> Iterator[dict]:
@@ -104,14 +104,14 @@ def rows(held: dict[str, dict[str, np.ndarray]], sizes: tuple[int, int], seed: i
             "classes": source.classes, "true": 1 - target.mistakes / target.n, "spread_COTT": nulls["COTT"].spread,
         }  # fmt: skip
         seen = evidence(source, target, said, nulls)
-        yield facts | {"reference": "none", "before": before(said, None, source, target)} | flat(seen)
+        yield facts | {"reference": "none", "before": before(said, None, source, target)} | facts_of(seen)
         for kind, similarities in references(arrays, 1 + place).items():
             if kind not in looked:
                 continue
             other = replace(target, reference=similarities[images])
             here = said | {one: found.estimate(other, interval=False) for one, found in both[kind].items()}
             found = evidence(looked[kind], other, here, nulls | views[kind])
-            yield facts | {"reference": kind, "before": before(here, looked[kind], source, other)} | flat(found)
+            yield facts | {"reference": kind, "before": before(here, looked[kind], source, other)} | facts_of(found)
 
 
 def before(said: dict, looked: Outputs | None, source: Outputs, target: Outputs) -> float:
@@ -125,7 +125,7 @@ def before(said: dict, looked: Outputs | None, source: Outputs, target: Outputs)
     return said[name].accuracy
 
 
-def flat(seen: Evidence) -> dict:
+def facts_of(seen: Evidence) -> dict:
     """Evidence as a row."""
     spreads = {f"spread_{name}": seen.spreads.get(name) for name in (*ALONE, "two-views")}
     signs = {name: getattr(seen.signs, name) for name in ShiftSigns.__dataclass_fields__}
@@ -133,7 +133,7 @@ def flat(seen: Evidence) -> dict:
     return held | {f"unbiased_{name}": one for name, one in seen.unbiased.items()} | spreads | signs
 
 
-def again(row: dict) -> Evidence:
+def evidence_of(row: dict) -> Evidence:
     """A row as evidence."""
     return Evidence(
         source=row["source"],

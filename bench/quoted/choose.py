@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from cases import again, read
+from cases import evidence_of, read
 
 from openworld.estimators.quote import Evidence, Limits, decide
 
@@ -69,7 +69,7 @@ def main() -> None:
     groups = Counter((row["family"], row["world"]) for row in rows)
     weights = np.array([1 / groups[row["family"], row["world"]] for row in rows])
     drawn = generator.choice(len(rows), min(CASES, len(rows)), replace=False, p=weights / weights.sum())
-    cases = [(again(rows[place]), rows[place]) for place in drawn]
+    cases = [(evidence_of(rows[place]), rows[place]) for place in drawn]
     for by in ("family", "world"):
         names = sorted({row[by] for _, row in cases})
         taken, costs = {name: Counter() for name in VALUES}, []

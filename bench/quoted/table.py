@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from cases import again, read
+from cases import evidence_of, read
 
 from openworld.estimators.quote import Limits, Quote, decide
 
@@ -63,7 +63,7 @@ def table(rows: Sequence[dict], by: Callable[[dict], str]) -> dict[tuple[str, st
     """(setting, kind) -> figures."""
     found = defaultdict(list)
     for row in rows:
-        found[by(row), kind(row)].append((row, decide(again(row), Limits())))
+        found[by(row), kind(row)].append((row, decide(evidence_of(row), Limits())))
     return {key: line(*zip(*pairs, strict=True)) for key, pairs in sorted(found.items())}
 
 
@@ -98,7 +98,7 @@ def write_pairs(rows: Sequence[dict], file: Path) -> None:
         if not plain or row["n_source"] < most[pair[:2]] or pair in done:
             continue
         done.add(pair)
-        one = decide(again(row), Limits())
+        one = decide(evidence_of(row), Limits())
         numbers = (row["source"], row["true"], one.accuracy, one.low, one.high, row["before"])
         source, true, *rest = ("" if number is None else f"{100 * number:.1f}" for number in numbers)
         lines.append((*pair[:3], row["n_target"], source, true, pair[3], one.method or "", *rest))

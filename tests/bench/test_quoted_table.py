@@ -48,7 +48,7 @@ def test_cases_are_read_as_the_evidence_that_they_were(bench, folder):
     assert {row["model"] for row in rows} == {"net-0", "net-1"} and {row["shares"] for row in rows} >= {"Dirichlet"}
     for row in rows:
         assert (row["views"] is None) is (row["reference"] == "none") and 0 <= row["before"] <= 1
-        assert cases.flat(cases.again(row))["cot"] == row["cot"]
+        assert cases.facts_of(cases.evidence_of(row))["cot"] == row["cot"]
 
 
 def test_the_table_and_the_pairs(bench, folder, tmp_path, monkeypatch, capsys):
@@ -73,7 +73,7 @@ def test_what_a_case_costs_and_what_is_chosen(bench, folder):
     cases, _, choose = bench
     from openworld.estimators.quote import Limits
 
-    held = [(cases.again(row), row) for row in cases.read(folder)]
+    held = [(cases.evidence_of(row), row) for row in cases.read(folder)]
     best = choose.chosen(held[::5])
     assert choose.mean_cost(held[::5], best) <= choose.mean_cost(held[::5], Limits())
     seen, row = next(case for case in held if case[1]["family"] == "same")

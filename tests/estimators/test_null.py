@@ -43,9 +43,9 @@ def test_draws_are_shared_and_repeat():
 
 
 def test_large_sets_are_drawn_smaller_and_fewer():
-    told = []
-    found = measure_null({"AC": AC()}, outputs(0, 300, 4, 2.0), 1_000_000, sources=3, told=told.append)["AC"]
-    assert found.n == 5000 and found.estimates.shape == (3, 4) and told == [1, 2, 3]
+    done = []
+    found = measure_null({"AC": AC()}, outputs(0, 300, 4, 2.0), 1_000_000, sources=3, progress=done.append)["AC"]
+    assert found.n == 5000 and found.estimates.shape == (3, 4) and done == [1, 2, 3]
 
 
 def test_what_can_tell_nothing_is_left_out():

@@ -39,7 +39,8 @@ def test_it_sees_what_the_model_does_not():
         source, target = pair(model)
         found = TwoViews().fit(source).estimate(target)
         true = 1 - target.mistakes / target.n
-        assert abs(found.accuracy - true) < 0.03 < found.interval[1] - found.interval[0] + 0.02
+        assert abs(found.accuracy - true) < 0.03
+        assert found.interval[0] - 0.02 < true < found.interval[1] + 0.02  # where both guess, they agree by chance
 
 
 def test_the_references_own_fall_is_not_the_models():

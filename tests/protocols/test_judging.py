@@ -177,6 +177,8 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
 def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
     with pytest.raises(OpenworldError, match="rate of false alarms is 5, expected 0.001 to 0.5"):
         Asked(alert=0.8, false_alarms=5.0)
+    with pytest.raises(OpenworldError, match="--false-alarms is the rate of false alarms of --alert"):
+        Asked(false_alarms=0.1)
 
 
 def test_class_by_class(pair):

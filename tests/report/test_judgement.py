@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from openworld.estimators.quote import Quote
+from openworld.estimators.shift_signs import ShiftSigns
 from openworld.report.judgement import Alarm, ClassLine, Judgement, Method, Shift, Side, Stretch
 from openworld.report.judgement_grids import stretches_grid
 from openworld.report.judgement_page import build_judgement, plots, render_judgement
@@ -95,6 +96,21 @@ def test_no_number_is_an_answer():
     assert "cannot be told" in page and 'class="region"' in page and 'class="ring"' not in page
 
 
+def test_what_chunks_like_the_source_read_is_said_beside_them():
+    one, two, three = stretches(0.8, 0.6, 0.7)
+    chunks = (replace(one, on_source=(0.88, 0.82, 0.93)), replace(two, n=140, on_source=(0.87, 0.8, 0.92)), three)
+    words = "Of chunks of 100 to 140 images like the source COTT says 80.0 to 93.0 %."
+    assert any(words in said for said in sentences(judged(0.7, stretches=chunks)))
+    assert not any("Of chunks of" in said for said in sentences(judged(0.7, stretches=(three,))))
+
+
+def test_an_alert_that_the_source_itself_does_not_reach_is_said():
+    alarm = Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8)
+    for level, expected in ((0.95, True), (0.85, False)):
+        found = sentences(judged(0.7, alert=level, false_alarms=0.05, alarm=alarm))
+        assert any("The source itself is below the alert" in said for said in found) is expected
+
+
 def test_chunks_that_cannot_be_told():
     one, other = stretches(0.8, 0.6)
     found = watched(judged(0.7, stretches=(one, replace(other, quote=UNTOLD))), 0.75)
@@ -132,6 +148,15 @@ def test_one_method_agrees_with_nobody():
 
 def test_what_would_settle_it():
     assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(judged(0.8))[-1]
+    seen, shifted = (ShiftSigns(distance, distance, 0.05, 0.0) for distance in (0.02, 0.4))
+    learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
+    for quote, rest, words in (
+        (told(0.8), {}, "not how wrong the method is"),
+        (replace(told(0.8), signs=seen), {}, "what chance makes of it"),
+        (replace(told(0.8), signs=shifted), {}, "labelled shifts of other models"),
+        (replace(learned, signs=shifted), {"learned_quote": learned}, "your labelled shifts"),
+    ):
+        assert words in sentences(judged(0.8, quote=quote, **rest))[-1]
     few = judged(0.8, target=Side("live.npz", 60, 3))
     assert sentences(few)[-1] == "So few images are best labelled, all of them."
 

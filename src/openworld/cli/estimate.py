@@ -41,8 +41,9 @@ def estimate(
         float | None, typer.Option(help="Fraction: exit code 3 where the accuracy is found below.")
     ] = None,
     false_alarms: Annotated[
-        float, typer.Option(help="Share of years of 365 chunks in which --alert may be met by chance alone.")
-    ] = 0.05,
+        float | None,
+        typer.Option(help="Beside --alert: share of years of 365 chunks in which it may be met by chance; 0.05."),
+    ] = None,
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of pictures) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,

@@ -64,13 +64,13 @@ def read_shifts(
     nulls: Mapping[str, Null],
     *,
     seed: int = 0,
-    told: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> list[ShiftReading]:
     """Ask estimators about every labelled set.
 
     Args:
         estimators: by any name; those without a null are not asked. source: with labels. shifts: with labels. nulls: of
-            `measure_null`, for sets as large as the target. seed: of the draws. told: called with how many
+            `measure_null`, for sets as large as the target. seed: of the draws. progress: called with how many
             sets are read.
     Raises:
         OpenworldError: a set without labels, without what an estimator needs, or of other classes.
@@ -90,8 +90,8 @@ def read_shifts(
             for name, fit in fitted.items()
         }
         readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative, shift.artificial))
-        if told:
-            told(place)
+        if progress:
+            progress(place)
     return readings
 
 

@@ -31,7 +31,7 @@ from openworld.estimators.estimate import Estimate
 from openworld.estimators.labelled_shifts import LabelledShift, ShiftReading, centre, read_shifts
 from openworld.estimators.null import Null
 from openworld.estimators.outputs import Outputs
-from openworld.estimators.quote import Quote
+from openworld.estimators.quote import Quote, Z, held
 from openworld.estimators.reference_check import check_reference
 
 CANDIDATES = ("DoC", "ATC-MC", "COT", "COTT")
@@ -43,7 +43,6 @@ WITHIN, SHARE = 0.1, 0.8  # a number is quoted where this share of the errors to
 WIDE = 0.25  # an interval that is wider than this to either side says too little
 NEAR = 0.15  # accuracies this far apart are about the same
 CAUTION = 2.0  # by how much the errors on other shifts exceed those on corruptions left out (bench/quoted/labelled.py)
-Z = 1.96
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,8 @@ class LearnedShifts:
         half = hypot(wide, Z * self.spreads[self.estimator])
         doubt = self._doubt(answers, np.abs(off), half)
         if doubt:
-            return Quote(None, None, _held(min(answers.values()) - half), _held(max(answers.values()) + half), doubt)
-        return Quote(self.estimator, answer, _held(answer - half), _held(answer + half), self.why)
+            return Quote(None, None, held(min(answers.values()) - half), held(max(answers.values()) + half), doubt)
+        return Quote(self.estimator, answer, held(answer - half), held(answer + half), self.why)
 
     @property
     def why(self) -> str:
@@ -177,14 +176,14 @@ def learn_from_shifts(
     nulls: Mapping[str, Null],
     *,
     seed: int = 0,
-    told: Callable | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> LearnedShifts:
     """Choose among estimators, and learn the power that corrects each.
 
     Args:
         estimators: candidates by any name. source: with labels, and with what they need. shifts: five or more of three
             families or more, with what the estimators need. nulls: of `measure_null`, for sets as large as the target;
-            a candidate without one is left out. seed: of the draws from labelled sets. told: called with how
+            a candidate without one is left out. seed: of the draws from labelled sets. progress: called with how
             many labelled sets are read.
     Raises:
         OpenworldError: too few sets or families, sets without labels or of other classes, no candidate that can say
@@ -201,7 +200,7 @@ def learn_from_shifts(
     ('AC', 5, True)
     """
     _require(shifts)
-    readings = read_shifts(estimators, source, shifts, nulls, seed=seed, told=told)
+    readings = read_shifts(estimators, source, shifts, nulls, seed=seed, progress=progress)
     return learn(1 - source.mistakes / source.n, readings, nulls)
 
 
@@ -244,10 +243,6 @@ def candidates(source: Outputs, shifts: Sequence[LabelledShift]) -> tuple[str, .
     """The names of estimators to choose among: `CANDIDATES`, and two views where all sets have a usable reference."""
     views = all(one.reference is not None for one in (source, *(shift.outputs for shift in shifts)))
     return (*CANDIDATES, "two-views") if views and not check_reference(source).warnings else CANDIDATES
-
-
-def _held(accuracy: float) -> float:
-    return min(1.0, max(0.0, accuracy))
 
 
 def _corrected(source: float, relative, power):

@@ -76,14 +76,14 @@ def measure_null(
     *,
     sources: int = SOURCES,
     seed: int = 0,
-    told: Callable | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, Null]:
     """Ask estimators about resampled sets of the source, all about the same ones.
 
     Args:
         estimators: by any name. source: with labels and what they need. n: images of the target, of which 5,000 at most
             are drawn. sources: how many resampled sources; fewer, but 8, where they are large. seed: of the draws.
-            told: called with how many of them are done.
+            progress: called with how many of them are done.
     Returns:
         A `Null` by name, of every estimator that could tell an accuracy of every draw.
 
@@ -105,8 +105,8 @@ def measure_null(
             fitted = estimator.fit(known)
             found = [fitted.estimate(one, interval=False).accuracy for one in targets]
             estimates[name][place] = [np.nan if one is None else one for one in found]
-        if told:
-            told(place + 1)
+        if progress:
+            progress(place + 1)
     return {name: Null(sizes[1], one, accuracies) for name, one in estimates.items() if not np.isnan(one).any()}
 
 

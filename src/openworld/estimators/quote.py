@@ -31,7 +31,7 @@ from openworld.estimators.shift_signs import ShiftSigns, shift_signs
 ALONE = ("DoC", "ATC-MC", "COT")
 """The estimators that a quote rests on; two views are asked beside them where there is a reference."""
 
-Z = 1.96
+Z = 1.96  # standard deviations of a 95 % interval
 OFF = {"two-views": (0.15, 0.13), "mild": (0.17, 0.12), "bounds": (0.25, 0.05)}
 """How far the truth lies below and above these numbers on 95 % (bounds: 90 %) of labelled shifts, sampling aside."""
 MOVED = (0.3, 0.15)  # the same of DoC where no shift is seen, as shares of how far the predicted classes have moved
@@ -138,7 +138,7 @@ def evidence(
     views = estimates["two-views"].accuracy if "two-views" in nulls and "two-views" in estimates else None
     return Evidence(
         source=1 - source.mistakes / source.n,
-        unbiased={name: _held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")},
+        unbiased={name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")},
         cot=estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9),
         views=views,
         distrust=() if views is None else check_reference(source).warnings,
@@ -149,20 +149,20 @@ def evidence(
 
 def decide(seen: Evidence, limits: Limits) -> Quote:
     """The rules, one after the other."""
-    doc, views, cot = seen.unbiased["DoC"], seen.views, _held(seen.source * seen.cot**limits.power)
+    doc, views, cot = seen.unbiased["DoC"], seen.views, held(seen.source * seen.cot**limits.power)
     if no_shift_seen(seen.signs, limits):
-        return _told("DoC", doc, seen, tuple(share * seen.signs.predictions for share in MOVED), _SPREAD)
+        return _number("DoC", doc, seen, tuple(share * seen.signs.predictions for share in MOVED), _SPREAD)
     if views is not None and not seen.distrust:
         if views <= cot + limits.above:
-            return _told("two-views", views, seen, OFF["two-views"], _VIEWS)
-        return _untold((cot, views, doc), seen, _TOGETHER.format(100 * views, 100 * cot))
+            return _number("two-views", views, seen, OFF["two-views"], _VIEWS)
+        return _no_number((cot, views, doc), seen, _TOGETHER.format(100 * views, 100 * cot))
     why = "".join(f"; the reference is not asked: {one}" for one in seen.distrust)
     least, name = min((one, name) for name, one in (seen.unbiased | {"COT": cot}).items())
     if doc - cot > limits.apart:
-        return _untold((cot, doc), seen, _PART.format(100 * doc, 100 * cot) + why)
+        return _no_number((cot, doc), seen, _PART.format(100 * doc, 100 * cot) + why)
     if seen.source - least > limits.lost:
-        return _untold((least, doc), seen, _MUCH.format(100 * (seen.source - least)) + why)
-    return _told(name, least, seen, OFF["mild"], _MILD + why)
+        return _no_number((least, doc), seen, _MUCH.format(100 * (seen.source - least)) + why)
+    return _number(name, least, seen, OFF["mild"], _MILD + why)
 
 
 def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
@@ -174,17 +174,18 @@ def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
     return (same or reshared) and not collapsed
 
 
-def _told(name: str, accuracy: float, seen: Evidence, off: tuple[float, float], why: str) -> Quote:
+def _number(name: str, accuracy: float, seen: Evidence, off: tuple[float, float], why: str) -> Quote:
     below, above = (hypot(Z * seen.spreads[name], one) for one in off)
-    return Quote(name, accuracy, _held(accuracy - below), _held(accuracy + above), why, seen.signs)
+    return Quote(name, accuracy, held(accuracy - below), held(accuracy + above), why, seen.signs)
 
 
-def _untold(numbers: tuple[float, ...], seen: Evidence, why: str) -> Quote:
+def _no_number(numbers: tuple[float, ...], seen: Evidence, why: str) -> Quote:
     below, above = OFF["bounds"]
-    return Quote(None, None, _held(min(numbers) - below), _held(max(numbers) + above), why, seen.signs)
+    return Quote(None, None, held(min(numbers) - below), held(max(numbers) + above), why, seen.signs)
 
 
-def _held(accuracy: float) -> float:
+def held(accuracy: float) -> float:
+    """Held in [0, 1]."""
     return min(1.0, max(0.0, float(accuracy)))
 
 

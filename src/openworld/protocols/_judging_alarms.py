@@ -6,15 +6,15 @@ done to come to a number. Where the accuracy cannot be told, the middle of its b
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import log2
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Alarms, Chunk, Estimate, Fitted, Null, Outputs, find_alarms
 from openworld.estimators.quote import Quote
-from openworld.protocols._judging_quotes import Quoting
+from openworld.protocols._judging_quotes import Quoting, shared_size
 from openworld.report.judgement import Alarm, Judgement
 
 YEAR = 365  # chunks in which false alarms are counted
+STEPS = 1  # sizes that differ by less than a factor of 2 share what is measured, which is scaled to each
 SOURCES = 100  # resampled: of so many draws jumps can be seen that come on few days of a year
 
 
@@ -29,8 +29,10 @@ def with_alarms(judged: Judgement, quoting: Quoting, rate: float) -> Judgement:
     parts = judged.stretches or (judged.target,)
     quotes = [one.quote for one in judged.stretches] or [judged.quote]
     sizes = [getattr(one, "sampled", None) or one.n for one in parts]
-    nulls = {size: null_of(quoting, size) for size in {_rounded(n) for n in sizes}}
-    chunks = [Chunk(counted(quoting, one), n, nulls[_rounded(n)]) for one, n in zip(quotes, sizes, strict=True)]
+    nulls = {size: null_of(quoting, size) for size in {shared_size(n, STEPS) for n in sizes}}
+    of_chunks = [nulls[shared_size(n, STEPS)] for n in sizes]
+    counts = [counted(quoting, one) for one in quotes]
+    chunks = [Chunk(*one) for one in zip(counts, sizes, of_chunks, strict=True)]
     found = find_alarms(chunks, judged.alert, rate=rate, over=YEAR if judged.stretches else 1, seed=quoting.seed)
     alarms = [_alarm(found, place, chunk) for place, chunk in enumerate(chunks)]
     if not judged.stretches:
@@ -49,11 +51,6 @@ def counted(quoting: Quoting, quote: Quote) -> float | None:
 def _alarm(found: Alarms, place: int, chunk: Chunk) -> Alarm:
     numbers = (float(one[place]) for one in (found.alone, found.lasting))
     return Alarm(chunk.accuracy, float(found.statistics[place]), found.limit, bool(found.standing[place]), *numbers)
-
-
-def _rounded(n: int) -> int:
-    """Chunks of about as many images share what is measured, which is scaled to each."""
-    return 2 ** round(log2(n))
 
 
 def null_of(quoting: Quoting, n: int) -> Null:

@@ -34,7 +34,7 @@ class Quoting:
         shifts: Sequence[LabelledShift] = (),
     ):
         self.source, self.estimators, self.first, self.seed = source, estimators, first, seed
-        self._told = partial(progress, "measuring the methods on sets like the source") if progress else None
+        self._measuring = partial(progress, "measuring the methods on sets like the source") if progress else None
         self.shifts, self._learning = shifts, partial(progress, "learning from labelled shifts") if progress else None
         self._measured: dict[tuple[int, int], dict[str, Null]] = {}
         self._learned: dict[int, LearnedShifts] = {}
@@ -70,11 +70,11 @@ class Quoting:
         """What labelled shifts show of sets of about n images; None without any."""
         if not self.shifts:
             return None
-        size = _size(n)
+        size = shared_size(n)
         if size not in self._learned:
             asked = {name: self.estimators[name] for name in self._candidates()}
             self._learned[size] = learn_from_shifts(
-                asked, self.source, self.shifts, self._all_nulls(n), seed=self.seed, told=self._learning
+                asked, self.source, self.shifts, self._all_nulls(n), seed=self.seed, progress=self._learning
             )
         return self._learned[size]
 
@@ -98,13 +98,19 @@ class Quoting:
         """What each method says of about n images of the source's kind, by name: mean, low, high."""
         return {name: (one.mean, *one.range) for name, one in self._all_nulls(n).items()}
 
+    def one_on_source(self, name: str | None, n: int) -> tuple[float, float, float] | None:
+        """The same of one method, without asking all others; None for none, and where it can tell nothing."""
+        quoted = self.first is None and name in ASKED
+        null = self._nulls(n, SOURCES if quoted else SHOWN, quoted=quoted).get(name) if name else None
+        return None if null is None else (null.mean, *null.range)
+
     def _all_nulls(self, n: int) -> dict[str, Null]:
         nulls = self._nulls(n, SHOWN, quoted=False)
         return nulls if self.first is not None else nulls | self._nulls(n, SOURCES, quoted=True)
 
     def _nulls(self, n: int, sources: int, *, quoted: bool) -> dict[str, Null]:
         """Of the methods that a quote rests on, or of the others."""
-        size = _size(n)
+        size = shared_size(n)
         by_rules = self.first is None
         asked = {name: one for name, one in self.estimators.items() if (by_rules and name in ASKED) is quoted}
         of = {name: one for name, one in asked.items() if "partners" not in one.needs or self.source.partners}
@@ -114,8 +120,13 @@ class Quoting:
 
     def measure(self, estimators: Mapping[str, object], n: int, sources: int) -> dict[str, Null]:
         """Ask estimators about sets of n images that are like the source."""
-        return measure_null(estimators, self.source, n, sources=sources, seed=self.seed, told=self._told)
+        return measure_null(estimators, self.source, n, sources=sources, seed=self.seed, progress=self._measuring)
 
 
-def _size(n: int) -> int:
-    return round(2 ** (round(STEPS * log2(n)) / STEPS))
+def shared_size(n: int, steps: int = STEPS) -> int:
+    """The size at which all sizes near n are measured: they differ by less than the `steps`-th root of 2.
+
+    >>> shared_size(500), shared_size(500, 1)
+    (512, 512)
+    """
+    return round(2 ** (round(steps * log2(n)) / steps))

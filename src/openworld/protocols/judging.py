@@ -27,6 +27,7 @@ from openworld.report.judgement import Judgement, Method, Stretch
 
 PICTURES = ("id", "ids", "path")  # columns that say which picture a row is of
 ALIKE_SHARE = 0.1  # of the source whose difference hashes a training picture has, from which that is no chance
+RATE = 0.05  # of false alarms
 LONGEST = 20  # entries of a list among details that are kept
 
 
@@ -38,7 +39,8 @@ class Asked:
         estimators: names, the first of which is quoted; none for all usual ones that can be had.
         cut: of the target into spans. by_class: whether to take the estimate apart by class.
         alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: rate at which that may be
-            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut.
+            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut; 0.05 if
+            there is an alert, and only then may another be given.
         seed, resamples: of samples and intervals.
     Raises:
         OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1], a rate that
@@ -49,7 +51,7 @@ class Asked:
     cut: Cut = field(default_factory=Cut)
     by_class: bool = False
     alert: float | None = None
-    false_alarms: float = 0.05
+    false_alarms: float | None = None
     seed: int = 0
     resamples: int = 200
 
@@ -61,6 +63,10 @@ class Asked:
             )
         if self.alert is not None and not 0 <= self.alert <= 1:
             raise OpenworldError(f"the alert is {self.alert:g}, expected a fraction in [0, 1] such as 0.8.")
+        if self.false_alarms is None:
+            return
+        if self.alert is None:
+            raise OpenworldError("--false-alarms is the rate of false alarms of --alert; add --alert 0.8, say.")
         if not RAREST <= self.false_alarms <= COMMONEST:
             raise OpenworldError(
                 f"the rate of false alarms is {self.false_alarms:g}, expected {RAREST} to {COMMONEST}, such as 0.05: "
@@ -126,7 +132,7 @@ def judge(
     if asked.cut:
         judged = replace(judged, stretches=tuple(_stretches(asked, fitted, quoting, passed, progress)))
     if asked.alert is not None:
-        judged = with_alarms(judged, quoting, asked.false_alarms)
+        judged = with_alarms(judged, quoting, RATE if asked.false_alarms is None else asked.false_alarms)
     return _by_class(judged, fitted, known, passed) if asked.by_class else judged
 
 
@@ -184,14 +190,16 @@ def _stretches(
     for span in spans(keyed, seed=asked.seed):
         outputs = span.sample.outputs
         found = {name: one.estimate(outputs, interval=False) for name, one in fitted.items()}
+        quote = quoting.quote(outputs, span.sample.n, found)
         yield Stretch(
             label=keyed.name(span),
             first=span.first,
             n=span.sample.n,
             sampled=None if span.sample.whole else outputs.n,
             methods={name: one.accuracy for name, one in found.items()},
-            quote=quoting.quote(outputs, span.sample.n, found),
+            quote=quote,
             accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
+            on_source=quoting.one_on_source(quote.method, span.sample.n),
         )
 
 

@@ -77,8 +77,8 @@ class Alarm:
 class Stretch:
     """A span of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
-    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told. alarm: where
-    there is an alert.
+    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told. on_source: what
+    the quoted method says of as many images like the source, (mean, low, high). alarm: where there is an alert.
     """
 
     label: str
@@ -88,6 +88,7 @@ class Stretch:
     methods: Mapping[str, float | None]
     quote: Quote
     accuracy: float | None = None
+    on_source: tuple[float, float, float] | None = None
     alarm: Alarm | None = None
 
     @property

@@ -1,10 +1,12 @@
 """A judgement in sentences: the number, what was lost, how far the methods agree, what would settle it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
+from openworld.estimators.quote import no_shift_seen
 from openworld.report.figures.figure import percent, signed
-from openworld.report.judgement import Judgement, Method
+from openworld.report.judgement import Judgement, Method, Stretch
 from openworld.report.tables import bracketed
 
 AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
@@ -141,7 +143,20 @@ def over_time(judged: Judgement) -> str:
         f"Over {len(judged.stretches)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
         f"{percent(high.quote.accuracy)} % ({high.label})"
     )
-    return told + (f"; of {untold} it cannot be told." if untold else ".")
+    return told + (f"; of {untold} it cannot be told." if untold else ".") + _chunks_like_the_source(known)
+
+
+def _chunks_like_the_source(known: Sequence[Stretch]) -> str:
+    """What the method that is quoted most says of chunks where nothing has shifted."""
+    found = [(one.quote.method, one) for one in known if one.on_source is not None]
+    if not found:
+        return ""
+    (method, _), *_ = Counter(method for method, _ in found).most_common()
+    chunks = [one for name, one in found if name == method]
+    sizes = sorted({one.n for one in chunks})
+    images = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    low, high = min(one.on_source[1] for one in chunks), max(one.on_source[2] for one in chunks)
+    return f" Of chunks of {images} images like the source {method} says {percent(low)} to {percent(high)} %."
 
 
 def alert(judged: Judgement) -> str:
@@ -149,15 +164,16 @@ def alert(judged: Judgement) -> str:
     if judged.false_alarms is None:
         return ""
     at, rate = f"{percent(judged.alert)} %", f"{100 * judged.false_alarms:.3g} %"
+    beside = " The source itself is below the alert." if judged.source.accuracy < judged.alert else ""
     if judged.alarm is not None:
         told = f"Alert: the accuracy is below {at}" if judged.alarm.standing else f"No alert at {at}"
-        return (
-            f"{told}. It takes {_less(judged.alarm.alone)}: by chance {rate} of targets that are {at} right get there."
-        )
+        needed = _less(judged.alarm.alone)
+        return f"{told}. It takes {needed}: by chance {rate} of targets that are {at} right get there.{beside}"
     alerts, last = judged.alerts, judged.stretches[-1].alarm
     told = f"Alert: below {at} in {len(alerts)} chunks, {_listed(alerts)}" if alerts else f"No alert at {at}"
     needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
-    return f"{told}. It takes {needed}: by chance {rate} of years of 365 chunks that are all {at} right get there."
+    by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
+    return f"{told}. It takes {needed}: {by_chance}.{beside}"
 
 
 def _less(accuracy: float) -> str:
@@ -180,9 +196,21 @@ def what_would_settle(judged: Judgement) -> str:
             f"{100 * SETTLED:.0f}."
         )
     return (
-        "The interval holds what happened on labelled shifts of other models and pictures; yours may be of another "
-        f"kind. {wanted} labels of images drawn at random would tell the accuracy to {100 * SETTLED:.0f} points."
+        f"{_interval(judged)} {wanted} labels of images drawn at random would tell the accuracy to "
+        f"{100 * SETTLED:.0f} points either way."
     )
+
+
+def _interval(judged: Judgement) -> str:
+    """What the interval of the number holds, and what it does not."""
+    signs, learned = judged.quote.signs, judged.learned_quote
+    if learned is not None and learned.why == judged.quote.why:
+        return "The interval holds what happened on your labelled shifts, each family of them left out once."
+    if signs is None:
+        return "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
+    if no_shift_seen(signs):
+        return "The interval holds what chance makes of it; a shift that leaves the model as sure as ever is not seen."
+    return "The interval holds what happened on labelled shifts of other models; yours may be of another kind."
 
 
 def _without_one(known: Sequence[tuple[float, str]], apart: float) -> str:
