@@ -7,9 +7,9 @@ import pytest
 from simulated import outputs
 
 from openworld._errors import OpenworldError
-from openworld.estimators import ESTIMATORS, Outputs, measure_null
-from openworld.estimators.quote import ALONE, Evidence, Limits, decide, quote
-from openworld.estimators.shift_signs import ShiftSigns
+from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
+from openworld.estimators.quote import ALONE, Evidence, Limits, decide, evidence, quote
+from openworld.estimators.shift_signs import ShiftSigns, shift_signs
 
 NOTHING = ShiftSigns(confidences=0.02, reweighted=0.02, chance=0.08, predictions=0.0)
 SHIFTED = ShiftSigns(confidences=0.25, reweighted=0.25, chance=0.08, predictions=0.2)
@@ -87,6 +87,21 @@ def made(source, target):
     asked = {name: ESTIMATORS[name]() for name in (*ALONE, "two-views")}
     estimates = {name: one.fit(source).estimate(target, interval=False) for name, one in asked.items()}
     return estimates, measure_null(asked, source, target.n)
+
+
+def test_evidence_is_what_estimates_and_nulls_say():
+    source, target = outputs(0, 300, 5, 2.5), outputs(1, 200, 5, 2.0)
+    estimates, nulls = made(source, target)
+    found = evidence(source, target, estimates, nulls)
+    assert found.source == np.mean(source.predictions == source.labels)
+    for name, value in found.unbiased.items():
+        assert value == pytest.approx(estimates[name].accuracy - nulls[name].bias)
+    assert found.cot == pytest.approx(estimates["COT"].accuracy / nulls["COT"].estimates.mean())
+    assert found.views == estimates["two-views"].accuracy and found.signs == shift_signs(source, target)
+    assert found.distrust == check_reference(source).reasons
+    assert found.spreads["COT"] == pytest.approx(np.std(nulls["COT"].estimates - nulls["COT"].accuracies, ddof=1))
+    alone = evidence(source, target, {name: estimates[name] for name in ALONE}, nulls)
+    assert alone.views is None and alone.distrust == ()
 
 
 def test_an_unshifted_target_is_told_and_held():

@@ -33,6 +33,15 @@ def test_one_that_knows_nothing_does_not():
     assert not found.informed and "knows too little" in found.warnings[0]
 
 
+@pytest.mark.parametrize("classes", [2, 10])
+def test_one_that_gives_all_images_one_name_does_not(classes):
+    labels = np.random.default_rng(7).integers(0, classes, 500) * (np.arange(500) % 10 < 3)  # 0 is the most frequent
+    constant = np.zeros((500, classes))
+    constant[:, 0] = 1
+    found = check_reference(Outputs(scores(labels, 3.0, 8, classes), labels, reference=constant))
+    assert found.accuracy > 0.7 and abs(found.beyond_chance) < 1e-9 and not found.informed
+
+
 def test_a_copy_and_a_tuned_sibling_do_not():
     for other in (LOGITS, LOGITS + 0.5 * scores(LABELS, 0.0, 3)):
         found = check_reference(source(other))
@@ -57,6 +66,36 @@ def test_a_reference_without_a_mistake_repeats_none():
     assert check_reference(source(np.eye(10)[LABELS])).independent  # the model's mistakes are not repeated
     nothing = check_reference(Outputs(np.eye(2), [0, 1], reference=np.eye(2)[::-1]))
     assert not nothing.known.any() and not nothing.informed
+    assert nothing.reasons == ("knows too little of these classes", "may repeat the model's mistakes")
+
+
+def test_every_figure_by_hand():
+    labels = np.repeat([0, 1, 2], 20)
+    model, reference = labels.copy(), labels.copy()
+    model[:4], model[20:22] = 1, 2  # four of 0 are called 1, two of 1 are called 2
+    reference[:12], reference[12:14] = 1, 2  # twelve of 0 are called 1, two more 2
+    found = check_reference(Outputs(np.eye(3)[model], labels, reference=np.eye(3)[reference]))
+    assert found.accuracy == found.known_accuracy == 46 / 60 and found.model_accuracy == 54 / 60
+    chance = (6 * 20 + 32 * 20 + 22 * 20) / 60**2
+    assert found.beyond_chance == pytest.approx((46 / 60 - chance) / (1 - chance))
+    # of 14 mistakes of the reference the model repeats four; of the other 19 images of class 0 it calls 3 (of those
+    # that it repeats) or 4 (of eight) a 1, and none a 2
+    by_chance = (4 * 3 / 19 + 8 * 4 / 19) / 14
+    assert found.repeated == pytest.approx(4 / 14 - by_chance)  # the model's own 6 mistakes are too few to be asked
+    share, z = found.repeated, 1.645
+    upper = (share + z**2 / 28 + z * np.sqrt(share * (1 - share) / 14 + z**2 / (4 * 14**2))) / (1 + z**2 / 14)
+    assert found.at_most == pytest.approx(upper)
+
+
+def test_the_side_whose_mistakes_are_repeated_most_counts():
+    labels = np.zeros(200, np.int64)
+    labels[100:] = np.arange(100) % 5
+    reference = labels.copy()
+    reference[:60] = np.arange(60) % 4 + 1
+    model = labels.copy()
+    model[:15] = reference[:15]  # all of the model's mistakes are the reference's, which makes many more
+    found = check_reference(Outputs(np.eye(5)[model], labels, reference=np.eye(5)[reference]))
+    assert found.repeated > 0.7 and found.reasons == ("may repeat the model's mistakes",)
 
 
 def test_of_few_mistakes_nothing_is_known():

@@ -53,6 +53,23 @@ def test_moved_shares_allow_for_chance():
     assert distances.mean() == pytest.approx(chances.mean(), rel=0.1)
 
 
+def test_moved_shares_by_hand():
+    distance, chance = moved_shares(np.array([30, 10]), np.array([10, 10]))
+    assert distance == pytest.approx(0.25)  # .75 and .5
+    deviation = np.sqrt(2 / 3 * 1 / 3 * (1 / 40 + 1 / 20))  # of either class, pooled 40 and 20 of 60
+    assert chance == pytest.approx(deviation * np.sqrt(2 / np.pi))
+    source, target = outputs(0, 300, 4, 2.0), outputs(1, 200, 4, 1.2)
+    for moved, lowest in ((target, 0.0), (target.take(target.predictions < 2), 0.3)):
+        expected = np.subtract(*moved_shares(*(np.bincount(one.predictions, minlength=4) for one in (source, moved))))
+        found = shift_signs(source, moved).predictions
+        assert found == pytest.approx(max(0.0, expected)) and found >= lowest
+
+
+def test_a_class_that_the_source_lacks_may_come():
+    weights = class_weights(np.array([0, 0, 1, 1]), np.array([[0.1, 0.1, 0.8]] * 5))
+    assert np.isfinite(weights).all() and weights[2] > 1
+
+
 def test_labels_are_needed():
     with pytest.raises(OpenworldError, match="needs labels"):
         shift_signs(Outputs([[1.0, 0.0]]), Outputs([[1.0, 0.0]]))

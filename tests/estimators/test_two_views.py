@@ -40,6 +40,7 @@ def test_it_sees_what_the_model_does_not():
         found = TwoViews().fit(source).estimate(target)
         true = 1 - target.mistakes / target.n
         assert abs(found.accuracy - true) < 0.03
+        assert found.interval[1] - found.interval[0] < 0.1
         assert found.interval[0] - 0.02 < true < found.interval[1] + 0.02  # where both guess, they agree by chance
 
 
@@ -65,6 +66,23 @@ def test_classes_that_the_reference_does_not_know_are_left_out():
     found = TwoViews().fit(source).estimate(target, interval=False)
     assert found.details["counted"] == (target.predictions > 1).sum()
     assert abs(found.accuracy - (1 - target.mistakes / target.n)) < 0.04
+
+
+def test_of_few_images_that_count_nothing_is_said():
+    source, target = pair(n=600)
+    names = np.array([1, 0, 2, 3, 4, 5])
+    strong = 0.02 * scores(source.labels, 9.0, 6), 0.02 * scores(target.labels, 9.0, 7)
+    source, target = (replace(one, reference=x[:, names]) for one, x in zip((source, target), strong, strict=True))
+    few = target.take(np.r_[np.flatnonzero(target.predictions < 2), np.flatnonzero(target.predictions == 2)[:4]])
+    assert TwoViews().fit(source).estimate(few).accuracy is None
+    more = target.take(np.flatnonzero(target.predictions > 1)[:5])
+    assert TwoViews().fit(source).estimate(more).accuracy is not None
+
+
+def test_a_reference_that_tells_nothing_apart_is_no_reason_to_fail():
+    source, target = (replace(one, reference=np.ones_like(one.logits)) for one in pair(n=200))
+    found = TwoViews().fit(source).estimate(target)
+    assert any("knows too little" in warning for warning in found.warnings)
 
 
 def test_where_they_never_agree_nothing_is_said():

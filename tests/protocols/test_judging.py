@@ -75,6 +75,7 @@ def test_what_may_be_quoted(pair, tmp_path):
     lost = save(tmp_path / "lost.npz", replace(outputs(5, 500, 4, 0.0), labels=None, reference=None))
     found = judge(known, lost, Asked(by_class=True))
     assert found.quote.accuracy is None and found.untold == ("lost.npz",) and found.classes == ()
+    assert any(one.startswith("class by class nothing is told") for one in found.warnings)
     assert found.quote.low < 0.4 < found.quote.high
 
 
@@ -189,7 +190,8 @@ def test_class_by_class(pair):
     assert right / 600 == pytest.approx(found.quote.accuracy)
     assert sum(one.expected for one in found.classes) == pytest.approx(600)
     found = judge(*pair(), Asked(estimators=("ProjNorm",), by_class=True))
-    assert found.classes == () and found.quote.method == "ProjNorm"  # it says nothing of single images
+    assert found.classes == () and found.quote.method == "ProjNorm"
+    assert any("ProjNorm says nothing of single images" in one for one in found.warnings)
 
 
 def test_a_large_target_is_read_in_blocks(pair, monkeypatch):

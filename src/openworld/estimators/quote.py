@@ -141,7 +141,7 @@ def evidence(
         unbiased={name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")},
         cot=estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9),
         views=views,
-        distrust=() if views is None else check_reference(source).warnings,
+        distrust=() if views is None else check_reference(source).reasons,
         spreads={name: one.spread for name, one in nulls.items()},
         signs=shift_signs(source, target),
     )
@@ -156,7 +156,7 @@ def decide(seen: Evidence, limits: Limits) -> Quote:
         if views <= cot + limits.above:
             return _number("two-views", views, seen, OFF["two-views"], _VIEWS)
         return _no_number((cot, views, doc), seen, _TOGETHER.format(100 * views, 100 * cot))
-    why = "".join(f"; the reference is not asked: {one}" for one in seen.distrust)
+    why = f"; the reference is not asked, for it {' and '.join(seen.distrust)}" if seen.distrust else ""
     least, name = min((one, name) for name, one in (seen.unbiased | {"COT": cot}).items())
     if doc - cot > limits.apart:
         return _no_number((cot, doc), seen, _PART.format(100 * doc, 100 * cot) + why)

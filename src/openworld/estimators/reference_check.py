@@ -5,7 +5,8 @@ model's mistakes: a copy of the model, a fine-tuned sibling, or the CLIP that th
 however wrong both are. Both can be seen on the source, whose labels are known, before a target is looked at:
 
     known          classes that it ever names right; class by class, for its names may be good in part
-    informed       over these classes it is right at least half as often as the judged model, and on a quarter of them
+    informed       on images of these classes, or named one of them, it is right on a quarter beyond chance, and on
+                   half as many as the judged model; one that gives all images the same name knows nothing
     independent    of the mistakes of either one there, the other makes at most a fifth the same, beyond what the
                    classes that it mixes up by itself explain; of few mistakes that cannot be known
 
@@ -33,15 +34,18 @@ class ReferenceCheck:
     """What the labels of the source say of a reference.
 
     accuracy: of the reference on the source, in [0, 1]. known: bool[C], classes that it names right at least once.
-    known_accuracy, model_accuracy: of the reference and of the judged model on images of these classes. repeated: of
-    the mistakes of either one on these images, the share to which the other gives the same wrong name, less what chance
-    explains; the larger of the two, in [0, 1]; a side of fewer than 10 mistakes is left out if the other has more.
-    at_most: the same by the upper ends of one-sided 95 % intervals, which are 1 where there is no mistake at all.
+    known_accuracy, model_accuracy: of the reference and of the judged model on images of these classes, or that the
+    reference names so. beyond_chance: of the reference on these images, less what its answers would get in any order,
+    1 where it is always right (Cohen's kappa). repeated: of the mistakes of either one on images of these classes, the
+    share to which the other gives the same wrong name, less what chance explains; the larger of the two, in [0, 1]; a
+    side of fewer than 10 mistakes is left out if the other has more. at_most: the same by the upper ends of one-sided
+    95 % intervals, which are 1 where there is no mistake at all.
     """
 
     accuracy: float
     known_accuracy: float
     model_accuracy: float
+    beyond_chance: float
     repeated: float
     at_most: float
     known: np.ndarray = field(repr=False)
@@ -51,7 +55,7 @@ class ReferenceCheck:
     @property
     def informed(self) -> bool:
         """Whether the reference knows enough of these classes."""
-        return self.known_accuracy >= max(INFORMED, HALF * self.model_accuracy)
+        return self.beyond_chance >= max(INFORMED, HALF * self.model_accuracy)
 
     @property
     def independent(self) -> bool:
@@ -59,8 +63,14 @@ class ReferenceCheck:
         return self.at_most <= REPEATED
 
     @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why nothing that rests on this reference is quoted, in a few words each; empty where it may be asked."""
+        found = [] if self.informed else ["knows too little of these classes"]
+        return tuple(found if self.independent else [*found, "may repeat the model's mistakes"])
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """Why nothing that rests on this reference can be relied on; empty where it may be asked."""
+        """The same in sentences, with the figures."""
         found = []
         if not self.informed:
             found.append(
@@ -97,20 +107,29 @@ def _check(source: Outputs) -> ReferenceCheck:
     named, labels = source.reference.argmax(axis=1), source.labels
     right = named == labels
     known = np.bincount(labels[right], minlength=source.classes) > 0
-    images = known[labels]
     found = {"accuracy": float(right.mean()), "known": known}
-    if not images.any():
-        return ReferenceCheck(**found, known_accuracy=0.0, model_accuracy=0.0, repeated=0.0, at_most=1.0)
+    if not known.any():
+        nothing = dict.fromkeys(("known_accuracy", "model_accuracy", "beyond_chance", "repeated"), 0.0)
+        return ReferenceCheck(**found, **nothing, at_most=1.0)
+    concerned, images = known[labels] | known[named], known[labels]
     answers = [one[images] for one in (source.predictions, named)]
     shares = [_repeated(*pair, labels[images], source.classes) for pair in (answers, answers[::-1])]
     shares = [(share, n) for share, n in shares if n >= FEW] or shares
     return ReferenceCheck(
         **found,
-        known_accuracy=float(right[images].mean()),
-        model_accuracy=float(1 - source.wrong[images].mean()),
+        known_accuracy=float(right[concerned].mean()),
+        model_accuracy=float(1 - source.wrong[concerned].mean()),
+        beyond_chance=_beyond_chance(named[concerned], labels[concerned]),
         repeated=max(share for share, _ in shares),
         at_most=max(_upper(*each) for each in shares),
     )
+
+
+def _beyond_chance(named: np.ndarray, labels: np.ndarray) -> float:
+    """Cohen's kappa (1960) of answers and labels; 0 where there is one class alone, which says nothing."""
+    shares = [np.bincount(one, minlength=max(named.max(), labels.max()) + 1) / len(labels) for one in (named, labels)]
+    chance = float(shares[0] @ shares[1])
+    return (float((named == labels).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def _repeated(model: np.ndarray, other: np.ndarray, labels: np.ndarray, classes: int) -> tuple[float, int]:

@@ -70,8 +70,8 @@ def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
     >>> class_weights(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(2).tolist()
     [1.5, 0.5]
     """
-    before = (np.bincount(labels, minlength=p.shape[1]) + 0.5) / (len(labels) + 0.5 * p.shape[1])  # none is 0
-    before, shares = before / before.sum(), before / before.sum()
+    before = np.bincount(labels, minlength=p.shape[1]) + 0.5  # no class is without a share
+    before = shares = before / before.sum()
     p = p[:: -(-p.size // NUMBERS)]
     for _ in range(STEPS):
         given = p * (shares / before)

@@ -205,10 +205,15 @@ def _stretches(
 
 def _by_class(judged: Judgement, fitted: Mapping[str, Fitted], known: Pass, passed: Pass) -> Judgement:
     if judged.quote.accuracy is None:
-        return judged
+        return replace(
+            judged, warnings=(*judged.warnings, "class by class nothing is told, as nothing is of the whole")
+        )
     outputs = passed.sample.outputs
     layouts = (known.table.layout, passed.table.layout)
     names = next((one.classnames for one in layouts if one.classnames), None)
     names = names or [f"class {label}" for label in range(outputs.classes)]
     lines = class_lines(fitted[judged.quote.method], judged.quote.accuracy, known.sample.outputs, outputs, names)
+    if not lines:
+        silent = f"class by class nothing is told: {judged.quote.method} says nothing of single images"
+        return replace(judged, warnings=(*judged.warnings, silent))
     return replace(judged, classes=lines, class_images=outputs.n)

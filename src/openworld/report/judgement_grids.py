@@ -13,7 +13,7 @@ from openworld.report.tables import bracketed
 def methods_grid(judged: Judgement, chosen: dict[str, Look]) -> Grid:
     """The table of the terminal, with every warning in full."""
     true = judged.target.accuracy
-    titles = ["says", "resampled", "of the source", *(["off by"] if true is not None else []), "source to here"]
+    titles = ["says", "resampled", "of the source", *(["off by"] if true is not None else [])]
     heads = (
         Column("method", words=True),
         *map(Column, titles),
@@ -36,7 +36,6 @@ def _method_cells(judged: Judgement, one: Method, chosen: dict[str, Look]):
     yield Cell(on_source(one), "" if one.on_source is None else f"{one.on_source[0]:.6f}")
     if judged.target.accuracy is not None:
         yield _difference(one.accuracy, judged.target.accuracy)
-    yield _difference(one.accuracy, judged.source.accuracy)
     yield Cell(one.summary, css="words")
     yield Cell("", faint="; ".join(one.warnings), css="words wrapped")
 
