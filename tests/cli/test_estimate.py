@@ -35,7 +35,7 @@ def _softmax(logits):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scores")
-    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    source, target = outputs(0, 400, 4, 2.0, knows=0.8), outputs(1, 600, 4, 1.2, knows=0.8)
     save(folder / "source.npz", source, classnames=np.array(["ant", "bee", "cat", "dog"]))
     save(folder / "target.npz", replace(target, labels=None), when=np.datetime64("2024-01-01", "D") + np.arange(600))
     save(folder / "labelled.npz", target)

@@ -16,14 +16,14 @@ def logits(rng, labels, classes, strength):
     return rng.normal(size=(len(labels), classes)) + strength * np.eye(classes)[labels]
 
 
-def outputs(seed, n=60, classes=4, strength=2.0, partners=0):
-    """A judged model, a weaker reference model with cosines around 0.2, and partners of rising strength."""
+def outputs(seed, n=60, classes=4, strength=2.0, partners=0, knows=0.5):
+    """A judged model, a reference model that knows less, with cosines around 0.2, and partners of rising strength."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, classes, n)
     return Outputs(
         2 * logits(rng, labels, classes, strength),
         labels,
-        0.2 + 0.02 * logits(rng, labels, classes, strength / 2),
+        0.2 + 0.02 * logits(rng, labels, classes, knows * strength),
         tuple(logits(rng, labels, classes, strength * (i + 1) / partners) for i in range(partners)),
     )
 

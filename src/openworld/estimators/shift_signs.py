@@ -17,7 +17,7 @@ from openworld.estimators.outputs import Outputs
 
 STEPS, STILL = 200, 1e-6  # of expectation maximisation: at most, and the change of the shares at which it ends
 NUMBERS = 1_000_000  # probabilities that it looks at: of more images a regular sample
-CHANCE = 1.358  # a distance of more than CHANCE sqrt(1/n + 1/m) comes by chance in one of twenty cases
+CHANCE = 1.628  # a distance of more than CHANCE sqrt(1/n + 1/m) comes by chance in one of a hundred cases
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ShiftSigns:
     """Distances in [0, 1] between source and target.
 
     confidences: of the confidences. reweighted: the same, the source weighted to the target's shares of classes.
-    chance: what the first exceeds by chance alone in one of twenty cases. predictions: total variation of the shares of
+    chance: what the first exceeds by chance alone in one of a hundred cases. predictions: total variation of the shares of
     the predicted classes, less what chance makes of it.
     """
 
