@@ -8,7 +8,9 @@ from importlib import import_module
 from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 
 _HOMES = {
+    "FileSet": "published_files",
     "ImageConfig": "config",
+    "Need": "published_files",
     "Preprocess": "preprocess",
     "PromptedNames": "prompts",
     "Recording": "recording",
@@ -16,6 +18,7 @@ _HOMES = {
     "TwoTower": "two_tower",
     "TwoTowerConfig": "config",
     "load": "loading",
+    "needed_files": "published_files",
 }
 
 __all__ = ["BACKBONES", "SHORT_NAMES", "BackboneCard", *_HOMES]

@@ -1,0 +1,82 @@
+"""Which files a checkpoint needs and where they are: told without network and without reading any."""
+
+import shutil
+
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.backbones import needed_files
+from openworld.backbones.published_files import OPENAI_ARCHIVES
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """An empty home, so that nothing of this machine is found."""
+    import huggingface_hub.constants
+
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "home"
+
+
+def purposes(needs):
+    return [need.purpose for need in needs]
+
+
+def test_a_whole_folder_is_complete_and_names_its_files(clip_checkpoint):
+    hugging_face, open_clip = needed_files(clip_checkpoint[0])
+    assert hugging_face.complete and hugging_face.folder == clip_checkpoint[0]
+    assert [need.found[0].name for need in hugging_face.needs] == [
+        "model.safetensors",
+        "config.json",
+        "tokenizer.json",
+        "preprocessor_config.json",
+    ]
+    assert purposes(open_clip.missing) == ["weights", "configuration"]
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "preprocessor_config.json", "model.safetensors"])
+def test_what_is_missing_is_told_with_every_file_that_would_do(copy_of_clip, file):
+    (copy_of_clip / file).unlink()
+    (missing,) = needed_files(copy_of_clip)[0].missing
+    assert missing.any_of[0] == (file,) and file in str(missing)
+
+
+def test_vocabulary_and_merges_go_together(copy_of_clip):
+    (copy_of_clip / "tokenizer.json").unlink()
+    (copy_of_clip / "vocab.json").write_text("{}")
+    assert purposes(needed_files(copy_of_clip)[0].missing) == ["tokenizer"]
+    (copy_of_clip / "merges.txt").write_text("")
+    assert needed_files(copy_of_clip)[0].complete
+
+
+def test_shards_count_with_their_index_only(copy_of_clip):
+    shutil.move(copy_of_clip / "model.safetensors", copy_of_clip / "model-00001-of-00001.safetensors")
+    assert purposes(needed_files(copy_of_clip)[0].missing) == ["weights"]
+    (copy_of_clip / "model.safetensors.index.json").write_text("{}")
+    assert needed_files(copy_of_clip)[0].complete
+
+
+def test_of_a_repository_that_is_not_here_everything_is_missing_and_any_folder_does(home):
+    hugging_face, open_clip = needed_files("someone/small-clip@refs/pr/3")
+    assert hugging_face.folder is open_clip.folder is None
+    assert purposes(hugging_face.missing) == ["weights", "configuration", "tokenizer", "preprocessing"]
+
+
+@pytest.mark.parametrize("short", ["ViT-B/16", "openai/clip-vit-base-patch16"])
+def test_a_model_of_openai_may_also_lie_where_its_own_package_puts_it(short, home):
+    *_, archive = needed_files(short)
+    assert archive.layout == "openai" and archive.folder == home / ".cache" / "clip"
+    assert archive.needs[0].any_of == (("ViT-B-16.pt",),)
+    archive.folder.mkdir(parents=True)
+    (archive.folder / "ViT-B-16.pt").write_bytes(b"")
+    assert purposes(needed_files(short)[-1].missing) == ["tokenizer"]
+
+
+def test_the_archives_of_openai_have_the_names_of_its_package():
+    assert sorted(OPENAI_ARCHIVES.values()) == ["ViT-B-16.pt", "ViT-B-32.pt", "ViT-L-14-336px.pt", "ViT-L-14.pt"]
+
+
+def test_an_unknown_name_gets_the_nearest_spelling():
+    with pytest.raises(OpenworldError, match="'embeded'; did you mean 'embedded'"):
+        needed_files("embeded")
