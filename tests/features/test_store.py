@@ -36,6 +36,29 @@ def test_any_index_list_reads_like_numpy():
     np.testing.assert_array_equal(ShardedArray(parts)[rows], np.arange(9)[rows])
 
 
+def test_one_view_of_each_row_reads_like_numpy():
+    whole = np.arange(9 * 4 * 2).reshape(9, 4, 2)
+    sharded = ShardedArray([whole[:4], whole[4:5], whole[5:]])
+    rows, views = np.array([7, 0, 4, 4, -1]), np.array([3, 0, 2, 1, 0])
+    np.testing.assert_array_equal(sharded[rows, views], whole[rows, views])
+    np.testing.assert_array_equal(sharded.take(rows)[[1, 3], [2, 0]], whole[rows][[1, 3], [2, 0]])
+    np.testing.assert_array_equal(sharded[3, 1], whole[3, 1])
+
+
+def test_the_other_views_are_not_read():
+    read = []
+
+    class Watched(np.ndarray):
+        def __getitem__(self, index):
+            found = super().__getitem__(index)
+            read.append(np.size(found))
+            return found
+
+    sharded = ShardedArray([np.arange(3 * 8 * 5).reshape(3, 8, 5).view(Watched)])
+    sharded[np.array([2, 0]), np.array([7, 1])]
+    assert sum(read) == 2 * 5
+
+
 def test_not_whole_without_a_manifest(tmp_path):
     store = FeatureStore(tmp_path)
     store.write_shard(0, {"embeddings": np.zeros((1, 1), np.float32)})

@@ -93,6 +93,8 @@ class ShardedArray:
     """Rows spread over memory-mapped files, read by index as if they were one array [N, ...].
 
     rows: int64[N], which of the files' rows these are, in this order; None for all.
+
+    `array[rows, views]` reads one view of each row and nothing of the others.
     """
 
     def __init__(self, parts: list[np.ndarray], rows: np.ndarray | None = None):
@@ -108,14 +110,17 @@ class ShardedArray:
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return self[:].astype(dtype or self.dtype, copy=False)
 
-    def __getitem__(self, rows) -> np.ndarray:
+    def __getitem__(self, index) -> np.ndarray:
+        rows, *inner = index if isinstance(index, tuple) else (index,)
         rows = self._rows[rows]
         flat = np.atleast_1d(rows)
-        result = np.empty((len(flat), *self.shape[1:]), self.dtype)
+        inner = [np.broadcast_to(places, flat.shape) for places in inner]
+        result = np.empty((len(flat), *self.shape[1 + len(inner) :]), self.dtype)
         shards = np.searchsorted(self._starts, flat, side="right") - 1
         for shard in np.unique(shards):
             chosen = shards == shard
-            result[chosen] = self._parts[shard][flat[chosen] - self._starts[shard]]
+            own = flat[chosen] - self._starts[shard]
+            result[chosen] = self._parts[shard][own, *(places[chosen] for places in inner)]
         return result[0] if rows.ndim == 0 else result
 
     def take(self, rows: np.ndarray) -> "ShardedArray":

@@ -92,7 +92,7 @@ def shown(features: Features, clip, consumes: Consumes, rows: np.ndarray, views:
                 f"a learner that consumes {consumes!r} needs {name} of every image, and the features hold none; "
                 "encode with `encoding_for(learner, Encoding(views=...))`."
             )
-        return array[rows] if views is None else array[rows][np.arange(len(rows)), views]
+        return array[rows] if views is None else array[rows, views]
 
     return Images(
         embeddings=_wide(read("embeddings", "views"), clip),
