@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.datasets import ImageSet  # noqa: E402
-from openworld.features import Encoding, encode, encode_shard, is_encoded, missing_shards  # noqa: E402
+from openworld.features import Encoding, _shards, encode, encode_shard, is_encoded, missing_shards  # noqa: E402
 
 
 def picture(index):
@@ -192,6 +193,77 @@ def test_a_shard_done_elsewhere_stops_at_an_unreadable_picture_and_is_not_kept(c
     assert 1 in missing_shards(clip, images, cache=tmp_path)
     encode_shard(clip, images, Encoding(), 1, cache=tmp_path, allow_corrupt=1)
     assert 1 not in missing_shards(clip, images, cache=tmp_path)
+
+
+@pytest.fixture
+def beside_gpu(monkeypatch):
+    """Encode as beside a GPU: here, in batches of two, while the cores prepare the next one."""
+    monkeypatch.setattr("openworld.features._shards._on_cores", _shards._beside_gpu)
+    monkeypatch.setattr("openworld.features._shards._BATCH_IMAGES", 2)
+
+
+def test_encoding_beside_a_gpu_gives_what_the_cores_give(clip, tmp_path, request):
+    ask, images = Encoding(views=2, patches=True, pixels=True), image_set(Reader({4}))
+    encode(clip, images, ask, cache=tmp_path / "cores", allow_corrupt=1)
+    request.getfixturevalue("beside_gpu")
+    encode(clip, images, ask, cache=tmp_path / "gpu", allow_corrupt=1)
+    assert contents(tmp_path / "gpu") == contents(tmp_path / "cores")  # batches of two on both
+
+
+def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tmp_path, beside_gpu, monkeypatch):
+    monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 100)
+    forward, reader, seen = _shards._forward, Reader(), []
+
+    def watched(*given):
+        deadline = time.monotonic() + 30
+        wanted = min(2 * (len(seen) + 2), 7)  # this batch and the next one
+        while reader.count < wanted and time.monotonic() < deadline:
+            time.sleep(0.001)
+        seen.append(reader.count)
+        return forward(*given)
+
+    monkeypatch.setattr("openworld.features._shards._forward", watched)
+    encode(clip, image_set(reader), cache=tmp_path)
+    assert seen == [4, 6, 7, 7]
+
+
+def test_an_unreadable_picture_stops_encoding_beside_a_gpu(clip, tmp_path, beside_gpu):
+    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+        encode(clip, image_set(Reader({4})), cache=tmp_path)
+
+
+def full_beyond(monkeypatch, rows):
+    """A tower for which the memory of its GPU is full beyond so many pictures; the sizes that were tried."""
+    forward, tried = _shards._forward, []
+
+    def full(clip, pixels, encoding):
+        tried.append(len(pixels))
+        if len(pixels) > rows:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+        return forward(clip, pixels, encoding)
+
+    monkeypatch.setattr("openworld.features._shards._forward", full)
+    return tried
+
+
+def test_pictures_that_do_not_fit_together_are_encoded_in_smaller_batches(
+    clip, tmp_path, beside_gpu, monkeypatch, caplog
+):
+    ask, images = Encoding(views=1, patches=True), image_set(Reader({4}))
+    whole = encode(clip, images, ask, cache=tmp_path / "whole", allow_corrupt=1)
+    monkeypatch.setattr("openworld.features._shards._BATCH_IMAGES", 3)
+    tried = full_beyond(monkeypatch, 1)
+    parts = encode(clip, images, ask, cache=tmp_path / "parts", allow_corrupt=1)
+    assert tried == [3, 1, 1, 1, 3, 1, 1, 1, 1] and "3 at a time do not fit" in caplog.text
+    for name in ("embeddings", "views"):
+        np.testing.assert_allclose(getattr(parts, name)[:], getattr(whole, name)[:], rtol=1e-4, atol=1e-5)
+    assert parts.rows.tolist() == whole.rows.tolist() == [0, 1, 2, 3, 5, 6]
+
+
+def test_one_picture_that_does_not_fit_stops_the_encoding(clip, tmp_path, beside_gpu, monkeypatch):
+    full_beyond(monkeypatch, 0)
+    with pytest.raises(OpenworldError, match="not even one fits"):
+        encode(clip, image_set(Reader()), cache=tmp_path)
 
 
 def interrupt_after(shards):

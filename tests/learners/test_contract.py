@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from small import SMALL
 
 from openworld import OpenworldError
@@ -50,6 +51,22 @@ def test_what_it_consumes_is_asked_for(learner, clip, shots):
     if learner.consumes in ("patches", "pixels"):
         with pytest.raises(OpenworldError, match=f"consumes '{learner.consumes}'"):
             learner.fit(clip, replace(shots, view_patches=None, view_pixels=None), seed=1)
+
+
+def test_images_that_do_not_fit_together_are_answered_in_parts(learner, fitted, shots, monkeypatch, caplog):
+    bank, answer = fitted.text_bank(shots.classnames, NEW), type(learner).answer
+    whole = fitted.answer(shots, bank)
+
+    def full(self, clip, parameters, images, bank):
+        if len(images) > 10:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+        return answer(self, clip, parameters, images, bank)
+
+    monkeypatch.setattr(type(learner), "answer", full)
+    parts = fitted.answer(shots, bank)
+    np.testing.assert_allclose(parts.logits, whole.logits, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(parts.baseness, whole.baseness, rtol=1e-4, atol=1e-4)
+    assert learner.name in caplog.text and "28 at a time do not fit" in caplog.text
 
 
 def test_names_that_occur_twice_are_refused(fitted, shots):

@@ -125,3 +125,11 @@ def test_adams_first_step_is_the_rate_where_epsilon_is_small():
 def test_unknown_words_are_refused(wrong):
     with pytest.raises(OpenworldError, match="unknown"):
         Schedule(**wrong)
+
+
+def test_a_step_that_does_not_fit_in_memory_is_refused_and_the_batch_is_not_made_smaller():
+    def full(weight):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+
+    with pytest.raises(OpenworldError, match="step of 16 images does not fit.*--workers.*bfloat16"):
+        descend(Schedule(batch_size=16), loss=full)

@@ -2,18 +2,21 @@
 
 The last bits of an embedding depend on the size of its batch and on the threads that share a sum. Both are fixed: on a
 CPU every core takes small batches of its own, with one thread each, which is also twice as fast on a small model as
-all cores on one large batch; on a GPU the cores read pictures and one large batch after the other is encoded.
+all cores on one large batch. On a GPU large batches are encoded one after the other, while the cores read and prepare
+the next one; at most two are held at a time.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
+from openworld._memory import BatchSize
 from openworld.features.augment import random_resized_crop
 
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
@@ -32,13 +35,41 @@ def compute_shard(clip, images, encoding, rows: range, cores: int | None = None)
         OpenworldError: an embedding that is not finite.
     """
     cores = cores or os.cpu_count()
-    if clip.device.type == "cpu":
-        with _cores_of_one_thread(cores) as pool:
-            parts = list(pool.map(lambda batch: _batch(clip, images, encoding, batch), _cut(rows, _CPU_BATCH_IMAGES)))
-    else:
-        with ThreadPoolExecutor(cores) as pool:
-            parts = [_batch(clip, images, encoding, batch, pool.map) for batch in _cut(rows, _BATCH_IMAGES)]
+    parts = (_on_cores if clip.device.type == "cpu" else _beside_gpu)(clip, images, encoding, rows, cores)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _on_cores(clip, images, encoding, rows: range, cores: int) -> list[dict[str, np.ndarray]]:
+    """The arrays of every batch, each read and encoded by one core."""
+
+    def batch(some: range) -> dict[str, np.ndarray]:
+        pictures = [_pictures(clip, images, encoding, row) for row in some]
+        return _arrays(clip, _stack(clip, encoding, pictures), encoding, BatchSize(len(some), _doing(clip)))
+
+    with _cores_of_one_thread(cores) as pool:
+        return list(pool.map(batch, _cut(rows, _CPU_BATCH_IMAGES)))
+
+
+def _beside_gpu(clip, images, encoding, rows: range, cores: int) -> list[dict[str, np.ndarray]]:
+    """The arrays of every batch, encoded here while the cores prepare the next one."""
+    size = BatchSize(_BATCH_IMAGES, _doing(clip))
+    with ThreadPoolExecutor(cores) as pool:
+
+        def prepare(some: range) -> "_Stack":
+            pictures = list(pool.map(lambda row: _pictures(clip, images, encoding, row), some))
+            return _stack(clip, encoding, pictures)
+
+        return [_arrays(clip, stack, encoding, size) for stack in _one_ahead(prepare, _cut(rows, _BATCH_IMAGES))]
+
+
+def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -> Iterator["_Stack"]:
+    """Every batch as prepared, while the one after it is being prepared in a thread."""
+    with ThreadPoolExecutor(1) as helper:
+        coming = helper.submit(prepare, batches[0])
+        for following in batches[1:]:
+            ready, coming = coming.result(), helper.submit(prepare, following)
+            yield ready
+        yield coming.result()
 
 
 @contextmanager
@@ -55,22 +86,40 @@ def _cut(rows: range, size: int) -> list[range]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def _batch(clip, images, encoding, rows: range, spread: Callable[..., Iterable] = map) -> dict[str, np.ndarray]:
-    """The arrays of one batch; `spread` maps the reading over the pictures."""
-    pictures = list(spread(lambda row: _pictures(clip, images, encoding, row), rows))
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """Pictures of a batch and their views, uint8[B, 1 + V, 3, H, W], and which of them could be read, bool[B]."""
+
+    pixels: torch.Tensor
+    readable: np.ndarray
+
+
+def _stack(clip, encoding, pictures: Sequence[np.ndarray | None]) -> _Stack:
     readable = np.array([stack is not None for stack in pictures])
     size = clip.config.image.image_size
     blank = np.zeros((1 + encoding.views, 3, size, size), np.uint8)
     pixels = torch.from_numpy(np.stack([blank if stack is None else stack for stack in pictures]))
-    arrays = _forward(clip, pixels, encoding)
+    # From pinned memory a GPU copies by itself, while this process goes on.
+    return _Stack(pixels.pin_memory() if clip.device.type == "cuda" else pixels, readable)
+
+
+def _arrays(clip, stack: _Stack, encoding, size: BatchSize) -> dict[str, np.ndarray]:
+    """The arrays of one batch."""
+    pixels = stack.pixels
+    parts = size.parts(lambda some: _forward(clip, pixels[some], encoding), len(pixels))
+    arrays = parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     for name, array in arrays.items():
-        _require_finite(array[readable], name, clip)
-        array[~readable] = np.nan
+        _require_finite(array[stack.readable], name, clip)
+        array[~stack.readable] = np.nan
     if encoding.pixels:
         arrays["pixels"] = pixels[:, 0].numpy()
         if encoding.views:
             arrays["view_pixels"] = pixels[:, 1:].numpy()
     return arrays
+
+
+def _doing(clip) -> str:
+    return f"encoding pictures with {clip.name!r}"
 
 
 def _require_finite(array: np.ndarray, name: str, clip) -> None:
@@ -84,7 +133,7 @@ def _require_finite(array: np.ndarray, name: str, clip) -> None:
 @torch.no_grad()
 def _forward(clip, pixels: torch.Tensor, encoding) -> dict[str, np.ndarray]:
     """Everything the backbone gives for uint8[B, 1 + V, 3, H, W]: the pictures, then their views."""
-    scaled = clip.preprocess.scale(pixels.to(clip.device)).to(clip.dtype)
+    scaled = clip.preprocess.scale(pixels.to(clip.device, non_blocking=True)).to(clip.dtype)
     looks = [_look(clip, look, encoding.patches) for look in scaled.unbind(1)]
     arrays = dict(looks[0])
     if encoding.views:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._memory import BatchSize
 from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.backbones.layouts import require_finite
@@ -75,11 +76,12 @@ class Fitted:
         Raises:
             OpenworldError: features of another width than the backbone's, or without what the learner consumes.
         """
-        parts = []
-        for start in range(0, max(len(features), 1), CHUNK):
-            rows = np.arange(start, min(start + CHUNK, len(features)))
-            images = shown(features, self.clip, self.learner.consumes, rows)
-            parts.append(self.learner.answer(self.clip, self.parameters, images, bank))
+
+        def part(rows: slice) -> Answer:
+            images = shown(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
+            return self.learner.answer(self.clip, self.parameters, images, bank)
+
+        parts = BatchSize(CHUNK, f"answering with {self.learner.name}").parts(part, len(features))
         return Answer(*(_joined([getattr(part, name) for part in parts]) for name in Answer.__annotations__))
 
     def logits(self, features: Features, bank: TextBank, subset: Subset = "all") -> np.ndarray:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._memory import keeping_batch
 from openworld.learners._images import Images
 
 Terms = dict[str, Tensor]
@@ -120,7 +121,7 @@ def train(
         mean of every loss term, one dict per epoch.
 
     Raises:
-        OpenworldError: a loss that is not finite.
+        OpenworldError: a loss that is not finite; a step that does not fit in the memory of a GPU.
     """
     optimizer, steps, history = _optimizer(parameters, schedule), 0, []
     average = {name: torch.zeros_like(tensor) for name, tensor in parameters.items()}
@@ -128,7 +129,8 @@ def train(
         terms = []
         for images, labels in batches(epoch):
             _set_rates(optimizer, schedule, loop, epoch, steps)
-            terms.append(_step(optimizer, parameters, loss(images, labels), loop.gradient))
+            with keeping_batch(schedule.batch_size):
+                terms.append(_step(optimizer, parameters, loss(images, labels), loop.gradient))
             steps += 1
         history.append(_mean_terms(terms))
         if loop.epoch_weights is not None:

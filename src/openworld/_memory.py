@@ -1,0 +1,87 @@
+"""A GPU whose memory is full: fewer rows at a time where that changes no result, a refusal where it would."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from openworld._errors import OpenworldError
+
+_log = logging.getLogger(__name__)
+Part = TypeVar("Part")
+
+
+@dataclass
+class BatchSize:
+    """How many rows are worked on at a time: halved when a GPU has no room for them, and then kept.
+
+    Args:
+        rows: at a time, at first; at least 1.
+        doing: what is done with them, such as "encoding pictures".
+    """
+
+    rows: int
+    doing: str
+
+    def parts(self, run: Callable[[slice], Part], count: int) -> list[Part]:
+        """What `run` returns for slices that cover `count` rows in order; one empty slice where there is no row.
+
+        Raises:
+            OpenworldError: one row alone does not fit either.
+
+        >>> BatchSize(2, "counting").parts(lambda rows: (rows.start, rows.stop), 5)
+        [(0, 2), (2, 4), (4, 5)]
+        """
+        found, start = [], 0
+        while start < count or not found:
+            rows = slice(start, min(start + self.rows, count))
+            if self._fits(run, rows, found):
+                start = rows.stop
+            else:  # here, where what the attempt held has gone with its frames
+                self._shrink(rows)
+        return found
+
+    def _fits(self, run: Callable[[slice], Part], rows: slice, found: list[Part]) -> bool:
+        import torch
+
+        try:
+            found.append(run(rows))
+        except torch.cuda.OutOfMemoryError:
+            return False
+        return True
+
+    def _shrink(self, rows: slice) -> None:
+        import torch
+
+        tried = rows.stop - rows.start
+        if tried <= 1:
+            raise OpenworldError(
+                f"{self.doing}: not even one fits in the memory of the GPU; end what else runs there, give fewer "
+                "--workers, or --device cpu."
+            )
+        # Another thread may have found less already.
+        self.rows = min(self.rows, tried // 2)
+        torch.cuda.empty_cache()
+        sentence = "%s: %d at a time do not fit in the memory of the GPU; it goes on with %d at a time."
+        _log.warning(sentence, self.doing, tried, self.rows)
+
+
+@contextmanager
+def keeping_batch(size: int) -> Iterator[None]:
+    """Refuse, with what can be done about it, where a training step of `size` images does not fit on a GPU.
+
+    The size of a training batch belongs to the method: another one would be another experiment.
+
+    Raises:
+        OpenworldError: out of memory.
+    """
+    import torch
+
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        raise OpenworldError(
+            f"a training step of {size} images does not fit in the memory of the GPU, and the published batch size is "
+            'not changed; give fewer --workers, say precision = "bfloat16" in the spec, or take a GPU with more memory.'
+        ) from error
