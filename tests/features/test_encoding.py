@@ -16,7 +16,16 @@ from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.datasets import ImageSet  # noqa: E402
-from openworld.features import Encoding, _shards, encode, encode_shard, is_encoded, missing_shards  # noqa: E402
+from openworld.features import (  # noqa: E402
+    Encoding,
+    _looks,
+    _shards,
+    encode,
+    encode_shard,
+    encode_together,
+    is_encoded,
+    missing_shards,
+)
 
 
 def picture(index):
@@ -141,8 +150,8 @@ def test_a_damaged_shard_is_missing_for_those_who_encode_shard_by_shard(clip, tm
     before = contents(tmp_path)
     flip(next(tmp_path.glob("*/shard-00002.safetensors")))
     images = image_set(Reader())
-    assert missing_shards(clip, images, cache=tmp_path) == {2: 1}
-    encode_shard(clip, images, Encoding(), 2, cache=tmp_path)
+    assert missing_shards(clip, images, [Encoding()], cache=tmp_path) == {2: 1}
+    encode_shard(clip, images, [Encoding()], 2, cache=tmp_path)
     assert is_encoded(clip, images, cache=tmp_path) and contents(tmp_path) == before
 
 
@@ -174,25 +183,25 @@ def contents(cache):
 def test_shards_done_elsewhere_in_any_order_give_the_same_bytes(clip, tmp_path):
     encode(clip, image_set(Reader()), cache=tmp_path / "whole")
     parts, images = {"cache": tmp_path / "parts"}, image_set(Reader())
-    assert missing_shards(clip, images, **parts) == {0: 3, 1: 3, 2: 1}
-    encode_shard(clip, images, Encoding(), 2, **parts)
-    encode_shard(clip, images, Encoding(), 0, **parts)
-    assert missing_shards(clip, images, **parts) == {1: 3}
-    encode_shard(clip, images, Encoding(), 1, **parts)
+    assert missing_shards(clip, images, [Encoding()], **parts) == {0: 3, 1: 3, 2: 1}
+    encode_shard(clip, images, [Encoding()], 2, **parts)
+    encode_shard(clip, images, [Encoding()], 0, **parts)
+    assert missing_shards(clip, images, [Encoding()], **parts) == {1: 3}
+    encode_shard(clip, images, [Encoding()], 1, **parts)
     reader = Reader()
     encode(clip, image_set(reader), **parts)
-    encode_shard(clip, image_set(reader), Encoding(), 1, **parts)
-    assert reader.count == 0 and missing_shards(clip, images, **parts) == {}
+    encode_shard(clip, image_set(reader), [Encoding()], 1, **parts)
+    assert reader.count == 0 and missing_shards(clip, images, [Encoding()], **parts) == {}
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
 def test_a_shard_done_elsewhere_stops_at_an_unreadable_picture_and_is_not_kept(clip, tmp_path):
     images = image_set(Reader({4}))
     with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
-        encode_shard(clip, images, Encoding(), 1, cache=tmp_path)
-    assert 1 in missing_shards(clip, images, cache=tmp_path)
-    encode_shard(clip, images, Encoding(), 1, cache=tmp_path, allow_corrupt=1)
-    assert 1 not in missing_shards(clip, images, cache=tmp_path)
+        encode_shard(clip, images, [Encoding()], 1, cache=tmp_path)
+    assert 1 in missing_shards(clip, images, [Encoding()], cache=tmp_path)
+    encode_shard(clip, images, [Encoding()], 1, cache=tmp_path, allow_corrupt=1)
+    assert 1 not in missing_shards(clip, images, [Encoding()], cache=tmp_path)
 
 
 @pytest.fixture
@@ -212,7 +221,7 @@ def test_encoding_beside_a_gpu_gives_what_the_cores_give(clip, tmp_path, request
 
 def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tmp_path, beside_gpu, monkeypatch):
     monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 100)
-    forward, reader, seen = _shards._forward, Reader(), []
+    forward, reader, seen = _looks.Looks.forward, Reader(), []
 
     def watched(*given):
         deadline = time.monotonic() + 30
@@ -222,7 +231,7 @@ def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tm
         seen.append(reader.count)
         return forward(*given)
 
-    monkeypatch.setattr("openworld.features._shards._forward", watched)
+    monkeypatch.setattr(_looks.Looks, "forward", watched)
     encode(clip, image_set(reader), cache=tmp_path)
     assert seen == [4, 6, 7, 7]
 
@@ -234,15 +243,15 @@ def test_an_unreadable_picture_stops_encoding_beside_a_gpu(clip, tmp_path, besid
 
 def full_beyond(monkeypatch, rows):
     """A tower for which the memory of its GPU is full beyond so many pictures; the sizes that were tried."""
-    forward, tried = _shards._forward, []
+    forward, tried = _looks.Looks.forward, []
 
-    def full(clip, pixels, encoding):
+    def full(looks, pixels):
         tried.append(len(pixels))
         if len(pixels) > rows:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
-        return forward(clip, pixels, encoding)
+        return forward(looks, pixels)
 
-    monkeypatch.setattr("openworld.features._shards._forward", full)
+    monkeypatch.setattr(_looks.Looks, "forward", full)
     return tried
 
 
@@ -336,3 +345,54 @@ def test_embeddings_that_are_not_finite_are_not_taken_for_unreadable_pictures(tm
         overflowing.image.projection.weight.fill_(torch.inf)
     with pytest.raises(OpenworldError, match="not finite in torch.float32"):
         encode(overflowing, image_set(Reader()), cache=tmp_path, allow_corrupt=7)
+
+
+TOGETHER = [
+    Encoding(),
+    Encoding(views=2, seed=5),
+    Encoding(views=2, seed=5, patches=True),
+    Encoding(views=2, seed=5, pixels=True),
+    Encoding(views=1, seed=6, crop_scale=(0.5, 1.0)),
+    Encoding(patches=True, pixels=True),
+]
+
+
+def test_one_pass_writes_what_each_encoding_alone_would(clip, tmp_path):
+    reader = Reader()
+    images, seen = image_set(reader), []
+    alone = [encode(clip, images, one, cache=tmp_path / "alone") for one in TOGETHER]
+    assert reader.count == 7 * len(TOGETHER)
+    reader.count = 0
+    together = encode_together(
+        clip, images, TOGETHER, cache=tmp_path / "together", progress=lambda *done: seen.append(done)
+    )
+    assert reader.count == 7 and seen == [(3, 7), (6, 7), (7, 7)]
+    assert contents(tmp_path / "together") == contents(tmp_path / "alone")
+    assert [one.fingerprint for one in together] == [one.fingerprint for one in alone]
+
+
+def test_a_look_goes_through_the_tower_once_for_all_encodings(clip, tmp_path, monkeypatch):
+    passes = []
+    for name in ("encode_image", "encode_patches"):
+        plain = getattr(clip, name)
+        monkeypatch.setattr(clip, name, lambda pixels, plain=plain: passes.append(len(pixels)) or plain(pixels))
+    encode_together(clip, image_set(Reader()), TOGETHER, cache=tmp_path)
+    assert sum(passes) == 7 * (1 + 2 + 1)
+
+
+def test_only_the_encodings_that_lack_a_shard_write_it(clip, tmp_path):
+    images, both = image_set(Reader()), [Encoding(), Encoding(pixels=True)]
+    encode_shard(clip, images, both[:1], 0, cache=tmp_path)
+    before = contents(tmp_path)
+    assert missing_shards(clip, images, both, cache=tmp_path) == {0: 3, 1: 3, 2: 1}
+    encode_shard(clip, images, both, 0, cache=tmp_path)
+    assert before.items() < contents(tmp_path).items()
+    assert missing_shards(clip, images, both, cache=tmp_path) == {1: 3, 2: 1}
+
+
+def test_an_unreadable_picture_leaves_no_shard_in_any_encoding(clip, tmp_path):
+    images, both = image_set(Reader(broken=[4])), [Encoding(), Encoding(pixels=True)]
+    with pytest.raises(OpenworldError, match="picture-4"):
+        encode_together(clip, images, both, cache=tmp_path)
+    assert missing_shards(clip, images, both, cache=tmp_path) == {1: 3, 2: 1}
+    assert [len(one) for one in encode_together(clip, images, both, cache=tmp_path, allow_corrupt=1)] == [6, 6]

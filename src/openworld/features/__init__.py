@@ -1,7 +1,16 @@
 """Encode an image set once, keep it on disk, and look at it through views."""
 
 from openworld.features.augment import random_resized_crop
-from openworld.features.encoding import Encoding, default_cache, encode, encode_shard, is_encoded, missing_shards
+from openworld.features.encoding import (
+    Encoding,
+    count_looks,
+    default_cache,
+    encode,
+    encode_shard,
+    encode_together,
+    is_encoded,
+    missing_shards,
+)
 from openworld.features.store import Features, FeatureStore
 from openworld.features.view import View
 
@@ -10,9 +19,11 @@ __all__ = [
     "Features",
     "FeatureStore",
     "View",
+    "count_looks",
     "default_cache",
     "encode",
     "encode_shard",
+    "encode_together",
     "is_encoded",
     "missing_shards",
     "random_resized_crop",

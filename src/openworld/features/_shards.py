@@ -1,4 +1,6 @@
-"""What one shard of an encoded set holds, computed batch by batch: the same bytes on any number of cores.
+"""What one shard of an image set holds in every encoding, computed batch by batch in one pass over the pictures.
+
+The bytes are the same on any number of cores, and whatever else is computed in the same pass.
 
 The last bits of an embedding depend on the size of its batch and on the threads that share a sum. Both are fixed: on a
 CPU every core takes small batches of its own, with one thread each, which is also twice as fast on a small model as
@@ -17,49 +19,57 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
-from openworld.features.augment import random_resized_crop
+from openworld.features._looks import Looks
 
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
 _BATCH_IMAGES = 128
 
+Arrays = dict[str, np.ndarray]
 
-def compute_shard(clip, images, encoding, rows: range, cores: int | None = None) -> dict[str, np.ndarray]:
-    """The arrays of some images of a set, rows of NaN (0 in pixels) for those that cannot be read.
+
+def compute_shards(clip, images, encodings: Sequence, rows: range, cores: int | None = None) -> list[Arrays]:
+    """The arrays of some images of a set for every encoding.
 
     Args:
-        clip, images, encoding: as for `encode`.
+        clip, images: as for `encode`.
+        encodings: at least one.
         rows: which images, at least one.
         cores: how many to use; None for all.
+
+    Returns:
+        For every encoding its arrays by name; rows of NaN (0 in pixels) for images that cannot be read.
 
     Raises:
         OpenworldError: an embedding that is not finite.
     """
-    cores = cores or os.cpu_count()
-    parts = (_on_cores if clip.device.type == "cpu" else _beside_gpu)(clip, images, encoding, rows, cores)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    cores, looks = cores or os.cpu_count(), Looks(clip, images, tuple(encodings))
+    batches = (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, rows, cores)
+    return [_joined([batch[place] for batch in batches]) for place in range(len(encodings))]
 
 
-def _on_cores(clip, images, encoding, rows: range, cores: int) -> list[dict[str, np.ndarray]]:
+def _joined(parts: Sequence[Arrays]) -> Arrays:
+    return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+
+def _on_cores(looks: Looks, rows: range, cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, each read and encoded by one core."""
 
-    def batch(some: range) -> dict[str, np.ndarray]:
-        pictures = [_pictures(clip, images, encoding, row) for row in some]
-        return _arrays(clip, _stack(clip, encoding, pictures), encoding, BatchSize(len(some), _doing(clip)))
+    def batch(some: range) -> list[Arrays]:
+        return _arrays(looks, _stack(looks, list(map(looks.read, some))), BatchSize(len(some), _doing(looks)))
 
     with _cores_of_one_thread(cores) as pool:
         return list(pool.map(batch, _cut(rows, _CPU_BATCH_IMAGES)))
 
 
-def _beside_gpu(clip, images, encoding, rows: range, cores: int) -> list[dict[str, np.ndarray]]:
+def _beside_gpu(looks: Looks, rows: range, cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, encoded here while the cores prepare the next one."""
-    size = BatchSize(_BATCH_IMAGES, _doing(clip))
+    size = BatchSize(_BATCH_IMAGES, _doing(looks))
     with ThreadPoolExecutor(cores) as pool:
 
         def prepare(some: range) -> "_Stack":
-            pictures = list(pool.map(lambda row: _pictures(clip, images, encoding, row), some))
-            return _stack(clip, encoding, pictures)
+            return _stack(looks, list(pool.map(looks.read, some)))
 
-        return [_arrays(clip, stack, encoding, size) for stack in _one_ahead(prepare, _cut(rows, _BATCH_IMAGES))]
+        return [_arrays(looks, stack, size) for stack in _one_ahead(prepare, _cut(rows, _BATCH_IMAGES))]
 
 
 def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -> Iterator["_Stack"]:
@@ -94,32 +104,25 @@ class _Stack:
     readable: np.ndarray
 
 
-def _stack(clip, encoding, pictures: Sequence[np.ndarray | None]) -> _Stack:
-    readable = np.array([stack is not None for stack in pictures])
-    size = clip.config.image.image_size
-    blank = np.zeros((1 + encoding.views, 3, size, size), np.uint8)
-    pixels = torch.from_numpy(np.stack([blank if stack is None else stack for stack in pictures]))
+def _stack(looks: Looks, pictures: Sequence[np.ndarray | None]) -> _Stack:
+    pixels = torch.from_numpy(looks.stack(pictures))
+    readable = np.array([seen is not None for seen in pictures])
     # From pinned memory a GPU copies by itself, while this process goes on.
-    return _Stack(pixels.pin_memory() if clip.device.type == "cuda" else pixels, readable)
+    return _Stack(pixels.pin_memory() if looks.clip.device.type == "cuda" else pixels, readable)
 
 
-def _arrays(clip, stack: _Stack, encoding, size: BatchSize) -> dict[str, np.ndarray]:
-    """The arrays of one batch."""
+def _arrays(looks: Looks, stack: _Stack, size: BatchSize) -> list[Arrays]:
+    """The arrays of one batch for every encoding."""
     pixels = stack.pixels
-    parts = size.parts(lambda some: _forward(clip, pixels[some], encoding), len(pixels))
-    arrays = parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    for name, array in arrays.items():
-        _require_finite(array[stack.readable], name, clip)
+    computed = _joined(size.parts(lambda some: looks.forward(pixels[some]), len(pixels)))
+    for (_, name), array in computed.items():
+        _require_finite(array[stack.readable], name, looks.clip)
         array[~stack.readable] = np.nan
-    if encoding.pixels:
-        arrays["pixels"] = pixels[:, 0].numpy()
-        if encoding.views:
-            arrays["view_pixels"] = pixels[:, 1:].numpy()
-    return arrays
+    return [looks.arrays_of(one, computed, pixels.numpy()) for one in looks.encodings]
 
 
-def _doing(clip) -> str:
-    return f"encoding pictures with {clip.name!r}"
+def _doing(looks: Looks) -> str:
+    return f"encoding pictures with {looks.clip.name!r}"
 
 
 def _require_finite(array: np.ndarray, name: str, clip) -> None:
@@ -128,36 +131,3 @@ def _require_finite(array: np.ndarray, name: str, clip) -> None:
         raise OpenworldError(
             f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32, or fetch it again."
         )
-
-
-@torch.no_grad()
-def _forward(clip, pixels: torch.Tensor, encoding) -> dict[str, np.ndarray]:
-    """Everything the backbone gives for uint8[B, 1 + V, 3, H, W]: the pictures, then their views."""
-    scaled = clip.preprocess.scale(pixels.to(clip.device, non_blocking=True)).to(clip.dtype)
-    looks = [_look(clip, look, encoding.patches) for look in scaled.unbind(1)]
-    arrays = dict(looks[0])
-    if encoding.views:
-        arrays["views"] = np.stack([look["embeddings"] for look in looks[1:]], axis=1)
-    if encoding.views and encoding.patches:
-        arrays["view_patches"] = np.stack([look["patches"] for look in looks[1:]], axis=1)
-    return arrays
-
-
-def _look(clip, pixels: torch.Tensor, patches: bool) -> dict[str, np.ndarray]:
-    if not patches:
-        return {"embeddings": clip.encode_image(pixels).float().cpu().numpy()}
-    embeddings, rows = clip.encode_patches(pixels)
-    return {"embeddings": embeddings.float().cpu().numpy(), "patches": rows.half().cpu().numpy()}
-
-
-def _pictures(clip, images, encoding, row: int) -> np.ndarray | None:
-    """uint8[1 + V, 3, H, W]: the plain picture, then its views; None where it cannot be read."""
-    try:
-        image = images.image(row)
-    except OpenworldError:
-        return None
-    generator = np.random.default_rng([encoding.seed, row])
-    size = clip.config.image.image_size
-    views = [random_resized_crop(image, size, generator, scale=encoding.crop_scale) for _ in range(encoding.views)]
-    pictures = [clip.preprocess.resize_and_crop(picture) for picture in (image, *views)]
-    return np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)

@@ -1,13 +1,13 @@
 """Encode an image set with a frozen backbone, once: resumable by shard, keyed by what determines the numbers.
 
-`encode` does all that is missing; `missing_shards` and `encode_shard` let other processes do shards of it before, in
-any order: the bytes are the same.
+`encode` does all that is missing, `encode_together` in several encodings with one pass over the pictures;
+`missing_shards` and `encode_shard` let other processes do shards of it before, in any order: the bytes are the same.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -16,7 +16,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.features._shards import compute_shard
+from openworld.features._shards import compute_shards
 from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
@@ -55,6 +55,20 @@ class Encoding:
                 f"crop_scale is {smallest:g} to {largest:g}, expected two shares of the area in order, in (0, 1]."
             )
 
+    @property
+    def draw(self) -> tuple[int, tuple[float, float], int]:
+        """What determines the views: encodings with the same draw share them."""
+        return self.views, self.crop_scale, self.seed
+
+
+def count_looks(encodings: Iterable[Encoding]) -> int:
+    """How often the image tower sees each picture when a set is encoded in these ways together.
+
+    >>> count_looks([Encoding(), Encoding(views=8), Encoding(views=8, patches=True)])
+    9
+    """
+    return 1 + sum(views for views, *_ in {one.draw for one in encodings})
+
 
 def default_cache() -> Path:
     """Where features are kept: `$OPENWORLD_CACHE`, or `~/.cache/openworld`, with `/features` appended."""
@@ -88,12 +102,39 @@ def encode(
     Raises:
         OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite.
     """
+    return encode_together(clip, images, [encoding], cache=cache, allow_corrupt=allow_corrupt, progress=progress)[0]
+
+
+def encode_together(
+    clip,
+    images,
+    encodings: Sequence[Encoding],
+    *,
+    cache: Path | None = None,
+    allow_corrupt: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Features]:
+    """Encode an image set in several ways: every picture is read once, cropped once and seen once by the image tower.
+
+    What is kept on disk and what comes back is what `encode` would give for each encoding alone, to the last bit.
+
+    Args:
+        encodings: at least one.
+        clip, images, cache, allow_corrupt, progress: as for `encode`.
+
+    Returns:
+        `Features` for every encoding.
+
+    Raises:
+        OpenworldError: what `encode` raises.
+    """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
-    store = _store(clip, images, encoding, cache)
-    if not store.is_whole(len(_shards(images))):
-        _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress)
-    return _read(store, images, allow_corrupt)
+    stores = _stores(clip, images, encodings, cache)
+    missing = {one: store for one, store in stores.items() if not store.is_whole(len(_shards(images)))}
+    if missing:
+        _encode_missing_shards(missing, clip, images, allow_corrupt, progress)
+    return [_read(stores[one], images, allow_corrupt) for one in encodings]
 
 
 def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> bool:
@@ -101,39 +142,42 @@ def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | N
     return _store(clip, images, encoding, cache).is_whole(len(_shards(images)))
 
 
-def missing_shards(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> dict[int, int]:
-    """{number of a shard: how many images it holds} of what `encode` with the same arguments would compute."""
-    store = _store(clip, images, encoding, cache)
-    return {index: len(rows) for index, rows in enumerate(_shards(images)) if not store.has_shard(index)}
+def missing_shards(clip, images, encodings: Sequence[Encoding], *, cache: Path | None = None) -> dict[int, int]:
+    """{number of a shard: images in it} of what `encode_together` with the same arguments would compute."""
+    stores = _stores(clip, images, encodings, cache).values()
+    shards = enumerate(_shards(images))
+    return {index: len(rows) for index, rows in shards if not all(store.has_shard(index) for store in stores)}
 
 
 def encode_shard(
     clip,
     images,
-    encoding: Encoding,
+    encodings: Sequence[Encoding],
     index: int,
     *,
     cache: Path | None = None,
     allow_corrupt: int = 0,
     cores: int | None = None,
 ) -> None:
-    """Do one shard of what `encode` with the same arguments does, and keep it; a shard that is on disk stays.
+    """Do one shard of what `encode_together` with the same arguments does; what is on disk stays.
 
     Args:
         index: a number from `missing_shards`.
-        clip, images, encoding, cache: as for `encode`.
+        clip, images, encodings, cache: as for `encode_together`.
         allow_corrupt: how many unreadable images this shard may hold; `encode` counts them over the whole set.
         cores: how many to use; None for all.
 
     Raises:
         OpenworldError: more unreadable images than that, an embedding that is not finite.
     """
-    store = _store(clip, images, encoding, cache)
-    if not store.has_shard(index):
-        store.write_shard(index, compute_shard(clip, images, encoding, _shards(images)[index], cores))
-        corrupt = _corrupt_rows(store, index)
-        if len(corrupt) > allow_corrupt:
-            _give_up(store, images, index, corrupt[-1])
+    stores = _stores(clip, images, encodings, cache)
+    corrupt = _write_shard(stores, clip, images, index, cores)
+    if len(corrupt) > allow_corrupt:
+        _give_up(stores, images, index, corrupt[-1])
+
+
+def _stores(clip, images, encodings: Sequence[Encoding], cache: Path | None) -> dict[Encoding, FeatureStore]:
+    return {one: _store(clip, images, one, cache) for one in encodings}
 
 
 def _store(clip, images, encoding: Encoding, cache: Path | None) -> FeatureStore:
@@ -158,14 +202,12 @@ def _shards(images) -> list[range]:
     return [range(start, min(start + _SHARD_IMAGES, len(images))) for start in starts]
 
 
-def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progress) -> None:
+def _encode_missing_shards(stores, clip, images, allow_corrupt, progress) -> None:
     shards, corrupt = _shards(images), []
     for index, rows in enumerate(shards):
-        if not store.has_shard(index):
-            store.write_shard(index, compute_shard(clip, images, encoding, rows))
-        corrupt += _corrupt_rows(store, index)
+        corrupt += _write_shard(stores, clip, images, index)
         if len(corrupt) > allow_corrupt:
-            _give_up(store, images, index, corrupt[-1])
+            _give_up(stores, images, index, corrupt[-1])
         if progress:
             progress(rows.stop, len(images))
     description = {
@@ -176,7 +218,18 @@ def _encode_missing_shards(store, clip, images, encoding, allow_corrupt, progres
         "domain": images.domain,
         "model": clip.name,
     }
-    store.finish(len(shards), description | {"encoding": asdict(encoding)})
+    for encoding, store in stores.items():
+        store.finish(len(shards), description | {"encoding": asdict(encoding)})
+
+
+def _write_shard(stores, clip, images, index: int, cores: int | None = None) -> list[int]:
+    """Encode a shard in every way that it is not on disk; returns which of its images could not be read."""
+    missing = {one: store for one, store in stores.items() if not store.has_shard(index)}
+    if missing:
+        computed = compute_shards(clip, images, list(missing), _shards(images)[index], cores)
+        for store, arrays in zip(missing.values(), computed, strict=True):
+            store.write_shard(index, arrays)
+    return sorted({row for store in stores.values() for row in _corrupt_rows(store, index)})
 
 
 def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
@@ -185,9 +238,10 @@ def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
     return [index * _SHARD_IMAGES + int(row) for row in unreadable]
 
 
-def _give_up(store: FeatureStore, images, index: int, row: int) -> NoReturn:
+def _give_up(stores: Mapping[Encoding, FeatureStore], images, index: int, row: int) -> NoReturn:
     # The shard goes, so that its images are read again once they are repaired.
-    store.remove_shard(index)
+    for store in stores.values():
+        store.remove_shard(index)
     images.image(row)
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from openworld.protocols._speeds import Speeds, shape, speed_key
-from openworld.protocols._work import Pictures, UnitWork, to_encode, work_of
+from openworld.protocols._work import Pictures, UnitWork, count_pictures, to_encode, work_of
 from openworld.protocols.reproduction import Plan
 
 RECORD_BYTES = 100_000
@@ -49,7 +49,7 @@ class Cost:
 
     Args:
         runs: one by one.
-        pictures: to encode, each image set once.
+        pictures: to encode, each image set once for all learners of a run.
         passes: through the image tower: pictures and their augmented views.
         feature_bytes: of what is kept of them.
         record_bytes: of the units' records.
@@ -88,16 +88,19 @@ def cost(plan: Plan, speeds: Speeds | None = None, workers: int = 1) -> Cost:
         workers: units that run at a time, at least 1.
     """
     work, seen, everything, told = work_of(plan.runs), {}, {}, []
+    pictures = passes = 0
     for run in plan.runs:
         units = [unit for unit in work[run.name] if unit not in everything]
         fresh = [one for one in to_encode(units) if one not in seen]
         seen |= dict.fromkeys(fresh)
         everything |= dict.fromkeys(units)
-        told.append(_run_cost(run, units, fresh, speeds, workers))
+        counted = count_pictures(fresh)
+        pictures, passes = pictures + counted[0], passes + counted[1]
+        told.append(_run_cost(run, units, counted, speeds, workers))
     return Cost(
         runs=tuple(told),
-        pictures=sum(one.count for one in seen),
-        passes=sum(one.passes for one in seen),
+        pictures=pictures,
+        passes=passes,
         feature_bytes=_feature_bytes(seen, plan.ground.backbone),
         record_bytes=sum(_record_bytes(unit) for unit in everything),
         learners=_by_learner(everything, speeds) if speeds else {},
@@ -113,11 +116,11 @@ def seconds_of(unit: UnitWork, speeds: Speeds) -> float:
     return training + sum(speed.names.at(names) + pictures * speed.answer.at(names) for pictures, names in unit.answers)
 
 
-def _run_cost(run, units: list[UnitWork], fresh: list[Pictures], speeds: Speeds | None, workers: int) -> RunCost:
-    pictures = sum(one.count for one in fresh)
+def _run_cost(run, units: list[UnitWork], counted: tuple[int, int], speeds: Speeds | None, workers: int) -> RunCost:
+    pictures, passes = counted
     if speeds is None:
         return RunCost(run.name, len(units), run.tables, pictures, None, None, None)
-    encoding = speeds.encode * sum(one.passes for one in fresh)
+    encoding = speeds.encode * passes
     each = [seconds_of(unit, speeds) for unit in units]
     whole = encoding + _side_by_side(each, workers)
     return RunCost(run.name, len(units), run.tables, pictures, encoding, sum(each), whole)

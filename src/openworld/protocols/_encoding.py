@@ -9,7 +9,7 @@ from pathlib import Path
 
 from openworld.features import Encoding, encode_shard, missing_shards
 from openworld.protocols._estimation_ground import Pictures
-from openworld.protocols._planning import Plannable, encode_tasks
+from openworld.protocols._planning import Plannable, encode_tasks, not_encoded
 from openworld.protocols._stages import Crew, Progress, Stage, work_off
 from openworld.protocols._units import stage_unit
 from openworld.protocols._workbench import Machine, Source, backbone
@@ -49,15 +49,16 @@ def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
     return Stage("encoding", "encoded", "images", work)
 
 
-def encode_one(source: Mapping, encoding: Mapping, backbone_name: str, shard: int, machine: Mapping) -> UnitResult:
-    """The unit: one shard of one image set."""
+def encode_one(
+    source: Mapping, encodings: Sequence[Mapping], backbone_name: str, shard: int, machine: Mapping
+) -> UnitResult:
+    """The unit: one shard of one image set, in every encoding that lacks it."""
     source = read_spec(source, Pictures if "sources" in source else Source)
-    encoding = read_spec(encoding, Encoding)
     machine = read_spec(machine, Machine)
     encode_shard(
         backbone(backbone_name, machine.device),
         source.load(),
-        encoding,
+        [read_spec(one, Encoding) for one in encodings],
         shard,
         cache=machine.folder,
         allow_corrupt=machine.allow_corrupt,
@@ -68,10 +69,10 @@ def encode_one(source: Mapping, encoding: Mapping, backbone_name: str, shard: in
 
 def _missing(tasks: Sequence[Plannable], machine: Machine) -> Iterator[tuple[Unit, int]]:
     """A unit per shard that is not on disk, and how many images it has."""
-    needed = {(task.sources[part], task.encoding(part), task.backbone): None for task in tasks for part in task.sources}
-    for number, (source, encoding, name) in enumerate(needed):
+    for number, ((source, name), encodings) in enumerate(not_encoded(tasks, machine).items()):
         clip = backbone(name, machine.device)
-        for shard, size in missing_shards(clip, source.load(), encoding, cache=machine.folder).items():
-            what = {"source": asdict(source), "encoding": asdict(encoding), "backbone_name": name, "shard": shard}
+        for shard, size in missing_shards(clip, source.load(), encodings, cache=machine.folder).items():
+            ways = [asdict(one) for one in encodings]
+            what = {"source": asdict(source), "encodings": ways, "backbone_name": name, "shard": shard}
             name_of_shard = f"{source}, image set {number + 1}, shard {shard + 1}"
             yield stage_unit(encode_one, what, name_of_shard, machine), size

@@ -122,9 +122,9 @@ def _embed(look: Look, images: ImageSet, shard: int, machine: Machine) -> None:
     cores = look.threads if machine.device == "cpu" else None
     for name in look.backbones:
         clip = backbone(name, machine.device)
-        if shard in missing_shards(clip, images, cache=machine.folder):
+        if shard in missing_shards(clip, images, [Encoding()], cache=machine.folder):
             options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt, "cores": cores}
-            encode_shard(clip, images, Encoding(), shard, **options)
+            encode_shard(clip, images, [Encoding()], shard, **options)
 
 
 def _lacks(look: Look, machine: Machine) -> bool:

@@ -39,18 +39,30 @@ def resolve(one, dataset: str, published: PublishedTask):
 def encode_tasks(
     tasks: Sequence[Plannable], machine: Machine, progress: Callable[[int, int], None] | None = None
 ) -> int:
-    """Encode what the tasks need and is not on disk; returns how many images that were.
+    """Encode what the tasks need and is not on disk, each image set in one pass; returns how many images that were.
 
     `progress` is called with (images done, images to be encoded).
     """
-    needed = {(task.sources[part], task.encoding(part)): task.backbone for task in tasks for part in task.sources}
-    missing = [(pair, name) for pair, name in needed.items() if not on_disk(*pair, name, machine)]
-    total, before = sum(len(source.load()) for (source, _), _ in missing), 0
-    for (source, encoding), name in missing:
+    missing = not_encoded(tasks, machine)
+    total, before = sum(len(source.load()) for source, _ in missing), 0
+    for (source, name), encodings in missing.items():
         told = progress and (lambda done, _, before=before: progress(before + done, total))
-        encode_source(source, encoding, name, machine, told)
+        encode_source(source, encodings, name, machine, told)
         before += len(source.load())
     return total
+
+
+def not_encoded(tasks: Sequence[Plannable], machine: Machine) -> dict[tuple[Source, str], list[Encoding]]:
+    """{(image set, backbone): the encodings that tasks need of it and that are not on disk}, none of them empty."""
+    needed: dict[tuple[Source, str], dict[Encoding, None]] = {}
+    for task in tasks:
+        for part, source in task.sources.items():
+            needed.setdefault((source, task.backbone), {})[task.encoding(part)] = None
+    missing = {
+        (source, name): [one for one in encodings if not on_disk(source, one, name, machine)]
+        for (source, name), encodings in needed.items()
+    }
+    return {image_set: encodings for image_set, encodings in missing.items() if encodings}
 
 
 def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:

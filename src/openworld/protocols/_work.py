@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from openworld.datasets import PUBLISHED
-from openworld.features import Encoding
+from openworld.features import Encoding, count_looks
 from openworld.learners import Schedule, configure, encoding_for, find_learner
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
 from openworld.protocols._entries import LearnerSpec
@@ -20,15 +20,10 @@ class Pictures:
     encoding: Encoding
     count: int
 
-    @property
-    def passes(self) -> int:
-        """How often the image tower runs: once per picture and once per view of it."""
-        return self.count * (1 + self.encoding.views)
-
     def size(self, dimension: int, patches: int, width: int, side: int) -> int:
         """Bytes on disk of embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H]."""
         each = 4 * dimension + 2 * patches * width * self.encoding.patches + 3 * side * side * self.encoding.pixels
-        return self.passes * each
+        return self.count * (1 + self.encoding.views) * each
 
 
 @dataclass(frozen=True)
@@ -78,6 +73,15 @@ def work_of(runs: Iterable[PlannedRun]) -> dict[str, tuple[UnitWork, ...]]:
 def to_encode(units: Iterable[UnitWork]) -> tuple[Pictures, ...]:
     """The image sets that units read, each one once."""
     return tuple(dict.fromkeys(one for unit in units for one in unit.pictures))
+
+
+def count_pictures(sets: Iterable[Pictures]) -> tuple[int, int]:
+    """Pictures, and passes through the image tower, where each image set is encoded in all its ways together."""
+    ways: dict[tuple[Source, int], list[Encoding]] = {}
+    for one in sets:
+        ways.setdefault((one.source, one.count), []).append(one.encoding)
+    pictures = sum(count for _, count in ways)
+    return pictures, sum(count * count_looks(encodings) for (_, count), encodings in ways.items())
 
 
 def class_count(data: DataSpec) -> int:

@@ -1,7 +1,7 @@
 """What a unit works with on this machine: backbones and encoded image sets by name, each loaded once per process."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,7 @@ import torch
 from openworld import backbones, datasets
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.features import Encoding, Features, encode, is_encoded
+from openworld.features import Encoding, Features, encode_together, is_encoded
 
 
 @dataclass(frozen=True)
@@ -106,20 +106,28 @@ def backbone(name: str, device: str = "cpu"):
 
 def encode_source(
     source: Source,
-    encoding: Encoding,
+    encodings: Sequence[Encoding],
     backbone_name: str,
     machine: Machine,
     progress: Callable[[int, int], None] | None = None,
-) -> Features:
-    """The features of an image set, from disk where they are known."""
-    return encode(
+) -> list[Features]:
+    """The features of an image set in every encoding, from disk where they are known."""
+    return encode_together(
         backbone(backbone_name, machine.device),
         source.load(),
-        encoding,
+        encodings,
         cache=machine.folder,
         allow_corrupt=machine.allow_corrupt,
         progress=progress,
     )
+
+
+def encoded_parts(task, machine: Machine) -> dict[str, Features]:
+    """The features of every image set that a task reads, by the part that it plays."""
+    return {
+        part: encode_source(source, [task.encoding(part)], task.backbone, machine)[0]
+        for part, source in task.sources.items()
+    }
 
 
 def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Machine) -> bool:

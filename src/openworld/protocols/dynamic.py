@@ -27,7 +27,7 @@ from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._pool import Said, answer_views
 from openworld.protocols._view_outcome import Rows, stacked, tables, view_metrics, view_rows
-from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
+from openworld.protocols._workbench import Machine, backbone, encoded_parts, require_inputs
 from openworld.protocols.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.runs import Unit, UnitResult, read_spec
 
@@ -169,10 +169,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     torch.set_num_threads(task.threads)
     clip = backbone(task.backbone, machine.device)
     require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
-    parts = {
-        part: encode_source(source, task.encoding(part), task.backbone, machine)
-        for part, source in task.sources.items()
-    }
+    parts = encoded_parts(task, machine)
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     shots = parts["train"].of_classes(task.halves[0])

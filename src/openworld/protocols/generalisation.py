@@ -37,7 +37,7 @@ from openworld.protocols._outcome import image_table, recognition_metrics, shots
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
-from openworld.protocols._workbench import Machine, backbone, encode_source, require_inputs
+from openworld.protocols._workbench import Machine, backbone, encoded_parts, require_inputs
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 2
@@ -167,10 +167,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     torch.set_num_threads(task.threads)
     clip = backbone(task.backbone, machine.device)
     require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
-    parts = {
-        part: encode_source(source, task.encoding(part), task.backbone, machine)
-        for part, source in task.sources.items()
-    }
+    parts = encoded_parts(task, machine)
     staged = list(stages(task, parts))
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)

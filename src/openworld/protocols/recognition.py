@@ -27,7 +27,7 @@ from openworld.protocols._outcome import recognition_metrics, score, shots_asked
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
-from openworld.protocols._workbench import Machine, Source, backbone, encode_source, require_inputs
+from openworld.protocols._workbench import Machine, Source, backbone, encoded_parts, require_inputs
 from openworld.protocols.imbalance import other_mixes
 from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
@@ -228,10 +228,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     torch.set_num_threads(task.threads)
     clip = backbone(task.backbone, machine.device)
     require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
-    parts = {
-        part: encode_source(source, task.encoding(part), task.backbone, machine)
-        for part, source in task.sources.items()
-    }
+    parts = encoded_parts(task, machine)
     base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
     learner = find_learner(task.learner.learner)

@@ -1,0 +1,99 @@
+"""What several encodings want of the pictures of a set: each picture is read once, and each look at it is taken once.
+
+A look is the picture itself or one augmented view of it. Encodings with the same draw share their views.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld.features.augment import random_resized_crop
+
+Computed = Mapping[tuple[int, str], np.ndarray]
+"""(place of a look, "embeddings" or "patches") -> what the backbone gives for the batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """The looks that encodings take at each picture of a set, in the backbone's size.
+
+    Args:
+        clip, images: as for `encode`.
+        encodings: at least one.
+    """
+
+    clip: object
+    images: object
+    encodings: tuple
+
+    @cached_property
+    def views(self) -> dict[tuple, slice]:
+        """Every draw that is wanted -> the places of its views among a picture's looks; the picture has place 0."""
+        draws = dict.fromkeys(one.draw for one in self.encodings if one.views)
+        starts = accumulate((views for views, *_ in draws), initial=1)
+        return {draw: slice(start, start + draw[0]) for draw, start in zip(draws, starts, strict=False)}
+
+    @cached_property
+    def with_patches(self) -> set[int]:
+        """The places of the looks whose patch rows are wanted."""
+        wanted = [one for one in self.encodings if one.patches]
+        views = [self.views[one.draw] for one in wanted if one.views]
+        return {0 for _ in wanted} | {place for part in views for place in range(part.start, part.stop)}
+
+    def read(self, row: int) -> np.ndarray | None:
+        """uint8[1 + V, 3, H, W] of a picture: every look; None where it cannot be read."""
+        try:
+            image = self.images.image(row)
+        except OpenworldError:
+            return None
+        size, views = self.clip.config.image.image_size, []
+        for count, scale, seed in self.views:
+            generator = np.random.default_rng([seed, row])
+            views += [random_resized_crop(image, size, generator, scale=scale) for _ in range(count)]
+        pictures = [self.clip.preprocess.resize_and_crop(picture) for picture in (image, *views)]
+        return np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)
+
+    def stack(self, pictures: Sequence[np.ndarray | None]) -> np.ndarray:
+        """uint8[B, 1 + V, 3, H, W]: what was read, black where nothing could be."""
+        size = self.clip.config.image.image_size
+        blank = np.zeros((1 + sum(views for views, *_ in self.views), 3, size, size), np.uint8)
+        return np.stack([blank if looks is None else looks for looks in pictures])
+
+    @torch.no_grad()
+    def forward(self, pixels: torch.Tensor) -> Computed:
+        """What the backbone gives for every look of uint8[B, 1 + V, 3, H, W].
+
+        A look goes through the tower with the same look of the other pictures of its batch and nothing else, and
+        `encode_patches` gives the embeddings of `encode_image` to the last bit: what is computed for one encoding does
+        not depend on the others.
+        """
+        found = {}
+        for place, look in enumerate(pixels.to(self.clip.device, non_blocking=True).unbind(1)):
+            scaled = self.clip.preprocess.scale(look).to(self.clip.dtype)
+            if place in self.with_patches:
+                embeddings, patches = self.clip.encode_patches(scaled)
+                found[place, "patches"] = patches.half().cpu().numpy()
+            else:
+                embeddings = self.clip.encode_image(scaled)
+            found[place, "embeddings"] = embeddings.float().cpu().numpy()
+        return found
+
+    def arrays_of(self, encoding, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
+        """What one encoding keeps of a batch."""
+        kinds = ("embeddings", "patches") if encoding.patches else ("embeddings",)
+        arrays = {kind: computed[0, kind] for kind in kinds}
+        views = self.views[encoding.draw] if encoding.views else slice(0)
+        if encoding.views:
+            names = {"embeddings": "views", "patches": "view_patches"}
+            places = range(views.start, views.stop)
+            arrays |= {names[kind]: np.stack([computed[place, kind] for place in places], axis=1) for kind in kinds}
+        if encoding.pixels:
+            arrays["pixels"] = pixels[:, 0]
+        if encoding.pixels and encoding.views:
+            arrays["view_pixels"] = pixels[:, views]
+        return arrays
