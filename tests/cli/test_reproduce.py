@@ -18,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 from trees import plant  # noqa: E402
 
 QUICK = ("--data", "data", "--backbone", "embedded", "--seeds", "1", "--quick", "10", "--no-estimate")
+CLIP = ("--learners", "CLIP")
+FORMS = ("csv", "md", "tex")
 
 
 @pytest.fixture(scope="module")
@@ -125,16 +127,39 @@ def test_units_of_other_runs_are_taken_over(ask, place):
     assert copied.read_bytes() == kept.read_bytes()  # the time of the first run: it was not computed again
 
 
-def test_a_run_that_fails_is_named_and_the_others_are_done(ask, place, tmp_path):
-    for name in ("dtd", "oxford_flowers"):
+@pytest.fixture
+def damaged(ask, tmp_path, monkeypatch):
+    """The trees of Table 3; one picture of the first cannot be read."""
+    for name in ("dtd", "food101", "oxford_flowers", "oxford_pets", "sun397"):
         plant(tmp_path / "data", name)
     next((tmp_path / "data" / "dtd" / "images").rglob("*.jpg")).write_bytes(b"no picture")
-    os.chdir(tmp_path)
-    done = ask("openworldauc", "--table", "11", "--table", "12", *QUICK, "--out", "run")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_that_fails_is_named_and_tables_are_made_of_the_others(ask, damaged):
+    done = ask("openworldauc", "--table", "3", "--table", "7", *CLIP, *QUICK, "--out", "run")
     assert done.exit_code == 1, done.output
-    assert "1 of 2 runs failed, so no table is made" in done.output and "- recognition-dtd-tcp-seed-1: " in done.output
-    assert list((tmp_path / "run" / "recognition-oxford_flowers-tcp-seed-1" / "units").glob("*/record.json"))
-    assert not (tmp_path / "run" / "tables").exists()
+    assert "1 of 5 runs failed, and Table 7 cannot be made" in done.output
+    assert "- recognition-dtd-clip-seed-1 (for Tables 3, 7): " in done.output
+    assert {path.name for path in (damaged / "run" / "tables").iterdir()} == {f"table-3.{form}" for form in FORMS}
+    table = (damaged / "run" / "tables" / "table-3.csv").read_text(encoding="utf-8")
+    assert ",Flowers102," in table and ",DTD," not in table
+    told = (damaged / "run" / "tables" / "table-3.md").read_text(encoding="utf-8")
+    assert "Missing here, because their runs failed: recognition-dtd-clip-seed-1." in told
+    assert "recognition-dtd-clip-seed-1" in (damaged / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_no_table_is_made_where_every_run_fails(ask, damaged):
+    done = ask("openworldauc", "--table", "7", *CLIP, *QUICK, "--out", "run")
+    assert done.exit_code == 1 and "1 of 1 runs failed, and no table is made" in done.output
+    assert not (damaged / "run" / "tables").exists()
+
+
+def test_unreadable_pictures_may_be_allowed(ask, damaged):
+    done = ask("openworldauc", "--table", "7", *CLIP, *QUICK, "--out", "run", "--allow-corrupt", "1")
+    assert done.exit_code == 0, done.output
+    assert (damaged / "run" / "tables" / "table-7.csv").is_file()
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,10 +47,14 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
         words.say_missing(plan, out)
         return
     started = time.perf_counter()
-    _perform_all(plan, manner, out)
-    words.say_truth(cost, _unit_seconds(plan, manner), time.perf_counter() - started, out)
-    with console.working():
-        _show_tables(plan, manner, out)
+    failures = _perform_all(plan, manner, out)
+    if not failures:
+        words.say_truth(cost, _unit_seconds(plan, manner), time.perf_counter() - started, out)
+    if len(failures) < len(plan.runs):
+        with console.working():
+            _show_tables(plan, manner, out, failures)
+    if failures:
+        _fail(failures, plan)
 
 
 def _cost(plan, manner: Manner, wish: Wish, out):
@@ -110,11 +114,11 @@ def _of_shift(plan):
     return ShiftSpeeds.from_dict, keys_of(plan), partial(measure_shift, plan)
 
 
-def _perform_all(plan, manner: Manner, out) -> None:
-    """Every run in turn; one that fails does not keep the others from being done."""
+def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
+    """Every run in turn; one that fails does not keep the others from being done. Returns {failed run: why}."""
     from openworld.protocols.reproduction import units_of
 
-    silent, failures, before = console.output(quiet=True), [], 0
+    silent, failures, before = console.output(quiet=True), {}, 0
     for place, run in enumerate(plan.runs, start=1):
         title = f"[{place}/{len(plan.runs)}] {run.name}"
         among = Among(f"{title}: ", before, plan.units, _siblings(manner, run))
@@ -123,13 +127,12 @@ def _perform_all(plan, manner: Manner, out) -> None:
             perform(run.spec, run.spec, replace(manner, folder=manner.folder / run.name, among=among), silent)
             say_run(run.spec.protocol, manner.folder / run.name, silent, as_json=False)
         except OpenworldError as error:
-            failures.append(f"{run.name}: {error}")
+            failures[run.name] = str(error)
             out.print(f"{title}: failed", style="red", markup=False)
         else:
             out.print(f"{title}: done in {duration(time.perf_counter() - started)}", markup=False)
         before += units_of(run.spec)
-    if failures:
-        _fail(failures, plan)
+    return failures
 
 
 def _siblings(manner: Manner, run) -> tuple[Path, ...]:
@@ -138,14 +141,34 @@ def _siblings(manner: Manner, run) -> tuple[Path, ...]:
     return tuple(path.parent for path in found if path.parent.name != run.name)
 
 
-def _fail(failures: Sequence[str], plan) -> None:
-    listed = "".join(f"\n- {one}" for one in failures)
+def _fail(failures: Mapping[str, str], plan) -> None:
+    """Say which runs failed, and which tables lack them; what is done is kept."""
+    from openworld.cli._cost_words import tables_in_words
+
+    failed = [run for run in plan.runs if run.name in failures]
+    listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
     error = OpenworldError(
-        f"{len(failures)} of {len(plan.runs)} runs failed, so no table is made; what is done is kept, and the same "
-        f"command goes on from there.{listed}"
+        f"{len(failed)} of {len(plan.runs)} runs failed, and {_lacking(failures, plan)}; what is done is kept, and the "
+        f"same command goes on from there.{listed}"
     )
     error.exit_code = 1
     raise error
+
+
+def _lacking(failures: Mapping[str, str], plan) -> str:
+    """Which tables are not made, and that others lack what failed."""
+    from openworld.cli._cost_words import tables_in_words
+
+    without = _without_runs(plan, failures)
+    if len(without) == len(plan.tables):
+        return "no table is made"
+    return f"{tables_in_words(without)} cannot be made" if without else "the tables that need them were made without"
+
+
+def _without_runs(plan, failures: Mapping[str, str]) -> tuple[str, ...]:
+    """The tables none of whose runs succeeded."""
+    made = {number for run in plan.runs if run.name not in failures for number in run.tables}
+    return tuple(number for number in plan.tables if number not in made)
 
 
 def _unit_seconds(plan, manner: Manner) -> float:
@@ -161,7 +184,7 @@ def _seconds(told) -> float:
     return sum(map(_seconds, told.values())) if isinstance(told, dict) else told or 0.0
 
 
-def _show_tables(plan, manner: Manner, out) -> None:
+def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None:
     """On screen, as files, and on a page."""
     from openworld.report.beside_page import build_beside
     from openworld.report.beside_tables import (
@@ -173,7 +196,7 @@ def _show_tables(plan, manner: Manner, out) -> None:
         terminal_beside,
     )
 
-    shown = besides(plan, manner.folder)
+    shown = besides(plan, manner.folder, failures)
     writers = {"csv": beside_csv, "md": beside_markdown, "tex": beside_latex}
     for one in shown:
         for form, write in writers.items():
@@ -190,16 +213,23 @@ def _show_tables(plan, manner: Manner, out) -> None:
     out.print(f"\nTables: {manner.folder / 'tables'}/   Page: {page}   Runs: {manner.folder}/", markup=False)
 
 
-def besides(plan, folder: Path) -> list:
-    """Every table of a plan whose runs lie in a folder, beside the printed one."""
+def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> list:
+    """Every table of a plan whose runs lie in a folder, beside the printed one.
+
+    Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
+    not made.
+    """
     from openworld.report.beside import beside
     from openworld.report.ours import StandsFor, measured
 
-    shown = []
+    failed, shown = failures or {}, []
     for number in plan.tables:
         runs = [run for run in plan.runs if number in run.tables]
-        stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs]
-        shown.append(beside(plan.paper, number, measured(plan.paper, number, stand)))
+        stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs if run.name not in failed]
+        missing = [run.name for run in runs if run.name in failed]
+        told = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
+        if stand:
+            shown.append(beside(plan.paper, number, measured(plan.paper, number, stand), remarks=told))
     return shown
 
 

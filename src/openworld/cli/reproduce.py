@@ -33,6 +33,9 @@ def reproduce(
     cache: Annotated[
         Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
     ] = None,
+    allow_corrupt: Annotated[
+        int, typer.Option(min=0, help="Unreadable images that each image set may lack; more fail its run.")
+    ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print plan or tables as JSON instead.")] = False,
 ) -> None:
@@ -78,7 +81,7 @@ def reproduce(
     ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick)
     found = planned(paper, table or (), ground)
     folder = out or Path("runs") / f"{paper}-{found.ground.backbone.rpartition('/')[2]}"
-    manner = Manner(folder, device, workers, cache, quiet=quiet, as_json=as_json, engine=engine)
+    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)
     carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate))
 
 

@@ -53,6 +53,7 @@ class Beside:
         backbones: of our runs.
         datasets: that ours were measured on.
         measured, printed: the numbers that went in; of the printed ones those that our averages are compared with.
+        remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
     """
 
     table: PaperTable
@@ -65,6 +66,7 @@ class Beside:
     datasets: tuple[str, ...]
     measured: tuple[Measured, ...]
     printed: tuple[PublishedNumber, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class Beside:
         """What comes of it, in words."""
         found = (self._compared,) if self.same_data else (self._not_compared,)
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
-        return (*found, *(one.words for one in self.agreements), *([about] if about else []))
+        return (*found, *self.remarks, *(one.words for one in self.agreements), *([about] if about else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -123,12 +125,13 @@ class Beside:
         )
 
 
-def beside(paper: str, table: str, measured: Sequence[Measured]) -> Beside:
+def beside(paper: str, table: str, measured: Sequence[Measured], *, remarks: Sequence[str] = ()) -> Beside:
     """Put our numbers of a table beside the printed ones.
 
     Args:
         paper, table: as for `measured`.
         measured: its numbers.
+        remarks: sentences that stand under the table.
 
     Raises:
         OpenworldError: an unknown paper or table.
@@ -150,6 +153,7 @@ def beside(paper: str, table: str, measured: Sequence[Measured]) -> Beside:
         datasets=tuple(dict.fromkeys(name for one in measured for name in one.datasets)),
         measured=tuple(measured),
         printed=alike,
+        remarks=tuple(remarks),
     )
 
 
