@@ -1,7 +1,9 @@
 """`openworld reproduce`: plans that need no data, tiny trees in the papers' layouts, and a kill in the middle."""
 
+import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from openworld import backbones
 from openworld.cli.app import app
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
@@ -160,6 +163,41 @@ def test_unreadable_pictures_may_be_allowed(ask, damaged):
     done = ask("openworldauc", "--table", "7", *CLIP, *QUICK, "--out", "run", "--allow-corrupt", "1")
     assert done.exit_code == 0, done.output
     assert (damaged / "run" / "tables" / "table-7.csv").is_file()
+
+
+@pytest.fixture
+def documented(repository, tmp_path):
+    """The example of docs/reproduce.md: its file of learners, written, and its command's arguments."""
+    text = (repository / "docs" / "reproduce.md").read_text(encoding="utf-8").partition("## Your own learners")[2]
+    learners, command = (text.split("```")[place].partition("\n")[2] for place in (1, 3))
+    (tmp_path / "my-learners.toml").write_text(learners, encoding="utf-8")
+    words = [str(tmp_path / word) if word.endswith(".toml") else word for word in shlex.split(command)[2:]]
+    return [*words, "--no-estimate", "--out", str(tmp_path / "run")]
+
+
+@pytest.mark.parametrize("data", ["data", pytest.param("embedded", marks=pytest.mark.slow)])
+def test_the_documented_learners_stand_in_a_papers_table(ask, documented, tmp_path, data):
+    backbone = ("--backbone", "embedded")
+    done = ask(*(data if word == "embedded" else word for word in documented), *backbone)
+    assert done.exit_code == 0, done.output
+    (table,) = tmp_path.glob("run/tables/table-2.csv")
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    ours = {row["method"]: row for row in rows if row["metric"] == "Acc(0)" and row["ours"]}
+    assert list(ours) == ["CLIP", "zero-shot-ensemble (added)", "CLIP, bare names (added)"]
+    assert [bool(row["published"]) for row in ours.values()] == [True, False, False]
+    assert "Added, and not of the paper: CLIP, bare names with templates" in done.output
+    assert data == "data" or all(float(row["ours"]) > 0.2 for row in ours.values())
+
+
+def test_other_settings_shots_and_views_run_beside_the_papers(ask, place):
+    one = ("openworldauc", "--table", "7", "--learners", "CLIP, CoOp", *QUICK, "--out", "otherwise")
+    other = ("--settings", "CoOp.context_length = 2", "--shots", "2", "--views", "1")
+    assert [ask(*one, *more).exit_code for more in ((), other)] == [0, 0]
+    assert len(list(place.glob("otherwise/recognition-*/run.json"))) == 2
+    told = (place / "otherwise" / "tables" / "table-7.md").read_text(encoding="utf-8")
+    width = backbones.load("embedded").config.text.width
+    assert f"| CoOp | {2 * width} " in told and "Settings changed: CoOp with context\\_length = 2." in told
+    assert "Learners see 2 pictures of each class" in told and "Learners see 1 augmented views" in told
 
 
 @pytest.mark.slow

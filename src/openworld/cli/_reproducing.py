@@ -222,14 +222,14 @@ def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> li
     from openworld.report.beside import beside
     from openworld.report.ours import StandsFor, measured
 
-    failed, shown = failures or {}, []
+    failed, changed, shown = failures or {}, plan.ground.changes.sentences, []
     for number in plan.tables:
         runs = [run for run in plan.runs if number in run.tables]
         stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs if run.name not in failed]
         missing = [run.name for run in runs if run.name in failed]
         told = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
         if stand:
-            shown.append(beside(plan.paper, number, measured(plan.paper, number, stand), remarks=told))
+            shown.append(beside(plan.paper, number, measured(plan.paper, number, stand), remarks=(*changed, *told)))
     return shown
 
 

@@ -20,6 +20,14 @@ def reproduce(
     ] = None,
     learners: Annotated[str, typer.Option(help='Only these methods, such as "CLIP, CoOp, GMoP".')] = "",
     seeds: Annotated[str, typer.Option(help="Seeds, all of them in every run; default: the paper's.")] = "",
+    add: Annotated[
+        Path | None, typer.Option(help="TOML file of [[learners]], as in a run's spec: rows beside the paper's.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option(help="Other settings: 'CoOp.schedule.epochs = 100'; repeat it.")
+    ] = None,
+    shots: Annotated[int | None, typer.Option(min=1, help="Training pictures of each class; papers: 16.")] = None,
+    views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each of them; default 8.")] = None,
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[
@@ -68,17 +76,35 @@ def reproduce(
 
     At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 
+    Your own learners come into the papers' tables with `--add FILE`, a file of learners as in a run's spec:
+
+    ```toml
+    [[learners]]
+    learner = "zero-shot-ensemble"
+
+    [[learners]]
+    learner = "CoOp"
+    label = "CoOp, 4 tokens"
+    settings = { context_length = 4 }
+    ```
+
+    Their rows stand beside the printed ones, marked (added); `--learners CLIP` then spares the paper's. `--settings`,
+    `--shots` and `--views` change what the paper's methods do; the runs get folders of their own, and every table says
+    what was changed.
+
     With `--data embedded` drawings stand in for the paper's data sets, with settings that suit the embedded CLIP: all
     of it runs here and now, in the same layout. Numbers of other data are not subtracted; the orders of the methods
     are compared.
     """
     from openworld.cli._reproducing import Wish, carry_out_plan
     from openworld.cli._running import Manner
+    from openworld.protocols._changes import Changes, read_added, read_settings
     from openworld.protocols.reproduction import Ground
     from openworld.protocols.reproduction import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
-    ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick)
+    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views)
+    ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     found = planned(paper, table or (), ground)
     folder = out or Path("runs") / f"{paper}-{found.ground.backbone.rpartition('/')[2]}"
     manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)

@@ -12,6 +12,7 @@ from openworld.backbones import SHORT_NAMES
 from openworld.datasets import PUBLISHED
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import Task as PublishedTask
+from openworld.protocols._changes import PAPERS_SHOTS, Changes
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._entries import LearnerSpec
 from openworld.runs import digest
@@ -44,6 +45,7 @@ class Ground:
         seeds: of few-shot draws, class orders, starts and shuffles; () for the paper's.
         learners: methods to keep, by the paper's name or ours; () for all of them.
         quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
+        changes: what is otherwise than in the paper.
         usual: of the paper; `plan` sets it.
 
     Raises:
@@ -55,6 +57,7 @@ class Ground:
     seeds: tuple[int, ...] = ()
     learners: tuple[str, ...] = ()
     quick: int = 1
+    changes: Changes = Changes()
     usual: Usual = Usual()
 
     def __post_init__(self):
@@ -80,6 +83,11 @@ class Ground:
         asked = {name.casefold() for name in self.learners}
         return not asked or bool(asked & {method.casefold(), one.label.casefold()})
 
+    def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
+        """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
+        found = self.changes.methods(known)
+        return {name: one for name, one in found.items() if name not in known or self.keeps(name, one)}
+
     def place(self, title: str, stand_ins: Mapping[str, DataSpec]) -> DataSpec:
         """A data set of the paper, or what stands in for it."""
         return stand_ins[title] if self.embedded else DataSpec(NAMES[title])
@@ -99,16 +107,25 @@ class Ground:
 
     def views(self, published: PublishedTask) -> int:
         """How many augmented views of every shot are encoded."""
+        if self.changes.views is not None:
+            return self.changes.views
         return self._suited(published).get("views", PUBLISHED_VIEWS)
 
+    @property
+    def shots(self) -> int:
+        """Training pictures of each class."""
+        return self.changes.shots or PAPERS_SHOTS
+
     def suffix(self, *parts: str) -> str:
-        """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds.
+        """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds,
+        whatever is changed.
 
         >>> Ground(seeds=(1,)).suffix("GMoP, no gate")
         '-gmop-no-gate-seed-1'
         """
         if self.seeds not in ((), self.usual.seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
+        parts = (*parts, *self.changes.suffix)
         plain = "-".join(_plain(part) for part in parts)
         return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""
 

@@ -106,21 +106,21 @@ def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedR
 
 def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
     named = {number.method for number in published_numbers(PAPER, table.number)}
-    methods = tuple(name for name, one in METHODS.items() if name in named and ground.keeps(name, one))
+    methods = tuple(name for name in ground.methods(METHODS) if name in named or name not in METHODS)
     for task in table.tasks if methods else ():
         yield from (Need(table.number, task, title, methods) for title in table.datasets)
 
 
 def _class_run(data: DataSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
-    methods = _methods(needs)
+    methods = _methods(needs, ground)
     spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_shared(methods, data, ground))
     name = f"classes-{data.dataset}{ground.suffix(*_fewer(methods))}"
-    return PlannedRun(name, spec, ground.titles([data]), _labels(methods), _tables(needs))
+    return PlannedRun(name, spec, ground.titles([data]), _labels(methods, ground), _tables(needs))
 
 
 def _source_run(needs: Sequence[Need], ground: Ground) -> PlannedRun:
     """Tuned on all of ImageNet's classes, which then give way to those of variants and other data sets."""
-    methods, source = _methods(needs), ground.place(SOURCE, STAND_INS)
+    methods, source = _methods(needs, ground), ground.place(SOURCE, STAND_INS)
     variants, others = (_places(needs, task, ground) for task in _TAKING_OVER)
     scenarios = tuple(task for task in _TAKING_OVER if any(need.task == task for need in needs))
     shared = _shared(methods, source, ground)
@@ -132,25 +132,27 @@ def _source_run(needs: Sequence[Need], ground: Ground) -> PlannedRun:
     }
     name = f"from-{source.dataset}{ground.suffix(*fewer_targets(asked), *_fewer(methods))}"
     data = (source, *variants, *others)
-    return PlannedRun(name, spec, ground.titles(data), _labels(methods), _tables(needs))
+    return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables(needs))
 
 
 def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
     """What the specs of both kinds of run have alike."""
-    learners = tuple(ground.learner(METHODS[one], data.dataset, PUBLISHED_TASK) for one in methods)
-    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds}
+    known = ground.changes.methods(METHODS)
+    learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
+    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
     return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK}
 
 
-def _methods(needs: Iterable[Need]) -> tuple[str, ...]:
+def _methods(needs: Iterable[Need], ground: Ground) -> tuple[str, ...]:
     """In the paper's order; zero-shot CLIP always, which every curve is compared with."""
     wanted = {one for need in needs for one in need.methods} | {"CLIP"}
-    return tuple(one for one in METHODS if one in wanted)
+    return tuple(one for one in ground.changes.methods(METHODS) if one in wanted)
 
 
 def _fewer(methods: Sequence[str]) -> tuple[str, ...]:
     """What the name of a run adds where it has not all methods of the paper."""
-    return () if len(methods) == len(METHODS) else tuple(methods)
+    of_paper = [one for one in methods if one in METHODS]
+    return () if len(of_paper) == len(METHODS) else tuple(of_paper)
 
 
 def _places(needs: Iterable[Need], task: str, ground: Ground) -> tuple[DataSpec, ...]:
@@ -163,5 +165,6 @@ def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if number in wanted)
 
 
-def _labels(methods: Sequence[str]) -> dict[str, str]:
-    return {METHODS[one].label: one for one in methods}
+def _labels(methods: Sequence[str], ground: Ground) -> dict[str, str]:
+    known = ground.changes.methods(METHODS)
+    return {known[one].label: one for one in methods}

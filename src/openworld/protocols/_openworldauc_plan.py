@@ -63,6 +63,9 @@ STAND_INS: dict[str, DataSpec] = {
 }
 """Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
 
+_OF_THE_PAPER = ("gates",)
+"""Tasks of the paper's own methods, which added learners have no place in."""
+
 _CROSSING = ("domain generalisation", "cross-data-set")
 _CHEAPEST = ("DTD",)
 _TITLES = {
@@ -98,7 +101,7 @@ def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedR
     """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, ground)]
     crossing = [need for need in needs if need.task in _CROSSING]
-    along = [need for need in needs if _comes_along(need, _methods(crossing))]
+    along = [need for need in needs if _comes_along(need, _methods(crossing, ground))]
     groups: dict[tuple[str, DataSpec], list[Need]] = {}
     for need in needs:
         if need not in crossing and need not in along:
@@ -112,7 +115,8 @@ def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedR
 
 def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
     named = {number.method for number in published_numbers(PAPER, table.number)}
-    methods = tuple(name for name, one in METHODS.items() if name in named and ground.keeps(name, one))
+    own = [] if set(table.tasks) & set(_OF_THE_PAPER) or table.rows == "setting" else _added(ground)
+    methods = tuple(name for name in ground.methods(METHODS) if name in named or name in own)
     for task in table.tasks if methods else ():
         known = _TITLES.get(task, COOP_DATASETS)
         listed = [title for title in known if title in table.datasets]
@@ -125,17 +129,17 @@ def _comes_along(need: Need, methods: Sequence[str]) -> bool:
 
 
 def _recognition_run(kind: str, data: DataSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
-    methods = _methods(needs)
+    methods = _methods(needs, ground)
     spec = RecognitionSpec(
         dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, ground)
     )
     name = f"{kind}-{data.dataset}{ground.suffix(*_fewer(methods, kind))}"
-    return PlannedRun(name, spec, ground.titles([data]), _labels(methods), _tables(needs))
+    return PlannedRun(name, spec, ground.titles([data]), _labels(methods, ground), _tables(needs))
 
 
 def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], ground: Ground) -> PlannedRun:
     """Tuned on ImageNet's base half, then shown its variants and other data sets."""
-    methods, source = _methods(crossing), ground.place(SOURCE, STAND_INS)
+    methods, source = _methods(crossing, ground), ground.place(SOURCE, STAND_INS)
     titles = {task: [need.title for need in crossing if need.task == task] for task in _CROSSING}
     variants, others = (_places(titles[task], ground) for task in _CROSSING)
     spec = GeneralisationSpec(source=source, variants=variants, others=others, **_shared(methods, source, ground))
@@ -145,26 +149,33 @@ def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], ground:
     }
     name = f"generalisation-{source.dataset}{ground.suffix(*fewer_targets(asked), *_fewer(methods))}"
     data = (source, *variants, *others)
-    return PlannedRun(name, spec, ground.titles(data), _labels(methods), _tables([*along, *crossing]))
+    return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables([*along, *crossing]))
 
 
 def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
     """What the specs of both protocols have alike."""
-    learners = tuple(ground.learner(METHODS[one], data.dataset, PUBLISHED_TASK) for one in methods)
-    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds}
+    known = ground.changes.methods(METHODS)
+    learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
+    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
     return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK, "keep_learners": False}
 
 
-def _methods(needs: Iterable[Need]) -> tuple[str, ...]:
+def _methods(needs: Iterable[Need], ground: Ground) -> tuple[str, ...]:
     wanted = {one for need in needs for one in need.methods}
-    return tuple(one for one in METHODS if one in wanted)
+    return tuple(one for one in ground.changes.methods(METHODS) if one in wanted)
+
+
+def _added(ground: Ground) -> list[str]:
+    """The methods that are not of the paper."""
+    return [name for name in ground.methods(METHODS) if name not in METHODS]
 
 
 def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]:
     """What the name of a run adds where it has not all methods of the paper."""
     number = "17" if kind == "gates" else "2"
     every = {number.method for number in published_numbers(PAPER, number)}
-    return () if set(methods) == every else tuple(methods)
+    of_paper = [one for one in methods if one in METHODS]
+    return () if set(of_paper) == every else tuple(of_paper)
 
 
 def _places(titles: Iterable[str], ground: Ground) -> tuple[DataSpec, ...]:
@@ -176,5 +187,6 @@ def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if number in wanted)
 
 
-def _labels(methods: Sequence[str]) -> dict[str, str]:
-    return {METHODS[one].label: one for one in methods}
+def _labels(methods: Sequence[str], ground: Ground) -> dict[str, str]:
+    known = ground.changes.methods(METHODS)
+    return {known[one].label: one for one in methods}

@@ -19,6 +19,7 @@ from openworld.protocols import (
     decomposed_zero_shot,
     incremental_shift,
 )
+from openworld.protocols._changes import Changes
 from openworld.protocols._dynamic_task import DataSpec
 from openworld.protocols._ground import EMBEDDED, Ground, PlannedRun
 from openworld.report.published import PaperTable, published_tables
@@ -95,6 +96,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     module = PAPERS[paper]
     ground = ground.settled(module.USUAL)
     _require_methods(module, ground)
+    _require_changeable(module, ground)
     wanted = [find_table(paper, one) for one in tables or module.default_tables(ground)]
     asked = list({table.number: table for table in wanted}.values())
     runs = tuple(module.plan_runs(asked, ground))
@@ -104,7 +106,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
     kept = tuple(one.number for one in asked if one.number in made)
-    return Plan(paper, ground, runs, kept, left_out, module.remarks(ground))
+    return Plan(paper, ground, runs, kept, left_out, (*ground.changes.sentences, *module.remarks(ground)))
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -166,4 +168,13 @@ def _require_methods(module: ModuleType, ground: Ground) -> None:
             raise unknown_name(f"method of {module.PAPER}", name, known.values())
 
 
-__all__ = ["EMBEDDED", "PAPERS", "Ground", "Plan", "PlannedRun", "find_table", "plan"]
+def _require_changeable(module: ModuleType, ground: Ground) -> None:
+    if ground.changes and not hasattr(module, "PUBLISHED_TASK"):
+        of_learners = " and ".join(name for name, one in PAPERS.items() if hasattr(one, "PUBLISHED_TASK"))
+        raise OpenworldError(
+            f"added learners, other settings, shots and views are for {of_learners}, which tune learners; "
+            f"{module.PAPER} does not. Leave them out, or write a spec for openworld run."
+        )
+
+
+__all__ = ["EMBEDDED", "PAPERS", "Changes", "Ground", "Plan", "PlannedRun", "find_table", "plan"]
