@@ -3,7 +3,8 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.cli._running import Manner, perform
+from openworld.cli._running import Manner, _headline, perform
+from openworld.protocols import read_protocol
 
 
 def test_a_page_that_is_not_of_a_run_is_not_written_over(tmp_path):
@@ -11,3 +12,31 @@ def test_a_page_that_is_not_of_a_run_is_not_written_over(tmp_path):
     with pytest.raises(OpenworldError, match="holds the page of something else than a run"):
         perform(None, None, Manner(tmp_path), None)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "asked", "engine", "devices", "shared_out"),
+    [
+        (0, "auto", "local", ("cpu",), ()),
+        (2, "auto", "local", ("cuda:0", "cuda:1"), ("cuda:0", "cuda:1")),
+        (2, "cuda:1", "local", ("cuda:1",), ()),
+        (2, "cuda", "ray", ("cuda",), ()),
+        (2, "auto", "ray", ("cuda",), ()),
+        (0, "auto", "ray", ("cpu",), ()),
+    ],
+)
+def test_a_run_takes_the_devices_it_finds_and_leaves_those_of_a_cluster_to_ray(
+    tmp_path, monkeypatch, gpus, asked, engine, devices, shared_out
+):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    manner = Manner(tmp_path, asked, engine=engine)
+    assert manner.devices == devices and manner.several_devices == shared_out
+
+
+@pytest.mark.parametrize(("device", "words"), [("auto", "cpu (found), 1 worker"), ("cpu", "cpu, 1 worker")])
+def test_the_headline_says_where_a_run_computes(tmp_path, monkeypatch, device, words):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    given = {"dataset": "emoji-groups", "learners": ({"learner": "zero-shot"},), "seeds": (1,), "shots": 2, "views": 1}
+    assert words in _headline(read_protocol(given), Manner(tmp_path, device, workers=1))

@@ -5,6 +5,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.protocols import RecognitionSpec
 from openworld.protocols._encoding import encode_on
+from openworld.protocols._stages import Crew
 from openworld.protocols._workbench import Machine
 from openworld.protocols.recognition import encode_all, tasks
 from openworld.runs import ENGINES, read_spec
@@ -31,7 +32,7 @@ def test_the_bytes_are_those_of_encoding_here(spec, tmp_path, engine, workers):
     here = Machine(cache=str(tmp_path / "here"))
     count, told = encode_all(spec, here), []
     there = Machine(cache=str(tmp_path / "there"))
-    encode_on(engine, workers, tmp_path / "run", tasks(spec), there, lambda *done: told.append(done))
+    encode_on(Crew(engine, workers, tmp_path / "run"), tasks(spec), there, lambda *done: told.append(done))
     assert told[-1] == (count, count) and [done for done, _ in told] == sorted(done for done, _ in told)
     assert not (tmp_path / "run" / ".encoding").exists()
     encode_all(spec, there)
@@ -44,7 +45,7 @@ def test_what_is_on_disk_is_not_encoded_again_and_notes_of_a_killed_process_do_n
     (notes / "units").mkdir(parents=True)
     first, second = [], []
     for told in (first, second):
-        encode_on("local", 1, tmp_path / "run", tasks(spec), machine, lambda *done, told=told: told.append(done))
+        encode_on(Crew("local", 1, tmp_path / "run"), tasks(spec), machine, lambda *done, told=told: told.append(done))
         assert not notes.exists()
     assert first and not second
 
@@ -55,7 +56,7 @@ def test_an_unreadable_picture_is_named(spec, shapes, tmp_path):
     try:
         picture.write_bytes(whole[:40])
         with pytest.raises(OpenworldError, match=r"unit '.*, test, image set \d, shard 1': .*0\.png"):
-            encode_on("local", 1, tmp_path / "run", tasks(spec), Machine(cache=str(tmp_path / "cache")))
+            encode_on(Crew("local", 1, tmp_path / "run"), tasks(spec), Machine(cache=str(tmp_path / "cache")))
     finally:
         picture.write_bytes(whole)
     assert not (tmp_path / "run" / ".encoding").exists()

@@ -31,8 +31,11 @@ def fail(message, pause=0.0):
     raise KeyError(message)
 
 
-def located(n, machine):
-    """Say where it was to be computed, as a unit that needs a device does."""
+def located(n, machine, pause=0.0, die_on=None, folder=None):
+    """Say where it was to be computed, as a unit that needs a device does; killed the first time on one of them."""
+    time.sleep(pause)
+    if die_on == machine["device"]:
+        die(folder, 1)
     return UnitResult(metrics={"n": n}, timing=machine)
 
 

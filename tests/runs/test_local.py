@@ -37,3 +37,38 @@ def test_an_interrupt_ends_the_workers(tmp_path):
     assert not list((tmp_path / "units").glob("*/record.json"))
     with store.claim(draws(1)[0], wait=False) as held:
         assert held
+
+
+def located(count):
+    resources = {"machine": {"device": "cuda:0", "cache": "here"}}
+    return [Unit("example_units:located", {"n": n, "pause": 0.3}, resources=resources) for n in range(count)]
+
+
+@pytest.mark.parametrize(("workers", "expected"), [(2, {"cuda:0", "cuda:1"}), (4, {"cuda:0", "cuda:1"})])
+def test_workers_are_shared_out_among_devices(tmp_path, workers, expected):
+    records = execute(located(6), RunStore(tmp_path), workers=workers, devices=["cuda:0", "cuda:1"])
+    timings = [record.timing for record in records]
+    assert {timing["device"] for timing in timings} == expected and {timing["cache"] for timing in timings} == {"here"}
+    on = {timing["process"]: timing["device"] for timing in timings}
+    assert len(on) == workers  # each worker stays on its device
+    assert sorted(on.values()) == sorted(["cuda:0", "cuda:1"] * (workers // 2))
+
+
+def test_a_worker_that_takes_the_place_of_a_dead_one_takes_its_device(tmp_path):
+    machine = {"machine": {"device": "cuda:0"}}
+    units = [
+        Unit("example_units:located", {"n": n, "die_on": "cuda:1", "folder": str(tmp_path)}, resources=machine)
+        for n in range(4)
+    ]
+    events = []
+    records = execute(
+        units, RunStore(tmp_path / "run"), workers=2, devices=["cuda:0", "cuda:1"], progress=events.append
+    )
+    assert sum(event.state == "lost" for event in events) == 1
+    assert {record.timing["device"] for record in records} == {"cuda:0", "cuda:1"}
+
+
+def test_where_a_unit_is_computed_is_no_part_of_its_key():
+    unit = located(1)[0]
+    assert unit.on("cuda:1") == unit and unit.on("cuda:1").key == unit.key
+    assert unit.on("cuda:1").resources["machine"] == {"device": "cuda:1", "cache": "here"}

@@ -179,6 +179,14 @@ def test_units_on_a_gpu_ask_for_their_share_of_one(tmp_path, stand_in, device, g
     assert ray.options["num_gpus"] == share
 
 
+@pytest.mark.parametrize(("device", "devices"), [("cuda:1", ()), ("cuda", ("cuda:0", "cuda:1"))])
+def test_gpus_are_not_numbered_where_ray_shares_them_out(tmp_path, stand_in, device, devices):
+    stand_in(gpus=2)
+    units = [Unit("example_units:located", {"n": 1}, resources={"machine": {"device": device}})]
+    with pytest.raises(OpenworldError, match="cuda:1.*give --device cuda"):
+        execute(units, RunStore(tmp_path), engine="ray", devices=devices)
+
+
 def test_without_ray_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(OpenworldError, match=r"install it with pip install 'openworld\[ray\]'"):

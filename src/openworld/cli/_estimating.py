@@ -24,7 +24,7 @@ class Models:
     template: str = ""
     reference: str = ""
     partners: tuple[str, ...] = ()
-    device: str = "cpu"
+    device: str = "auto"
     architectures: tuple[str, ...] = ()
 
 

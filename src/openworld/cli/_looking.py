@@ -115,17 +115,17 @@ def _names_of_files(files) -> tuple[str, ...] | None:
 
 def _panel(models, names, own):
     """Who looks: a classifier brings its class names along, a backbone is told those given or those of the source."""
+    from openworld.protocols._devices import find_device
     from openworld.protocols._judging_models import find_judge, is_classifier
     from openworld.protocols._judging_pictures import Panel
-    from openworld.protocols._workbench import require_device
 
     if not models.model:
         raise OpenworldError(
             "pictures need a model that is judged on them: --model FOLDER (a saved classifier) or NAME."
         )
-    require_device(models.device)
+    device = find_device(models.device)
     _require_used(models)
-    shared = {"template": models.template, "device": models.device, "architectures": models.architectures}
+    shared = {"template": models.template, "device": device, "architectures": models.architectures}
     wanted = names if is_classifier(models.model) else names or own
     judged = find_judge(models.model, wanted, scaled=True, **shared)
     reference = find_judge(models.reference, judged.classnames, scaled=False, **shared) if models.reference else None

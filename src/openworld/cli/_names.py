@@ -19,7 +19,7 @@ def audit_names(spec, manner, out) -> None:
     from openworld.protocols._names import casts, readers
     from openworld.protocols._workbench import backbone
 
-    tokenizers = [backbone(name, manner.device).tokenizer for name in readers(spec)[:1]]
+    tokenizers = [backbone(name, manner.devices[0]).tokenizer for name in readers(spec)[:1]]
     shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
     audits = [
         audit(

@@ -63,7 +63,11 @@ def _cost(plan, manner: Manner, wish: Wish, out):
     from openworld.protocols._isood_cost import shift_cost
 
     tell = estimation_cost if plan.estimates else shift_cost if plan.shifts else cost
-    return tell(plan, _speeds(plan, manner, out) if wish.estimate else None, count_workers(manner))
+    return tell(
+        plan,
+        _speeds(plan, manner, out) if wish.estimate else None,
+        count_workers(manner, [run.spec for run in plan.runs]),
+    )
 
 
 def _speeds(plan, manner: Manner, out):
@@ -73,7 +77,7 @@ def _speeds(plan, manner: Manner, out):
     read, wanted, measure = (
         _of_estimation(plan) if plan.estimates else _of_shift(plan) if plan.shifts else _of_learners(plan)
     )
-    measured_on = {"backbone": plan.ground.backbone, "device": manner.device, "embedded": plan.ground.embedded}
+    measured_on = {"backbone": plan.ground.backbone, "device": manner.devices[0], "embedded": plan.ground.embedded}
     path = manner.folder / SPEEDS
     known = json.loads(path.read_bytes()) if path.is_file() else {}
     names = {name for told in known.values() if isinstance(told, dict) for name in told}
@@ -86,7 +90,7 @@ def _speeds(plan, manner: Manner, out):
         def told(done: int, total: int, what: str) -> None:
             progress.update(bar, completed=done, total=total, description=f"measuring {what}")
 
-        speeds = measure(device=manner.device, threads=plan.runs[0].spec.threads, told=told)
+        speeds = measure(device=manner.devices[0], threads=plan.runs[0].spec.threads, told=told)
     manner.folder.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps({"on": measured_on} | speeds.to_dict(), indent=1).encode())
     return speeds

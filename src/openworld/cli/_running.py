@@ -1,8 +1,9 @@
 """Carry out a run: shared by `demo`, `run` and `reproduce`; what is said of it afterwards is `_telling`."""
 
-import os
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from openworld import OpenworldError, __version__
@@ -11,10 +12,14 @@ from openworld.cli import console
 
 @dataclass(frozen=True)
 class Manner:
-    """How a run is carried out and told; nothing here changes a result."""
+    """How a run is carried out and told; nothing here changes a result.
+
+    device: as asked for: "auto", a device, or a list of GPUs with commas; `devices` are those that it comes to.
+    workers: units at a time; 0 for as many as suit the machine.
+    """
 
     folder: Path
-    device: str = "cpu"
+    device: str = "auto"
     workers: int = 0
     cache: Path | None = None
     allow_corrupt: int = 0
@@ -23,6 +28,20 @@ class Manner:
     remark: str = ""
     engine: str = "local"
     among: "Among | None" = None
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Where units are computed."""
+        from openworld.protocols._devices import find_devices
+
+        if self.engine == "ray" and self.device in ("auto", "cuda"):  # Ray itself shares the GPUs out
+            return find_devices(self.device)[0].partition(":")[:1]
+        return find_devices(self.device)
+
+    @property
+    def several_devices(self) -> tuple[str, ...]:
+        """What is to be shared out among the workers; nothing where all of them have the same device."""
+        return self.devices if len(self.devices) > 1 else ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +80,7 @@ def perform(spec, given, manner: Manner, out) -> None:
     from openworld.runs import RunStore
 
     machine = Machine(
-        device=manner.device,
+        device=manner.devices[0],
         cache=None if manner.cache is None else str(manner.cache),
         allow_corrupt=manner.allow_corrupt,
     )
@@ -70,6 +89,7 @@ def perform(spec, given, manner: Manner, out) -> None:
     require_data(spec)
     units = module_of(spec).units(spec, machine)
     store.create(given, spec, _provenance(spec, machine))
+    manner = replace(manner, workers=count_workers(manner, [spec]))
     out.print(_headline(spec, manner))
     if manner.remark:
         out.print(manner.remark)
@@ -105,7 +125,7 @@ def _headline(spec, manner: Manner) -> str:
         f"openworld {__version__}",
         *module_of(spec).summary(spec),
         "seeds " + " ".join(map(str, spec.seeds)),
-        f"{manner.device}, {count_workers(manner)} worker(s){_on(manner)} x {spec.threads} thread(s)",
+        f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {spec.threads} thread(s)",
     ]
     return " · ".join(parts)
 
@@ -122,7 +142,7 @@ def _prepare(stage, out, manner: Manner) -> None:
             rate = done / (time.perf_counter() - started)
             progress.update(bar, completed=done, total=total, rate=f"{rate:,.1f} {stage.counted}/s")
 
-        count = stage.work(Crew(manner.engine, count_workers(manner), manner.folder), told)
+        count = stage.work(Crew(manner.engine, manner.workers, manner.folder, manner.several_devices), told)
     seconds = time.perf_counter() - started
     if count:
         out.print(
@@ -142,7 +162,8 @@ def _execute(units, store, manner: Manner) -> None:
             doing = f"{_title(manner)}{event.state} {event.unit}"
             progress.update(bar, completed=before + event.done, description=doing)
 
-        execute(units, store, engine=manner.engine, workers=min(count_workers(manner), len(units)), progress=told)
+        workers = min(manner.workers, len(units))
+        execute(units, store, engine=manner.engine, workers=workers, devices=manner.several_devices, progress=told)
 
 
 def _take_over(units, store, manner: Manner) -> None:
@@ -162,6 +183,17 @@ def _on(manner: Manner) -> str:
     return " on Ray" if manner.engine == "ray" else ""
 
 
-def count_workers(manner: Manner) -> int:
-    """Units that are worked on at a time."""
-    return manner.workers or (os.cpu_count() or 1 if manner.device == "cpu" else 1)
+def _places(manner: Manner) -> str:
+    """The devices, and that they were found and not asked for.
+
+    >>> _places(Manner(Path("runs/demo"), "cpu")), _places(Manner(Path("runs/demo"), "auto")).endswith(" (found)")
+    ('cpu', True)
+    """
+    return " ".join(manner.devices) + (" (found)" if manner.device == "auto" else "")
+
+
+def count_workers(manner: Manner, specs: Sequence) -> int:
+    """Units that are worked on at a time in runs of these specs, where nobody says how many."""
+    from openworld.protocols._unit_memory import count_units, needed_by
+
+    return manner.workers or count_units(manner.devices, lambda: needed_by(specs))

@@ -35,7 +35,7 @@ class Sides:
     tests: tuple[str, ...]
     backbone: str
     words: Words
-    device: str = "cpu"
+    device: str = "auto"
     allow_corrupt: int = 0
 
 
@@ -51,15 +51,16 @@ class Done:
 def carry_out(sides: Sides, asked, out) -> Done:
     """Measure everything."""
     from openworld.protocols import _shift_remarks as remarks
+    from openworld.protocols._devices import find_device
     from openworld.protocols._shift_examples import examples
     from openworld.protocols._shift_found import Compared, found, table
     from openworld.protocols._shift_pictures import Reader, gather
-    from openworld.protocols._workbench import backbone, require_device
+    from openworld.protocols._workbench import backbone
     from openworld.protocols.measuring_shift import measure
 
-    require_device(sides.device)
+    device = find_device(sides.device)
     reference, tests = gather(sides.reference), _gathered(sides.tests)
-    clip = backbone(sides.backbone, sides.device)
+    clip = backbone(sides.backbone, device)
     with telling(out.quiet) as told:
         clip, decomposition = _split(sides.words, clip, [reference, *tests], asked.seed, told)
         reader = Reader(clip, sides.allow_corrupt, None, told)

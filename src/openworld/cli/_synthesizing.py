@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,11 @@ class Done:
 
 def carry_out(asked: Asked, made: Made, out) -> Done:
     """Measure, plan, say the plan, and paint."""
+    from openworld.protocols._devices import find_device
     from openworld.protocols._synthesis_painters import find_screen
-    from openworld.protocols._workbench import require_device
     from openworld.shift.synthesis import begin, generate
 
-    require_device(asked.device)
+    asked = replace(asked, device=find_device(asked.device))
     if made.out is None and not made.only_plan:
         raise OpenworldError("pictures need a place: give --out FOLDER, or --plan to make nothing.")
     settings, screen = _settings(asked, made), find_screen(made.screen)

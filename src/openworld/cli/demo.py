@@ -18,8 +18,10 @@ def demo(
         str, typer.Option(help="Drawing style of shots and test pictures (openworld list datasets).")
     ] = "twemoji",
     redrawn: Annotated[str, typer.Option(help="Another style for the test pictures: the redrawn split.")] = "",
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core.")] = 0,
+    device: Annotated[
+        str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
+    ] = "auto",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core, on GPUs by their memory.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:

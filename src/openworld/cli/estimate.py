@@ -47,7 +47,7 @@ def estimate(
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of pictures) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:

@@ -19,7 +19,7 @@ def predict(
         float | None, typer.Option(min=0, max=1, help="Fraction: a picture of less baseness looks new.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures to leave out; more stop it.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="The predictions alone.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
@@ -70,7 +70,6 @@ def predict(
 def _load(saved, backbone: str, device: str):
     from openworld import backbones
     from openworld.learners import load
-    from openworld.protocols._workbench import require_device
+    from openworld.protocols._devices import find_device
 
-    require_device(device)
-    return load(saved.folder, backbones.load(backbone, device=device))
+    return load(saved.folder, backbones.load(backbone, device=find_device(device)))

@@ -33,8 +33,10 @@ def reproduce(
     estimate: Annotated[
         bool, typer.Option("--estimate/--no-estimate", help="Measure this machine first, to tell hours.")
     ] = True,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core (one in all on a GPU).")] = 0,
+    device: Annotated[
+        str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
+    ] = "auto",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core, on GPUs by their memory.")] = 0,
     engine: Annotated[
         str, typer.Option(help="local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.")
     ] = "local",

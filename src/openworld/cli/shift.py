@@ -23,7 +23,7 @@ def shift(
     out: Annotated[Path | None, typer.Option(help="Keep page, degrees, JSON and LAID here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID and of samples.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:

@@ -29,7 +29,7 @@ def synthesize(
     only_plan: Annotated[bool, typer.Option("--plan", help="Say what would be made, and make nothing.")] = False,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID, of the draw and of all noise.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:

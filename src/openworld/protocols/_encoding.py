@@ -5,7 +5,6 @@ The shards go into the cache of encoded image sets; a set becomes whole when `en
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from openworld.features import Encoding, encode_shard, missing_shards
 from openworld.protocols._estimation_ground import Pictures
@@ -16,25 +15,17 @@ from openworld.protocols._workbench import Machine, Source, backbone
 from openworld.runs import Unit, UnitResult, read_spec
 
 
-def encode_on(
-    engine: str,
-    workers: int,
-    folder: Path,
-    tasks: Sequence[Plannable],
-    machine: Machine,
-    progress: Progress | None = None,
-) -> None:
+def encode_on(crew: Crew, tasks: Sequence[Plannable], machine: Machine, progress: Progress | None = None) -> None:
     """Encode every shard that the tasks need and that is not on disk.
 
     Args:
-        engine, workers: as for `execute`.
-        folder: of the run; on a cluster one that all nodes share.
+        crew: who does it.
         progress: called with (images done, images to be encoded) after every shard.
 
     Raises:
         OpenworldError: what `encode_shard` and `execute` raise.
     """
-    work_off("encoding", lambda: dict(_missing(tasks, machine)), Crew(engine, workers, folder), progress)
+    work_off("encoding", lambda: dict(_missing(tasks, machine)), crew, progress)
 
 
 def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
@@ -43,7 +34,7 @@ def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
     def work(crew: Crew, progress: Progress | None) -> int:
         if crew.engine != "local" or (crew.workers > 1 and machine.device != "cpu"):
             # On a CPU one process has all cores busy already.
-            encode_on(crew.engine, crew.workers, crew.folder, tasks, machine, progress)
+            encode_on(crew, tasks, machine, progress)
         return encode_tasks(tasks, machine, progress)
 
     return Stage("encoding", "encoded", "images", work)

@@ -19,11 +19,15 @@ Missing = Callable[[], Mapping[Unit, int]]
 
 @dataclass(frozen=True)
 class Crew:
-    """Who works on a stage: an engine and its workers, for the run in a folder (on a cluster one that all share)."""
+    """Who works on a stage: an engine and its workers, for the run in a folder (on a cluster one that all share).
+
+    devices: as for `execute`.
+    """
 
     engine: str
     workers: int
     folder: Path
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,8 @@ def work_off(title: str, missing: Missing, crew: Crew, progress: Progress | None
         try:
             if sizes:
                 workers = min(crew.workers, len(sizes))
-                execute(list(sizes), RunStore(notes), engine=crew.engine, workers=workers, progress=told)
+                how = {"engine": crew.engine, "workers": workers, "devices": crew.devices}
+                execute(list(sizes), RunStore(notes), **how, progress=told)
         finally:
             remove(notes)
         return total

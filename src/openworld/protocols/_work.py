@@ -67,7 +67,12 @@ def batches(count: int, schedule: Schedule) -> int:
 
 def work_of(runs: Iterable[PlannedRun]) -> dict[str, tuple[UnitWork, ...]]:
     """Every unit of every run, by name of the run."""
-    return {run.name: tuple(_PROTOCOLS[run.spec.protocol](run.spec)) for run in runs}
+    return {run.name: units_of(run.spec) for run in runs}
+
+
+def units_of(spec) -> tuple[UnitWork, ...]:
+    """Every unit of a run of learners, whose protocol is one of `LEARNING`."""
+    return tuple(LEARNING[spec.protocol](spec))
 
 
 def to_encode(units: Iterable[UnitWork]) -> tuple[Pictures, ...]:
@@ -145,7 +150,7 @@ def _taking_over(spec) -> tuple[tuple[tuple[int, int], ...], tuple[DataSpec, ...
     return tuple(answers), (spec.source, *variants, *others)
 
 
-_PROTOCOLS = {"recognition": _recognition, "generalisation": _generalisation, "dynamic": _dynamic}
+LEARNING = {"recognition": _recognition, "generalisation": _generalisation, "dynamic": _dynamic}
 
 
 def _pairs(spec) -> list[tuple[LearnerSpec, int]]:

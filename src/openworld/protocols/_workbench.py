@@ -7,12 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from openworld import backbones, datasets
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.features import Encoding, Features, encode_together, is_encoded
+from openworld.protocols._devices import require_device
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,6 @@ class Machine:
     def folder(self) -> Path | None:
         """The cache as a path."""
         return None if self.cache is None else Path(self.cache)
-
-
-def require_device(name: str) -> None:
-    """Refuse a device that is not there, before any work.
-
-    >>> require_device("cpu")
-    """
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise OpenworldError(f"unknown device {name!r}; expected cpu, cuda, cuda:1 or mps.") from None
-    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
-    if (device.index or 0) >= counts.get(device.type, 0):
-        there = [kind if count == 1 else f"{kind}:0 to {kind}:{count - 1}" for kind, count in counts.items() if count]
-        raise OpenworldError(f"device {name!r} is not on this machine, as torch sees it; it has {', '.join(there)}.")
 
 
 @dataclass(frozen=True)

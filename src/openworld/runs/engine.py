@@ -12,7 +12,7 @@ from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
 
 # An engine takes units from the board, has `work.steps` done on each somewhere, and the board hear what they say.
-ENGINES: dict[str, Callable[[Board, RunStore, int], None]] = {"local": run_local, "ray": run_on_ray}
+ENGINES: dict[str, Callable[[Board, RunStore, int, Sequence[str]], None]] = {"local": run_local, "ray": run_on_ray}
 
 
 def execute(
@@ -21,6 +21,7 @@ def execute(
     *,
     engine: str = "local",
     workers: int = 1,
+    devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
     on_failure: Literal["stop", "finish"] = "stop",
 ) -> list[Record]:
@@ -28,6 +29,8 @@ def execute(
 
     engine: a name in ENGINES; "ray" needs pip install 'openworld[ray]' (see `on_ray`).
     workers: units at a time; one on "local" is done in this process, in order.
+    devices: several GPUs, such as "cuda:0" and "cuda:1", among which "local" shares its workers out, each of them
+    having its units computed there (their resource "machine" names the device); without, units say where.
     progress: called with an Event at every step.
     on_failure: "stop" begins no further unit once one has failed, "finish" still does the others.
     Raises OpenworldError naming the unit that failed (or all of them); records written so far stay, and the
@@ -42,7 +45,7 @@ def execute(
     board = Board(list(dict.fromkeys(units)), progress, stop=on_failure == "stop")
     board.keep(store.has)
     try:
-        ENGINES[engine](board, store, workers)
+        ENGINES[engine](board, store, workers, devices)
     finally:
         store.sweep()
     _raise_failures(board.failures)

@@ -1,13 +1,16 @@
 """The engine for this machine: one unit after the other here, or several worker processes.
 
 Workers are spawned, never forked, so a unit finds the same fresh interpreter everywhere; each is handed one
-unit at a time and dies with its parent. A script that asks for workers needs `if __name__ == "__main__":`.
+unit at a time and dies with its parent. Where several devices are given, every worker belongs to one of them.
+A script that asks for workers needs `if __name__ == "__main__":`.
 """
 
 import contextlib
 import os
 import signal
 import threading
+from collections import Counter
+from collections.abc import Sequence
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
@@ -18,12 +21,12 @@ from openworld.runs.unit import Unit
 from openworld.runs.work import steps, steps_elsewhere
 
 
-def run_local(board: Board, store: RunStore, workers: int) -> None:
+def run_local(board: Board, store: RunStore, workers: int, devices: Sequence[str] = ()) -> None:
     """Work on the units of the board until none is left to take."""
     if workers == 1:
         _run_here(board, store)
     else:
-        _run_in_processes(board, store, min(workers, len(board.waiting)))
+        _run_in_processes(board, store, min(workers, len(board.waiting)), devices)
 
 
 def _run_here(board: Board, store: RunStore) -> None:
@@ -37,14 +40,14 @@ def _run_here(board: Board, store: RunStore) -> None:
             board.failed(unit, error)
 
 
-def _run_in_processes(board: Board, store: RunStore, workers: int) -> None:
+def _run_in_processes(board: Board, store: RunStore, workers: int, devices: Sequence[str]) -> None:
     team: list[_Worker] = []
     try:
         while True:
             idle = [worker for worker in team if worker.unit is None]
             while (idle or len(team) < workers) and (taken := board.take()):
                 if not idle:
-                    idle.append(_Worker(store.folder))
+                    idle.append(_Worker(store.folder, _least_busy(devices, team)))
                     team.append(idle[-1])
                 idle.pop().hand(*taken)
             working = {worker.pipe: worker for worker in team if worker.unit}
@@ -56,6 +59,12 @@ def _run_in_processes(board: Board, store: RunStore, workers: int) -> None:
     finally:
         for worker in team:
             worker.end()
+
+
+def _least_busy(devices: Sequence[str], team: "Sequence[_Worker]") -> str | None:
+    """The device with the fewest workers, the first of those alike; None where there is no choice."""
+    taken = Counter(worker.device for worker in team)
+    return min(devices, key=taken.__getitem__, default=None)
 
 
 def _listen(board: Board, worker: "_Worker") -> bool:
@@ -74,7 +83,8 @@ def _listen(board: Board, worker: "_Worker") -> bool:
 class _Worker:
     """One process, the pipe to it, and the unit it has in hand."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, device: str | None = None):
+        self.device = device
         context = get_context("spawn")
         self.unit: Unit | None = None
         self.pipe, theirs = context.Pipe()
@@ -85,7 +95,7 @@ class _Worker:
     def hand(self, unit: Unit, wait: bool) -> None:
         self.unit = unit
         with contextlib.suppress(OSError):  # the worker just died: the next `recv` will find that out
-            self.pipe.send((unit, wait))
+            self.pipe.send((unit.on(self.device) if self.device else unit, wait))
 
     def end(self) -> str:
         """Stop the process, wherever it is: records appear whole or not at all. Says how it ended."""

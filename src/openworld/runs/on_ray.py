@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -25,12 +25,13 @@ _OBJECT_STORE = 80 * 2**20  # bytes, about the least that Ray takes: only words 
 _PATIENCE = 10.0  # seconds that a task called off has to let go of its unit
 
 
-def run_on_ray(board: Board, store: RunStore, workers: int) -> None:
+def run_on_ray(board: Board, store: RunStore, workers: int, devices: Sequence[str] = ()) -> None:
     """Work on the units of the board, at most `workers` at a time, until none is left to take.
 
     Raises:
-        OpenworldError: Ray is not installed, or RAY_ADDRESS leads nowhere.
+        OpenworldError: Ray is not installed, RAY_ADDRESS leads nowhere, or a GPU is named by its number.
     """
+    _require_unnumbered({*devices, *_devices(board)})
     workers = min(workers, len(board.waiting))
     if not workers:
         return
@@ -120,11 +121,23 @@ def _is_free(store: RunStore, unit: Unit) -> bool:
 
 def _share_of_a_gpu(ray: ModuleType, board: Board, workers: int) -> float:
     """What a task asks for where units name a GPU: all GPUs are used, by as few tasks each as can be."""
-    devices = {str(unit.resources.get("machine", {}).get("device")) for unit in board.waiting}
     gpus = int(ray.cluster_resources().get("GPU", 0))
-    if not gpus or not any(device.startswith("cuda") for device in devices):
+    if not gpus or not any(device.startswith("cuda") for device in _devices(board)):
         return 0
     return 1 / -(-workers // gpus)
+
+
+def _devices(board: Board) -> set[str]:
+    return {str(unit.resources.get("machine", {}).get("device")) for unit in board.waiting}
+
+
+def _require_unnumbered(devices: Set[str]) -> None:
+    """Refuse numbers of GPUs: a task sees those alone that Ray gives it, counted from 0."""
+    numbered = sorted(device for device in devices if device.startswith("cuda:"))
+    if numbered:
+        raise OpenworldError(
+            f"--device names {', '.join(numbered)}, and Ray itself says which GPU a unit gets; give --device cuda."
+        )
 
 
 def _import_ray() -> ModuleType:

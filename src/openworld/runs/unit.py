@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -79,6 +79,11 @@ class Unit:
     def key(self) -> str:
         """SHA-256 of everything that decides the result: 64 hexadecimal digits."""
         return digest(self.identity())
+
+    def on(self, device: str) -> "Unit":
+        """The same unit, to be computed on another device: its resource "machine" names that one."""
+        machine = {**self.resources["machine"], "device": device}
+        return replace(self, resources={**self.resources, "machine": machine})
 
     def identity(self) -> dict[str, Any]:
         """What the key is the hash of: function, arguments, inputs, version."""

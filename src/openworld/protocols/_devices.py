@@ -1,0 +1,72 @@
+"""Which devices compute: the fastest there is, or those that are named."""
+
+import torch
+
+from openworld._errors import OpenworldError
+
+AUTO = "auto"
+
+
+def find_devices(asked: str) -> tuple[str, ...]:
+    """The devices that the units of a run are spread over.
+
+    Args:
+        asked: "auto" (GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as "cuda:1",
+            "mps" or "cpu", or GPUs with commas between, such as "cuda:0,cuda:2".
+
+    Raises:
+        OpenworldError: a device that is not there or named twice, a list that holds something else than GPUs.
+
+    >>> find_devices("cpu")
+    ('cpu',)
+    """
+    names = tuple(name.strip() for name in (_fastest() if asked == AUTO else asked).split(","))
+    for name in names:
+        require_device(name)
+    if len(names) > 1 and (len(set(names)) < len(names) or not all(name.startswith("cuda:") for name in names)):
+        raise OpenworldError(
+            f"--device is {asked!r}; a list names GPUs by number, each of them once, such as cuda:0,cuda:1."
+        )
+    if names == ("cuda",) and torch.cuda.device_count() > 1:
+        return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
+    return names
+
+
+def find_device(asked: str) -> str:
+    """The one device of a command that has no units to spread.
+
+    Args:
+        asked: "auto" (a GPU where there is one, else "mps", else "cpu") or a device such as "cuda:1".
+
+    Raises:
+        OpenworldError: a list; a device that is not there.
+
+    >>> find_device("cpu")
+    'cpu'
+    """
+    if "," in asked:
+        raise OpenworldError(f"--device is {asked!r}; this command computes on one device, such as cuda:0.")
+    name = _fastest() if asked == AUTO else asked
+    require_device(name)
+    return name
+
+
+def require_device(name: str) -> None:
+    """Refuse a device that is not there, before any work.
+
+    >>> require_device("cpu")
+    """
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise OpenworldError(f"unknown device {name!r}; expected auto, cpu, cuda, cuda:1 or mps.") from None
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if (device.index or 0) >= counts.get(device.type, 0):
+        there = [kind if count == 1 else f"{kind}:0 to {kind}:{count - 1}" for kind, count in counts.items() if count]
+        raise OpenworldError(f"device {name!r} is not on this machine, as torch sees it; it has {', '.join(there)}.")
+
+
+def _fastest() -> str:
+    if torch.cuda.device_count():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
