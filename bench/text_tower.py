@@ -103,7 +103,7 @@ def main() -> None:
     tower = TextTower(config, 512).to(options.device).requires_grad_(False)
     padded = pad_tokens(tokens, config.positions).to(options.device)
     embedded, ends = tower.tokens(padded), tower.pooled_position(padded)
-    packed = pack_sentences(tower, tokens, CONTEXT)
+    packed = pack_sentences(tower, [tokens], CONTEXT)
     context = (0.02 * torch.randn(CONTEXT, config.width, device=options.device)).requires_grad_()
     direction = torch.randn(len(tokens), 512, device=options.device)
     passes = {

@@ -3,12 +3,16 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
 from openworld import backbones
 from openworld._errors import OpenworldError
+from openworld.backbones import bounded
 from openworld.backbones.blocks import run_blocks
+from openworld.backbones.packing import lengthen
 
 LAYOUTS = [
     {"fixed": "of a"},
@@ -109,7 +113,7 @@ def test_words_without_context_are_the_plain_sentence(tiny_clip):
 def test_fixed_words_cost_nothing_per_class(tiny_clip):
     with_words = tiny_clip.prompt_names(NAMES, 2, fixed="of a").sentences
     without = tiny_clip.prompt_names(NAMES, 2).sentences
-    assert len(with_words.rows) == len(without.rows) and with_words.packing.shared == without.packing.shared + 2
+    assert with_words.rows.shape == without.rows.shape and with_words.packing.shared == without.packing.shared + 2
 
 
 @pytest.mark.parametrize("groups", [None, 3])
@@ -257,6 +261,42 @@ def test_a_context_per_image_is_a_group(tiny_clip):
     prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
     features = tiny_clip.encode_prompts(contexts, prompts)
     torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("rows", [bounded.ROWS, 12], ids=["at once", "in parts"])
+def test_lists_of_names_are_read_each_behind_its_own_context(tiny_clip, rows, monkeypatch):
+    monkeypatch.setattr(bounded, "ROWS", rows)
+    lists, contexts = [NAMES[:4], NAMES[2:6], NAMES[:0:-2] + NAMES[:1]], random_context(tiny_clip, 3, 5)
+    together = value_and_gradient(lambda c: tiny_clip.encode_prompts(c, tiny_clip.prompt_names(lists, 5)), contexts)
+
+    def apart(contexts):
+        pairs = zip(contexts, lists, strict=True)
+        return torch.stack([tiny_clip.encode_prompts(one, tiny_clip.prompt_names(names, 5)) for one, names in pairs])
+
+    for ours, theirs in zip(together, value_and_gradient(apart, contexts), strict=True):
+        assert (ours - theirs).abs().max() <= 1e-10 * theirs.abs().max()
+
+
+def test_lists_of_names_that_do_not_go_together_are_refused(tiny_clip):
+    with pytest.raises(OpenworldError, match=r"equally many names, got \[2, 1\]"):
+        tiny_clip.prompt_names([["owl", "lamp"], ["owl"]], 4)
+    with pytest.raises(OpenworldError, match="at the end of their prompts, not at the front"):
+        tiny_clip.prompt_names([["owl"], ["lamp"]], 4, position="front")
+    with pytest.raises(OpenworldError, match="at least one class name"):
+        tiny_clip.prompt_names([["owl"], []], 4)
+    prompts = tiny_clip.prompt_names([["owl"], ["lamp"]], 4)
+    for shape in ((4, 64), (3, 4, 64)):
+        with pytest.raises(OpenworldError, match="2 lists of names need as many contexts"):
+            tiny_clip.encode_prompts(torch.zeros(shape).double(), prompts)
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=30).map(sorted), st.integers(0, 40))
+def test_lengthened_sentences_make_fewer_buckets_for_few_rows(lengths, spare):
+    longer = lengthen(lengths, spare)
+    assert longer == sorted(longer) and set(longer) <= set(lengths)
+    assert all(before <= after for before, after in zip(lengths, longer, strict=True))
+    buckets_less = len(set(lengths)) - len(set(longer))
+    assert sum(longer) - sum(lengths) <= spare * buckets_less and lengthen(lengths, 0) == lengths
 
 
 def test_refusals(tiny_clip, siglip_checkpoint):

@@ -63,8 +63,8 @@ def test_partitions():
 
 
 def test_tokens(case):
-    for i in K:
-        assert (rows(case.prepared.own_prompts[i]) == STORED[f"tokens/detector_{i}_train"]).all()
+    for i, own in zip(K, rows(case.prepared.own_prompts).reshape(len(K), -1, 77), strict=True):
+        assert (own == STORED[f"tokens/detector_{i}_train"]).all()
         # At test time the authors put a detector's own names first; ours stand in one order for all detectors.
         every = rows(case.clip.prompt_names((*case.names, *NEW), 4))
         assert sorted(every.tolist()) == sorted(STORED[f"tokens/detector_{i}_eval"].tolist())
@@ -89,9 +89,9 @@ def test_first_stage(case):
 
 def test_first_stage_of_each_detector(case):
     columns = case.prepared.labels[:, case.labels]
-    for i in K:
+    texts = encode_behind(case.clip, case.parameters["detectors"], case.prepared.own_prompts)
+    for i, text in zip(K, texts, strict=True):
         assert columns[i].tolist() == STORED[f"stage1/batch_label_{i}"].tolist()
-        text = encode_behind(case.clip, case.parameters["detectors"][i], case.prepared.own_prompts[i])
         logits = cosine_logits(case.images.embeddings, text, case.clip.logit_scale)
         case.close(logits, f"stage1/logits_detector_{i}")
         margin = float(STORED[f"{case.key}/setting/ood_margin"])

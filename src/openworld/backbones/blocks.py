@@ -12,6 +12,7 @@ Rows may also read from a `memory`, the keys and values that other rows left at 
 
 from collections.abc import Callable, Sequence
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -27,8 +28,27 @@ def quick_gelu(x: Tensor) -> Tensor:
     >>> quick_gelu(torch.zeros(2))
     tensor([0., 0.])
     """
-    # By way of the fused SiLU: fewer passes over memory, 45 % less time forward and backward on a CPU.
-    return F.silu(1.702 * x) * (1 / 1.702)
+    return _QuickGELU.apply(x)[0]
+
+
+class _QuickGELU(torch.autograd.Function):
+    """silu(1.702 x) / 1.702 by the fused SiLU, whose gradient at 1.702 x is this one's: few passes over memory."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor) -> tuple[Tensor, Tensor]:
+        scaled = 1.702 * x
+        return F.silu(scaled).mul_(1 / 1.702), scaled
+
+    @staticmethod
+    def setup_context(context, inputs: tuple, outputs: tuple[Tensor, Tensor]) -> None:
+        context.mark_non_differentiable(outputs[1])
+        context.save_for_backward(outputs[1])
+
+    @staticmethod
+    def backward(context, gradient: Tensor, _: Tensor) -> Tensor:
+        return torch.ops.aten.silu_backward(gradient, *context.saved_tensors)
 
 
 def gelu_tanh(x: Tensor) -> Tensor:

@@ -1,22 +1,26 @@
-"""Many sentences in one tensor without padding: shared first rows once, then every sentence's own rows.
+"""Many sentences in one tensor: shared first rows once, then every sentence's own rows.
 
 In a causal tower a row never sees later rows, so four exact savings follow, and this file is where they live:
 rows after the end token are left out; rows that all sentences share (context, template) are computed once and their
 keys and values are seen by all; the start token's keys and values are constants, computed once per block; and in the
 last block only the pooled rows are computed (`keep` of `run_blocks`). Sentences are sorted by length, so that equally
-long ones lie side by side and attention needs neither padding nor gathering.
+long ones lie side by side in a bucket, and attention needs no gathering. Every bucket costs a launch of a dozen small
+operations in every block; where a tower is so narrow that some more rows cost less, shorter sentences are lengthened to
+the next bucket by rows behind their end token, which nothing ever sees.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate, groupby
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import torch
 from torch import Tensor
 
-from openworld.backbones.blocks import Block, KeysAndValues, attend_all, join_heads, run_blocks, split_heads
+from openworld.backbones.blocks import Block, KeysAndValues, attend_all, join_heads, run_blocks, select_rows, split_heads
 from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.towers import TextTower
+
+SPARE = 2**18
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class Bucket:
 class Packing:
     """Where the rows of C sentences lie: `shared` rows, then buckets of ascending length.
 
-    order: int64[C], the sentence that stands at each packed place. ends: int64[C], the row of the end token of the
-    sentence at each packed place.
+    order, ends: int64[L, C] for L lists of C sentences, the sentence that stands at each packed place and the row of
+    its end token. One list serves any number of passes; several serve one pass each.
     """
 
     shared: int
@@ -58,41 +62,82 @@ class Packing:
 
     @property
     def lengths(self) -> list[int]:
-        """Own rows of the sentence at each packed place."""
+        """Rows that each packed place has."""
         return [bucket.length for bucket in self.buckets for _ in range(bucket.count)]
 
+    @property
+    def starts(self) -> Tensor:
+        """int64[C], the first row of each packed place."""
+        lengths = torch.tensor(self.lengths, device=self.ends.device)
+        return self.shared + lengths.cumsum(0) - lengths
 
-def pack_lengths(lengths: Sequence[int], shared: int, device: torch.device | None = None) -> Packing:
-    """The packing of sentences with `lengths` own rows (each at least 1) after `shared` common rows.
+    def behind_ends(self, bucket: Bucket) -> Tensor:
+        """bool[L, 1, count, 1, length], which rows of a bucket's sentences lie behind their end token."""
+        rows = torch.arange(bucket.length, device=self.ends.device)
+        return rows > (self.ends - self.starts)[:, None, bucket.places, None, None]
 
-    >>> pack_lengths([3, 2, 3], shared=4).buckets
+    def relaid(self, lengths: Sequence[int], shared: int, places: slice = slice(None)) -> "Packing":
+        """The same sentences, or those at some places, with other rows before their own: end tokens stay last."""
+        laid = Packing(shared, _buckets(lengths, shared), self.order[:, places], self.ends[:, places])
+        last = torch.tensor(lengths, device=self.ends.device) - torch.tensor(self.lengths, device=self.ends.device)[places]
+        return replace(laid, ends=laid.ends - self.starts[places] + laid.starts + last)
+
+
+def pack_lengths(
+    lists: Sequence[Sequence[int]], shared: int, *, spare: int = 0, device: torch.device | None = None
+) -> Packing:
+    """The packing of lists of sentences with so many own rows (each at least 1) after `shared` common rows.
+
+    spare: rows that may be added to a bucket's sentences for one bucket less.
+
+    >>> pack_lengths([[3, 2, 3]], shared=4).buckets
     (Bucket(place=0, start=4, count=1, length=2), Bucket(place=1, start=6, count=2, length=3))
+    >>> pack_lengths([[3, 2, 3]], shared=4, spare=1).buckets
+    (Bucket(place=0, start=4, count=3, length=3),)
     """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    ordered = [lengths[one] for one in order]
-    buckets, place, start = [], 0, shared
-    for length, alike in groupby(ordered):
-        buckets.append(Bucket(place, start, len(list(alike)), length))
-        place, start = buckets[-1].places.stop, buckets[-1].stop
-    ends = [shared + rows - 1 for rows in accumulate(ordered)]
-    return Packing(shared, tuple(buckets), torch.tensor(order, device=device), torch.tensor(ends, device=device))
+    own = torch.tensor(lists, dtype=torch.int64)
+    own, order = own.sort(dim=1, stable=True)
+    room = lengthen(own.amax(dim=0).tolist(), spare)
+    packing = Packing(shared, _buckets(room, shared), order.to(device), own.to(device))
+    return replace(packing, ends=packing.starts + packing.ends - 1)
+
+
+def lengthen(lengths: Sequence[int], spare: int) -> list[int]:
+    """Ascending lengths, the shorter ones raised to the next where that adds at most `spare` rows.
+
+    >>> lengthen([2, 3, 3, 5], spare=1)
+    [3, 3, 3, 5]
+    """
+    room, last = [], lengths[-1]
+    for length, alike in reversed([(length, len(list(alike))) for length, alike in groupby(lengths)]):
+        last = last if alike * (last - length) <= spare else length
+        room = [last] * alike + room
+    return room
 
 
 def unshare(packing: Packing) -> Packing:
     """The packing once every sentence owns a copy of the formerly shared rows; places stay.
 
-    >>> unshare(pack_lengths([3, 2], shared=4)).buckets
+    >>> unshare(pack_lengths([[3, 2]], shared=4)).buckets
     (Bucket(place=0, start=0, count=1, length=6), Bucket(place=1, start=6, count=1, length=7))
     """
-    return pack_lengths([length + packing.shared for length in packing.lengths], 0, packing.order.device)
+    return packing.relaid([length + packing.shared for length in packing.lengths], 0)
+
+
+def _buckets(lengths: Sequence[int], shared: int) -> tuple[Bucket, ...]:
+    buckets, place, start = [], 0, shared
+    for length, alike in groupby(lengths):
+        buckets.append(Bucket(place, start, len(list(alike)), length))
+        place, start = buckets[-1].places.stop, buckets[-1].stop
+    return tuple(buckets)
 
 
 @dataclass(frozen=True)
 class PackedSentences:
     """Sentences prepared for many passes: their packing, own rows and the start token's keys and values.
 
-    rows: float[R, W], token and position embeddings of the sentences' own rows, in packed order; position alone where
-    a slot is. start: for each block the start token's (key, value), each float[1, W].
+    rows: float[L, R, W], token and position embeddings of the sentences' own rows, in packed order; position alone
+    where a slot is. start: for each block the start token's (key, value), each float[1, W].
     slots: int64[C, S], for each packed place those rows of `rows` that a pass fills.
     """
 
@@ -101,34 +146,52 @@ class PackedSentences:
     start: KeysAndValues
     slots: Tensor
 
-    def part(self, places: slice) -> "PackedSentences":
-        """The sentences at some packed places."""
-        lengths = self.packing.lengths
-        if lengths[places] == lengths:
-            return self
-        first, stop = sum(lengths[: places.start]), sum(lengths[: places.stop])
-        packing = pack_lengths(lengths[places], self.packing.shared, self.rows.device)
-        return PackedSentences(packing, self.rows[first:stop], self.start, self.slots[places] - first)
+    def part(self, groups: slice, places: slice) -> "PackedSentences":
+        """The sentences of some passes at some packed places."""
+        packing, rows = self.packing, self.rows
+        if len(rows) > 1:
+            packing = replace(packing, order=packing.order[groups], ends=packing.ends[groups])
+            rows = rows[groups]
+        lengths = packing.lengths
+        if lengths[places] != lengths:
+            first, stop = sum(lengths[: places.start]), sum(lengths[: places.stop])
+            packing, rows = packing.relaid(lengths[places], packing.shared, places), rows[:, first:stop]
+            return PackedSentences(packing, rows, self.start, self.slots[places] - first)
+        return PackedSentences(packing, rows, self.start, self.slots)
 
 
 def pack_sentences(
-    tower: TextTower, sentences: Sequence[Sequence[int]], shared: int, slots: Sequence[range] | None = None
+    tower: TextTower,
+    lists: Sequence[Sequence[Sequence[int]]],
+    shared: int,
+    slots: Sequence[range] | None = None,
 ) -> PackedSentences:
     """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`.
 
-    sentences: C lists of token ids of at least shared + 2 entries, each ending with its end token.
-    slots: of each sentence, the positions behind the shared rows that a pass fills, equally many; None for none.
+    lists: one list of C sentences for all passes, or one for each; a sentence has token ids, at least shared + 2, and
+    ends with its end token.
+    slots: of each sentence of one list, the positions behind the shared rows that a pass fills, equally many.
     """
     device = tower.positions.device
-    packing = pack_lengths([len(sentence) - 1 - shared for sentence in sentences], shared, device)
-    ordered = [(sentences[one], slots[one] if slots else range(0)) for one in packing.order.tolist()]
-    tokens = torch.tensor([token for sentence, _ in ordered for token in sentence[1 + shared :]], device=device)
-    places = torch.cat([torch.arange(1 + shared, len(sentence), device=device) for sentence, _ in ordered])
-    rows, starts = tower.tokens(tokens), packing.ends + 1 - torch.tensor(packing.lengths, device=device)
-    inside = torch.tensor([list(slot) for _, slot in ordered], dtype=torch.int64, device=device)
-    filled = starts[:, None] - shared + inside - 1 - shared
-    rows = rows.index_fill(0, filled.flatten(), 0) + tower.positions[places]
-    return PackedSentences(packing, rows, start_keys_and_values(tower, sentences[0][0]), filled)
+    own = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
+    packing = pack_lengths(own, shared, spare=SPARE // tower.config.width**2, device=device)
+    room, order = packing.lengths, packing.order.tolist()
+    padded = [
+        [token for place, length in zip(places, room, strict=True) for token in _padded(sentences[place], shared, length)]
+        for sentences, places in zip(lists, order, strict=True)
+    ]
+    positions = torch.cat([torch.arange(1 + shared, 1 + shared + length, device=device) for length in room])
+    rows = tower.tokens(torch.tensor(padded, device=device))
+    inside = torch.tensor([list(slots[place]) if slots else [] for place in order[0]], dtype=torch.int64, device=device)
+    filled = packing.starts[:, None] - shared + inside - 1 - shared
+    rows = rows.index_fill(1, filled.flatten(), 0) + tower.positions[positions]
+    return PackedSentences(packing, rows, start_keys_and_values(tower, lists[0][0][0]), filled)
+
+
+def _padded(sentence: Sequence[int], shared: int, length: int) -> list[int]:
+    """A sentence's own tokens, and as many end tokens behind them as are missing."""
+    own = list(sentence[1 + shared :])
+    return own + own[-1:] * (length - len(own))
 
 
 def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
@@ -191,14 +254,16 @@ def encode_packed(
 ) -> Tensor:
     """Unnormalised joint embeddings float[G, C, D] of C sentences under each of G sets of shared rows.
 
+    sentences: one list of C for all sets, or one for each.
     shared_rows, slot_rows, replace, replace_per_class: see `Insertions`; the last two also without their G axis, and
-    the last in the sentences' own order.
+    the last in the sentences' own order, and with one list alone.
     """
     groups, order = len(shared_rows), sentences.packing.order
+    count = order.shape[1]
     slot_rows = shared_rows[:, :0] if slot_rows is None else slot_rows
     replace = {index: rows.expand(groups, -1, -1) for index, rows in (replace or {}).items()}
     per_class = {
-        index: rows.index_select(-3, order).expand(groups, -1, -1, -1)
+        index: rows.index_select(-3, order[0]).expand(groups, -1, -1, -1)
         for index, rows in (replace_per_class or {}).items()
     }
     whole = Insertions(shared_rows, slot_rows, replace, per_class)
@@ -206,14 +271,15 @@ def encode_packed(
     def part(some: slice, places: slice):
         insertions = whole.part(some, places)
         # The sentences are cut inside, where no transform of `torch.func` has wrapped them yet.
-        return lambda *rows: _encode_part(tower, sentences.part(places), insertions.over(*rows)), insertions.tensors
+        return lambda *rows: _encode_part(tower, sentences.part(some, places), insertions.over(*rows)), insertions.tensors
 
     # Groups are cut first, because every further cut of the classes computes the shared rows again.
-    rows = sum(sentences.packing.lengths) + sentences.packing.shared * (len(order) if per_class else 1)
-    by_group, by_place = spans(groups, rows), spans(len(order), rows / len(order))
+    rows = sum(sentences.packing.lengths) + sentences.packing.shared * (count if per_class else 1)
+    by_group, by_place = spans(groups, rows), spans(count, rows / count)
     pieces = iter(run_parts([part(some, places) for some in by_group for places in by_place]))
     pooled = torch.cat([torch.cat([next(pieces) for _ in by_place], dim=1) for _ in by_group])
-    return pooled.index_select(1, order.argsort())
+    places = order.argsort(dim=1)
+    return select_rows(pooled, places[0] if len(places) == 1 else places)
 
 
 def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Insertions) -> Tensor:
@@ -233,7 +299,8 @@ class _Journey:
     def __init__(self, sentences: PackedSentences, insertions: Insertions):
         self.packing, self.start = sentences.packing, sentences.start
         self.replace, self.per_class = insertions.replace, insertions.per_class
-        self.ends = (unshare(self.packing) if self.per_class else self.packing).ends
+        ends = (unshare(self.packing) if self.per_class else self.packing).ends
+        self.ends = ends[0] if len(ends) == 1 else ends
 
     def edit(self, index: int, rows: Tensor) -> Tensor:
         if index in self.replace:
@@ -254,7 +321,7 @@ class _Journey:
         count, packing = new.shape[2], self.packing
         if packing.shared:
             return torch.cat([new[:, 0], rows[:, count:]], dim=1)
-        new = new.expand(-1, len(packing.order), -1, -1)
+        new = new.expand(-1, packing.order.shape[1], -1, -1)
         pieces = [(new[:, bucket.places], bucket.view(rows)[:, :, count:]) for bucket in packing.buckets]
         return torch.cat([torch.cat(pair, dim=2).flatten(1, 2) for pair in pieces], dim=1)
 
@@ -275,27 +342,35 @@ def attend_packed(
     prefix = [torch.cat([row, rows[:, :shared]], dim=1) for row, rows in zip(start, (key, value), strict=True)]
     pieces = []
     if shared and not only_ends:
-        pieces.append(_attend_behind(start, *(rows[:, None, :shared] for rows in projections), block.heads))
+        unseen = _later(shared, key.device)
+        pieces.append(_attend_behind(start, *(rows[:, None, :shared] for rows in projections), unseen, block.heads))
     for bucket in packing.buckets:
         own_query = query[:, bucket.places].unsqueeze(2) if only_ends else bucket.view(query)
-        pieces.append(_attend_behind(prefix, own_query, bucket.view(key), bucket.view(value), block.heads))
+        unseen = packing.behind_ends(bucket) if only_ends else _later(bucket.length, key.device)
+        pieces.append(_attend_behind(prefix, own_query, bucket.view(key), bucket.view(value), unseen, block.heads))
     return torch.cat(pieces, dim=1)
 
 
-def _attend_behind(prefix: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, heads: int) -> Tensor:
-    """Attention of [G, C, Q, W] over a prefix's keys and values [G, P, W], then causally over own ones [G, C, L, W].
+def _later(rows: int, device: torch.device) -> Tensor | None:
+    """bool[rows, rows], which rows are later than a row."""
+    return torch.ones(rows, rows, dtype=torch.bool, device=device).triu(1) if rows > 1 else None
 
-    The queries are the last Q of the L own rows. Returns [G, C * Q, W]. Written out: a fused kernel would need a copy
-    of the prefix for every sentence, and has no rule for `torch.func.vmap`.
+
+def _attend_behind(
+    prefix: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, unseen: Tensor | None, heads: int
+) -> Tensor:
+    """Attention of [G, C, Q, W] over a prefix's keys and values [G, P, W], then over own ones [G, C, L, W].
+
+    unseen: own rows that a query does not see, bool[..., Q, L]. Returns [G, C * Q, W]. Written out: a fused kernel
+    would need a copy of the prefix for every sentence, and has no rule for `torch.func.vmap`.
     """
     shape, own = query.shape[1:3], key.shape[2]
     query, key, value = (rows.unflatten(-1, (heads, -1)).permute(0, 3, 1, 2, 4) for rows in (query, key, value))
     query = query * query.shape[-1] ** -0.5
     prefix_key, prefix_value = (split_heads(rows, heads) for rows in prefix)
     scores = query @ key.mT
-    if shape[1] > 1:
-        later = torch.ones(shape[1], own, dtype=torch.bool, device=query.device).triu(1 + own - shape[1])
-        scores = scores.masked_fill(later, -torch.inf)
+    if unseen is not None:
+        scores = scores.masked_fill(unseen, -torch.inf)
     before = (query.flatten(2, 3) @ prefix_key.mT).unflatten(2, shape)
     before, scores = torch.cat([before, scores], -1).softmax(-1).split([prefix_key.shape[2], own], -1)
     mixed = before.flatten(2, 3) @ prefix_value + (scores @ value).flatten(2, 3)

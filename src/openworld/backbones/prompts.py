@@ -64,12 +64,13 @@ class Layout:
 class PromptedNames:
     """Class names tokenised and embedded once, ready for any number of contexts of `context_length` rows.
 
-    names: as given. tokens: int64[C, T] on the CPU, zero-padded, start and end tokens included; the placeholders of
-    the context stand in front, wherever its rows go. leading: how many rows of the context stand before the name.
-    fixed: float[F, W], the words between context and name, position embeddings included.
+    names: as given; several lists of C names are for as many contexts, one each. tokens: int64[C, T] on the CPU,
+    zero-padded, start and end tokens included, list after list; the placeholders of the context stand in front,
+    wherever its rows go. leading: how many rows of the context stand before the name. fixed: float[F, W], the words
+    between context and name, position embeddings included.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] | tuple[tuple[str, ...], ...]
     context_length: int
     tokens: Tensor
     leading: int
@@ -79,14 +80,21 @@ class PromptedNames:
     __repr__ = short_repr
 
     def __len__(self) -> int:
-        return len(self.names)
+        return self.sentences.packing.order.shape[1]
+
+    @property
+    def lists(self) -> int:
+        """How many lists of names there are."""
+        return len(self.sentences.rows)
 
 
-def prompt_names(tower: TextTower, tokenizer, names: Sequence[str], layout: Layout) -> PromptedNames:
+def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: Layout) -> PromptedNames:
     """Prepare the prompts "X .. X name" + suffix; see `TwoTower.prompt_names`."""
     require_causal(tower, "learned contexts need")
-    if isinstance(names, str) or not len(names):
-        raise OpenworldError(f"expected a list of at least one class name, got {names!r}.")
+    lists = _lists_of_names(given)
+    if len(lists) > 1 and layout.position != "end":
+        raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {layout.position}.")
+    names = [name for one in lists for name in one]
     length, leading = layout.context_length, layout.leading
     try:
         sentences = tokenizer([layout.write(name) for name in names])
@@ -98,12 +106,24 @@ def prompt_names(tower: TextTower, tokenizer, names: Sequence[str], layout: Layo
     spoken = [len(tokens) - 2 for tokens in tokenizer([name.replace("_", " ") for name in names])]
     arranged = [_arrange(*pair, length, leading) for pair in zip(sentences, spoken, strict=True)]
     arranged, slots = zip(*arranged, strict=True)
-    shared = leading + len(fixed)
+    shared, count = leading + len(fixed), len(lists[0])
     with torch.no_grad():
-        packed = pack_sentences(tower, arranged, shared, slots)
+        cut = [arranged[first : first + count] for first in range(0, len(names), count)]
+        packed = pack_sentences(tower, cut, shared, slots if len(lists) == 1 else None)
         rows = tower.tokens(torch.tensor(fixed, dtype=torch.int64, device=tower.positions.device))
         rows = rows + tower.positions[1 + leading : 1 + shared]
-    return PromptedNames(tuple(names), length, pad_tokens(sentences), leading, rows, packed)
+    kept = lists[0] if len(lists) == 1 else lists
+    return PromptedNames(kept, length, pad_tokens(sentences), leading, rows, packed)
+
+
+def _lists_of_names(given: Sequence) -> tuple[tuple[str, ...], ...]:
+    """One list of names, or several equally long ones."""
+    lists = [given] if not len(given) or isinstance(given, str) or isinstance(given[0], str) else given
+    if any(isinstance(names, str) or not len(names) for names in lists):
+        raise OpenworldError(f"expected a list of at least one class name, got {given!r}.")
+    if len({len(names) for names in lists}) > 1:
+        raise OpenworldError(f"expected lists of equally many names, got {[len(names) for names in lists]} of them.")
+    return tuple(map(tuple, lists))
 
 
 def _arrange(sentence: Sequence[int], spoken: int, length: int, leading: int) -> tuple[list[int], range]:
@@ -132,6 +152,11 @@ def encode_prompts(
             f"got {list(context.shape)}."
         )
     grouped, leading = context if context.dim() == 3 else context[None], prompts.leading
+    if prompts.lists > 1 and (context.dim() != 3 or len(context) != prompts.lists or replace_per_class):
+        raise OpenworldError(
+            f"{prompts.lists} lists of names need as many contexts, one each, and no rows of their own in later blocks; "
+            f"got a context of shape {list(context.shape)}."
+        )
     replace, replace_per_class = dict(replace or {}), dict(replace_per_class or {})
     _check_replacements(tower, replace, [], len(grouped), leading)
     _check_replacements(tower, replace_per_class, [len(prompts)], len(grouped), leading)
@@ -153,7 +178,7 @@ def _encode_chunk(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Tenso
     device = tower.positions.device
     tokens = torch.tensor(sentences[0][1 : 1 + shared], dtype=torch.int64, device=device)
     rows = tower.tokens(tokens) + tower.positions[1 : 1 + shared]
-    return encode_packed(tower, rows[None], pack_sentences(tower, sentences, shared))[0]
+    return encode_packed(tower, rows[None], pack_sentences(tower, [sentences], shared))[0]
 
 
 def _encode_padded(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Tensor:

@@ -4,6 +4,7 @@ Detector i treats class j as pseudo new iff j mod K = i, so that every class is 
 and the labels are those of huacong/OpenworldAUC @ 8bb934a (GMoP) and WNJXYK/DeCoOp @ 96a8812.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,10 @@ class Partitions:
 
     names: np.ndarray
     labels: np.ndarray
+
+    def name(self, classnames: Sequence[str]) -> list[list[str]]:
+        """The m class names of each detector."""
+        return [[classnames[index] for index in own] for own in self.names]
 
 
 def divide_classes(count: int, detectors: int, order: np.ndarray | None = None) -> Partitions:

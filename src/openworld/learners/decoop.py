@@ -86,9 +86,8 @@ class DeCoOp:
     def prepare(self, clip, classnames) -> "Prepared":
         """Tokenised names, partitions, and zero-shot text features."""
         partitions = divide_classes(len(classnames), self.detectors)
-        own = [[classnames[index] for index in names] for names in partitions.names]
         return Prepared(
-            own_prompts=tuple(clip.prompt_names(names, self.detector_context) for names in own),
+            own_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
             detector_prompts=clip.prompt_names(classnames, self.detector_context),
             classifier_prompts=clip.prompt_names(classnames, self.classifier_context),
             names=torch.as_tensor(partitions.names, device=clip.device),
@@ -109,8 +108,7 @@ class DeCoOp:
 
     def detector_loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
         """The first stage alone: terms and "total", a function of `detectors`."""
-        both = zip(parameters["detectors"], prepared.own_prompts, strict=True)
-        text = torch.stack([encode_behind(clip, context, prompts) for context, prompts in both])
+        text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
         return detector_terms(logits, prepared.labels[:, labels], self.margin)
 
@@ -183,7 +181,7 @@ class DeCoOp:
 class Prepared:
     """What the loss needs of the base names, computed once; see `DeCoOp.prepare`."""
 
-    own_prompts: tuple[object, ...]
+    own_prompts: object
     detector_prompts: object
     classifier_prompts: object
     names: Tensor

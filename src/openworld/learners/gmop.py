@@ -102,7 +102,7 @@ class GMoP:
         length = self.detector_context if self.single_prompt else self.classifier_context
         return Prepared(
             classifier_prompts=clip.prompt_names(classnames, length),
-            detector_prompts=tuple(self._own_prompts(clip, classnames, own) for own in partitions.names),
+            detector_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
             names=torch.as_tensor(partitions.names, device=clip.device),
             labels=torch.as_tensor(partitions.labels, device=clip.device),
             zero_shot=encode_names(clip, classnames, (self.template,)),
@@ -164,11 +164,7 @@ class GMoP:
             text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
         base = encode_behind(clip, parameters["classifier"], prepared.classifier_prompts)
-        both = zip(parameters["detectors"], prepared.detector_prompts, strict=True)
-        return base, torch.stack([encode_behind(clip, context, prompts) for context, prompts in both])
-
-    def _own_prompts(self, clip, classnames, own: np.ndarray):
-        return clip.prompt_names([classnames[index] for index in own], self.detector_context)
+        return base, encode_behind(clip, parameters["detectors"], prepared.detector_prompts)
 
 
 @dataclass(frozen=True)
@@ -176,7 +172,7 @@ class Prepared:
     """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
 
     classifier_prompts: object
-    detector_prompts: tuple[object, ...]
+    detector_prompts: object
     names: Tensor
     labels: Tensor
     zero_shot: Tensor
