@@ -16,7 +16,15 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-from openworld.backbones.blocks import Block, KeysAndValues, attend_all, join_heads, run_blocks, select_rows, split_heads
+from openworld.backbones.blocks import (
+    Block,
+    KeysAndValues,
+    attend_all,
+    join_heads,
+    run_blocks,
+    select_rows,
+    split_heads,
+)
 from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.towers import TextTower
 
@@ -79,8 +87,9 @@ class Packing:
     def relaid(self, lengths: Sequence[int], shared: int, places: slice = slice(None)) -> "Packing":
         """The same sentences, or those at some places, with other rows before their own: end tokens stay last."""
         laid = Packing(shared, _buckets(lengths, shared), self.order[:, places], self.ends[:, places])
-        last = torch.tensor(lengths, device=self.ends.device) - torch.tensor(self.lengths, device=self.ends.device)[places]
-        return replace(laid, ends=laid.ends - self.starts[places] + laid.starts + last)
+        before = [after - rows for after, rows in zip(lengths, self.lengths[places], strict=True)]
+        moved = laid.starts - self.starts[places] + torch.tensor(before, device=self.ends.device)
+        return replace(laid, ends=laid.ends + moved)
 
 
 def pack_lengths(
@@ -177,7 +186,7 @@ def pack_sentences(
     packing = pack_lengths(own, shared, spare=SPARE // tower.config.width**2, device=device)
     room, order = packing.lengths, packing.order.tolist()
     padded = [
-        [token for place, length in zip(places, room, strict=True) for token in _padded(sentences[place], shared, length)]
+        [token for pair in zip(places, room, strict=True) for token in _own_tokens(sentences, *pair, shared)]
         for sentences, places in zip(lists, order, strict=True)
     ]
     positions = torch.cat([torch.arange(1 + shared, 1 + shared + length, device=device) for length in room])
@@ -188,9 +197,9 @@ def pack_sentences(
     return PackedSentences(packing, rows, start_keys_and_values(tower, lists[0][0][0]), filled)
 
 
-def _padded(sentence: Sequence[int], shared: int, length: int) -> list[int]:
+def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, shared: int) -> list[int]:
     """A sentence's own tokens, and as many end tokens behind them as are missing."""
-    own = list(sentence[1 + shared :])
+    own = list(sentences[place][1 + shared :])
     return own + own[-1:] * (length - len(own))
 
 
@@ -270,8 +279,12 @@ def encode_packed(
 
     def part(some: slice, places: slice):
         insertions = whole.part(some, places)
-        # The sentences are cut inside, where no transform of `torch.func` has wrapped them yet.
-        return lambda *rows: _encode_part(tower, sentences.part(some, places), insertions.over(*rows)), insertions.tensors
+
+        def run(*rows: Tensor) -> Tensor:
+            # The sentences are cut inside, where no transform of `torch.func` has wrapped them yet.
+            return _encode_part(tower, sentences.part(some, places), insertions.over(*rows))
+
+        return run, insertions.tensors
 
     # Groups are cut first, because every further cut of the classes computes the shared rows again.
     rows = sum(sentences.packing.lengths) + sentences.packing.shared * (count if per_class else 1)

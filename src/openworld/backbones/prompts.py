@@ -154,7 +154,7 @@ def encode_prompts(
     grouped, leading = context if context.dim() == 3 else context[None], prompts.leading
     if prompts.lists > 1 and (context.dim() != 3 or len(context) != prompts.lists or replace_per_class):
         raise OpenworldError(
-            f"{prompts.lists} lists of names need as many contexts, one each, and no rows of their own in later blocks; "
+            f"{prompts.lists} lists of names need as many contexts, one each, and no rows per class in later blocks; "
             f"got a context of shape {list(context.shape)}."
         )
     replace, replace_per_class = dict(replace or {}), dict(replace_per_class or {})

@@ -136,8 +136,8 @@ class TwoTower(nn.Module):
     ) -> PromptedNames:
         """Prepare class names for `encode_prompts`: "X X .. X name" + suffix with `context_length` placeholders.
 
-        names: C class names, or G lists of C names, one for each of G contexts. suffix: what follows the name, often "." or ", a type of pet.".
-        fixed: words that stay as they are between context and name ("of a").
+        names: C class names, or G lists of C names, one for each of G contexts. suffix: what follows the name, often
+        "." or ", a type of pet.". fixed: words that stay as they are between context and name ("of a").
         position: of the name: "end", behind the whole context; "middle", behind its first half (the smaller one);
         "front", before all of it. keep_underscores: leave "_" in names, as some published code does, instead of
         reading it as a space.
@@ -158,8 +158,8 @@ class TwoTower(nn.Module):
         """Embed every name with a context: float[C,D] for context [P,W], float[G,C,D] for [G,P,W]; unnormalised.
 
         context: word embeddings without positions; the result is differentiable with respect to it, and equal to a
-        full pass over all positions up to the order of floating-point sums. G contexts cost one pass of G prefixes, over
-        the same names or, where `prompts` has G lists, each over its own.
+        full pass over all positions up to the order of floating-point sums. G contexts cost one pass of G prefixes,
+        over the same names or, where `prompts` has G lists, each over its own.
         replace: block index -> [n,W] or [G,n,W], rows put in place of positions 1..n at that block's input (deep
         prompts). replace_per_class: block index -> [C,n,W] or [G,C,n,W], the same, different for every name
         (class-aware prompts); n at most the context rows in front of the name.

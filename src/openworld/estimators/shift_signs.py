@@ -25,8 +25,8 @@ class ShiftSigns:
     """Distances in [0, 1] between source and target.
 
     confidences: of the confidences. reweighted: the same, the source weighted to the target's shares of classes.
-    chance: what the first exceeds by chance alone in one of a hundred cases. predictions: total variation of the shares of
-    the predicted classes, less what chance makes of it.
+    chance: what the first exceeds by chance alone in one of a hundred cases. predictions: total variation of the
+    shares of the predicted classes, less what chance makes of it.
     """
 
     confidences: float
