@@ -7,7 +7,19 @@ import sys
 import pytest
 
 FLOORS = (
-    {"_errors", "_arrays", "_csv", "_functions", "_memory", "_plain", "_plugins", "_short_repr", "_terminal", "_types"},
+    {
+        "_errors",
+        "_arrays",
+        "_csv",
+        "_functions",
+        "_memory",
+        "_plain",
+        "_plugins",
+        "_short_repr",
+        "_sizes",
+        "_terminal",
+        "_types",
+    },
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "estimators"},
     {"report"},

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
+from made_up_pictures import Reader, image_set, picture  # noqa: E402
 from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
-from openworld.datasets import ImageSet  # noqa: E402
 from openworld.features import (  # noqa: E402
     Encoding,
     _looks,
@@ -26,39 +25,6 @@ from openworld.features import (  # noqa: E402
     is_encoded,
     missing_shards,
 )
-
-
-def picture(index):
-    return Image.fromarray(np.random.default_rng(index).integers(0, 255, (40, 36, 3), np.uint8))
-
-
-class Reader:
-    """Reads made-up pictures, counts them, and fails on the broken ones."""
-
-    def __init__(self, broken=()):
-        self.broken, self.count = set(broken), 0
-
-    def __call__(self, index):
-        self.count += 1
-        if index in self.broken:
-            raise OpenworldError(f"picture-{index}.png cannot be read.")
-        return picture(index)
-
-
-def image_set(reader, count=7, content="made up"):
-    labels = np.arange(count) % 3
-    return ImageSet("toy", "", ("a", "b", "c"), labels, np.arange(count), content, reader)
-
-
-@pytest.fixture(scope="module")
-def clip():
-    return tiny_clip(torch.float32)
-
-
-@pytest.fixture(autouse=True)
-def small_shards(monkeypatch):
-    monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 3)
-    monkeypatch.setattr("openworld.features._shards._CPU_BATCH_IMAGES", 2)
 
 
 def test_equals_the_backbone_one_by_one(clip, tmp_path):
@@ -206,9 +172,8 @@ def test_a_shard_done_elsewhere_stops_at_an_unreadable_picture_and_is_not_kept(c
 
 @pytest.fixture
 def beside_gpu(monkeypatch):
-    """Encode as beside a GPU: here, in batches of two, while the cores prepare the next one."""
+    """Encode as beside a GPU: here, batch by batch, while the cores prepare the next one."""
     monkeypatch.setattr("openworld.features._shards._on_cores", _shards._beside_gpu)
-    monkeypatch.setattr("openworld.features._shards._BATCH_IMAGES", 2)
 
 
 def test_encoding_beside_a_gpu_gives_what_the_cores_give(clip, tmp_path, request):
@@ -260,7 +225,7 @@ def test_pictures_that_do_not_fit_together_are_encoded_in_smaller_batches(
 ):
     ask, images = Encoding(views=1, patches=True), image_set(Reader({4}))
     whole = encode(clip, images, ask, cache=tmp_path / "whole", allow_corrupt=1)
-    monkeypatch.setattr("openworld.features._shards._BATCH_IMAGES", 3)
+    monkeypatch.setattr("openworld.features._shards._CPU_BATCH_IMAGES", 3)
     tried = full_beyond(monkeypatch, 1)
     parts = encode(clip, images, ask, cache=tmp_path / "parts", allow_corrupt=1)
     assert tried == [3, 1, 1, 1, 3, 1, 1, 1, 1] and "3 at a time do not fit" in caplog.text

@@ -8,10 +8,12 @@ from openworld.features.encoding import (
     encode,
     encode_shard,
     encode_together,
+    encoded_size,
     is_encoded,
     missing_shards,
 )
 from openworld.features.store import Features, FeatureStore
+from openworld.features.streaming import stream
 from openworld.features.view import View
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "encode",
     "encode_shard",
     "encode_together",
+    "encoded_size",
     "is_encoded",
     "missing_shards",
     "random_resized_crop",
+    "stream",
 ]

@@ -42,34 +42,63 @@ def compute_shards(clip, images, encodings: Sequence, rows: range, cores: int | 
     Raises:
         OpenworldError: an embedding that is not finite.
     """
-    cores, looks = cores or os.cpu_count(), Looks(clip, images, tuple(encodings))
-    batches = (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, rows, cores)
+    batches = compute_batches(clip, images, encodings, batches_of(clip, rows), cores)
     return [_joined([batch[place] for batch in batches]) for place in range(len(encodings))]
+
+
+def compute_batches(
+    clip, images, encodings: Sequence, batches: Sequence[range], cores: int | None = None
+) -> list[list[Arrays]]:
+    """The same for batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
+    if not batches:
+        return []
+    looks = Looks(clip, images, tuple(encodings))
+    return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, batches, cores or os.cpu_count())
+
+
+def batches_of(clip, rows: range) -> list[range]:
+    """The images that go through the tower of a backbone together."""
+    size = _CPU_BATCH_IMAGES if clip.device.type == "cpu" else _BATCH_IMAGES
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def read_pixels(clip, images, rows: Sequence[int], cores: int | None = None) -> np.ndarray:
+    """uint8[n, 3, H, W]: pictures in the backbone's size, without its tower.
+
+    Raises:
+        OpenworldError: a picture that cannot be read.
+    """
+
+    def read(row: int) -> np.ndarray:
+        return np.asarray(clip.preprocess.resize_and_crop(images.image(row))).transpose(2, 0, 1)
+
+    with ThreadPoolExecutor(cores or os.cpu_count()) as pool:
+        return np.stack(list(pool.map(read, rows)))
 
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:
     return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _on_cores(looks: Looks, rows: range, cores: int) -> list[list[Arrays]]:
+def _on_cores(looks: Looks, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, each read and encoded by one core."""
 
     def batch(some: range) -> list[Arrays]:
         return _arrays(looks, _stack(looks, list(map(looks.read, some))), BatchSize(len(some), _doing(looks)))
 
     with _cores_of_one_thread(cores) as pool:
-        return list(pool.map(batch, _cut(rows, _CPU_BATCH_IMAGES)))
+        return list(pool.map(batch, batches))
 
 
-def _beside_gpu(looks: Looks, rows: range, cores: int) -> list[list[Arrays]]:
+def _beside_gpu(looks: Looks, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, encoded here while the cores prepare the next one."""
-    size = BatchSize(_BATCH_IMAGES, _doing(looks))
+    size = BatchSize(max(map(len, batches)), _doing(looks))
     with ThreadPoolExecutor(cores) as pool:
 
         def prepare(some: range) -> "_Stack":
             return _stack(looks, list(pool.map(looks.read, some)))
 
-        return [_arrays(looks, stack, size) for stack in _one_ahead(prepare, _cut(rows, _BATCH_IMAGES))]
+        return [_arrays(looks, stack, size) for stack in _one_ahead(prepare, batches)]
 
 
 def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -> Iterator["_Stack"]:
@@ -90,10 +119,6 @@ def _cores_of_one_thread(cores: int | None) -> Iterator[ThreadPoolExecutor]:
             yield pool
     finally:
         torch.set_num_threads(threads)  # what a thread sets for itself, torch also takes as the default of later ones
-
-
-def _cut(rows: range, size: int) -> list[range]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.features._shards import compute_shards
+from openworld.features.room import reserve
 from openworld.features.store import Features, FeatureStore
 
 _SHARD_IMAGES = 1024
@@ -82,6 +83,7 @@ def encode(
     *,
     cache: Path | None = None,
     allow_corrupt: int = 0,
+    limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Features:
     """Embeddings of every image of a set, read from disk where they were computed before.
@@ -94,15 +96,19 @@ def encode(
         encoding: what to compute.
         cache: folder that holds encoded sets; None for `default_cache()`.
         allow_corrupt: how many unreadable images may be left out; the first one more stops the run.
+        limit: bytes that the cache may have: sets used longest ago, which nobody reads, are removed to make room; None
+            for no limit.
         progress: called with (images done, images in all) after every shard; never for a set that is on disk.
 
     Returns:
         `Features` of the readable images, memory-mapped views and patches.
 
     Raises:
-        OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite.
+        OpenworldError: an empty set, more than `allow_corrupt` unreadable images, an embedding that is not finite, a
+            limit below what this set needs.
     """
-    return encode_together(clip, images, [encoding], cache=cache, allow_corrupt=allow_corrupt, progress=progress)[0]
+    options = {"cache": cache, "allow_corrupt": allow_corrupt, "limit": limit, "progress": progress}
+    return encode_together(clip, images, [encoding], **options)[0]
 
 
 def encode_together(
@@ -112,6 +118,7 @@ def encode_together(
     *,
     cache: Path | None = None,
     allow_corrupt: int = 0,
+    limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Features]:
     """Encode an image set in several ways: every picture is read once, cropped once and seen once by the image tower.
@@ -120,7 +127,7 @@ def encode_together(
 
     Args:
         encodings: at least one.
-        clip, images, cache, allow_corrupt, progress: as for `encode`.
+        clip, images, cache, allow_corrupt, limit, progress: as for `encode`.
 
     Returns:
         `Features` for every encoding.
@@ -131,21 +138,26 @@ def encode_together(
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
     stores = _stores(clip, images, encodings, cache)
-    missing = {one: store for one, store in stores.items() if not store.is_whole(len(_shards(images)))}
+    for store in stores.values():
+        store.hold()
+    missing = {one: store for one, store in stores.items() if not store.is_whole(len(rows_of_shards(images)))}
     if missing:
+        sizes = {store.folder: encoded_size(clip.config, one, len(images)) for one, store in missing.items()}
+        spoken_for = None if limit is None else reserve(sizes, limit)
         _encode_missing_shards(missing, clip, images, allow_corrupt, progress)
+        del spoken_for
     return [_read(stores[one], images, allow_corrupt) for one in encodings]
 
 
 def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> bool:
     """Whether `encode` with the same arguments would only read from disk."""
-    return _store(clip, images, encoding, cache).is_whole(len(_shards(images)))
+    return _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
 
 
 def missing_shards(clip, images, encodings: Sequence[Encoding], *, cache: Path | None = None) -> dict[int, int]:
     """{number of a shard: images in it} of what `encode_together` with the same arguments would compute."""
     stores = _stores(clip, images, encodings, cache).values()
-    shards = enumerate(_shards(images))
+    shards = enumerate(rows_of_shards(images))
     return {index: len(rows) for index, rows in shards if not all(store.has_shard(index) for store in stores)}
 
 
@@ -176,15 +188,29 @@ def encode_shard(
         _give_up(stores, images, index, corrupt[-1])
 
 
+def encoded_size(config, encoding: Encoding, count: int) -> int:
+    """Bytes on disk of so many images in an encoding, but for a few thousand of heads and checksums.
+
+    Args:
+        config: of the backbone: `clip.config`.
+
+    Per picture and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
+    """
+    patches = 2 * config.image.grid**2 * config.image.width * encoding.patches
+    pixels = 3 * config.image.image_size**2 * encoding.pixels
+    return count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
+
+
 def _stores(clip, images, encodings: Sequence[Encoding], cache: Path | None) -> dict[Encoding, FeatureStore]:
     return {one: _store(clip, images, one, cache) for one in encodings}
 
 
 def _store(clip, images, encoding: Encoding, cache: Path | None) -> FeatureStore:
-    return FeatureStore(Path(cache or default_cache()) / _key(clip, images, encoding))
+    return FeatureStore(Path(cache or default_cache()) / fingerprint_of(clip, images, encoding))
 
 
-def _key(clip, images, encoding: Encoding) -> str:
+def fingerprint_of(clip, images, encoding: Encoding) -> str:
+    """The name of an encoded set: a hash of weights, preprocessing, pictures and encoding."""
     parts = {
         "backbone": clip.fingerprint,
         "preprocess": clip.preprocess_fingerprint,
@@ -196,14 +222,14 @@ def _key(clip, images, encoding: Encoding) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _shards(images) -> list[range]:
+def rows_of_shards(images) -> list[range]:
     """The rows of every shard."""
     starts = range(0, len(images), _SHARD_IMAGES)
     return [range(start, min(start + _SHARD_IMAGES, len(images))) for start in starts]
 
 
 def _encode_missing_shards(stores, clip, images, allow_corrupt, progress) -> None:
-    shards, corrupt = _shards(images), []
+    shards, corrupt = rows_of_shards(images), []
     for index, rows in enumerate(shards):
         corrupt += _write_shard(stores, clip, images, index)
         if len(corrupt) > allow_corrupt:
@@ -226,7 +252,7 @@ def _write_shard(stores, clip, images, index: int, cores: int | None = None) -> 
     """Encode a shard in every way that it is not on disk; returns which of its images could not be read."""
     missing = {one: store for one, store in stores.items() if not store.has_shard(index)}
     if missing:
-        computed = compute_shards(clip, images, list(missing), _shards(images)[index], cores)
+        computed = compute_shards(clip, images, list(missing), rows_of_shards(images)[index], cores)
         for store, arrays in zip(missing.values(), computed, strict=True):
             store.write_shard(index, arrays)
     return sorted({row for store in stores.values() for row in _corrupt_rows(store, index)})

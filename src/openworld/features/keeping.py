@@ -7,17 +7,17 @@ else. Whatever else lies in the folder of a cache is not ours: it is told, and n
 
 import json
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld.features.room import IN_USE, LOCK, last_used, remove_unused
 
-_FOLDER = re.compile(r"[0-9a-f]{32}")
+_FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
 _NAMES = (
-    r"manifest\.json|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
+    r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
     r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
 )
 _WHOLE = {"decomposition.safetensors": "a decomposition", "degrees.safetensors": "shift degrees"}
@@ -36,6 +36,7 @@ class KeptSet:
         size: bytes.
         holds: what is kept beside one embedding per image, such as "8 views, patches".
         written: when the last file of it was written.
+        used: when it was read or written last.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class KeptSet:
     size: int
     holds: str
     written: datetime
+    used: datetime
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,14 @@ def look(folder: Path) -> Kept:
     """
     if folder.exists() and not folder.is_dir():
         raise OpenworldError(f"{folder} is a file; the cache is a folder.")
-    entries = sorted(folder.iterdir()) if folder.exists() else []
+    entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
     ours = [entry for entry in entries if _is_ours(entry)]
     sets = sorted(map(_kept, ours), key=lambda one: -one.size)
     return Kept(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
 
 
 def remove(kept: Kept, sets: Sequence[KeptSet] | None = None) -> int:
-    """Take sets away, None for all; returns how many bytes that were.
+    """Take sets away, None for all, but leave those that another process reads; returns how many bytes that were.
 
     Raises:
         OpenworldError: something in the folder is not ours, so that it may be no cache at all, or a set has changed
@@ -91,9 +93,7 @@ def remove(kept: Kept, sets: Sequence[KeptSet] | None = None) -> int:
     for one in sets:
         if one.folder.parent != kept.folder or not _is_ours(one.folder):
             raise OpenworldError(f"{one.folder} is no encoded image set (any more), so nothing was removed.")
-    for one in sets:
-        shutil.rmtree(one.folder)
-    return sum(one.size for one in sets)
+    return sum(one.size for one in sets if remove_unused(one.folder))
 
 
 def _is_ours(entry: Path) -> bool:
@@ -103,16 +103,18 @@ def _is_ours(entry: Path) -> bool:
 
 
 def _kept(folder: Path) -> KeptSet:
-    told, stats = _manifest(folder), [file.stat() for file in folder.iterdir()]
+    told, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
+    written = [stat.st_mtime for name, stat in stats.items() if name != IN_USE]
     backbone = told.get("model") or str(told.get("backbone", ""))[:12]
     return KeptSet(
         folder=folder,
         dataset=" · ".join(filter(None, (told.get("name"), told.get("domain")))),
         backbone=backbone,
         images=told.get("count"),
-        size=sum(stat.st_size for stat in stats),
-        holds=_holds(told.get("encoding", {}), [file.name for file in folder.iterdir()]),
-        written=datetime.fromtimestamp(max((stat.st_mtime for stat in stats), default=0.0), UTC),
+        size=sum(stat.st_size for stat in stats.values()),
+        holds=_holds(told.get("encoding", {}), list(stats)),
+        written=datetime.fromtimestamp(max(written, default=0.0), UTC),
+        used=datetime.fromtimestamp(last_used(folder), UTC),
     )
 
 

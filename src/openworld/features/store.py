@@ -6,6 +6,7 @@ has a manifest and every shard has its SHA-256; any other is finished by encodin
 
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ from openworld.features.checksums import (
     write_atomically,
     write_with_checksum,
 )
+from openworld.features.room import hold
+from openworld.runs.lock import SharedLock
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}
 _PER_IMAGE = ("views", "patches", "view_patches", "pixels", "view_pixels")
@@ -93,12 +96,13 @@ class ShardedArray:
     """Rows spread over memory-mapped files, read by index as if they were one array [N, ...].
 
     rows: int64[N], which of the files' rows these are, in this order; None for all.
+    held: whatever must live as long as the array is read, such as the mark that its files are in use.
 
     `array[rows, views]` reads one view of each row and nothing of the others.
     """
 
-    def __init__(self, parts: list[np.ndarray], rows: np.ndarray | None = None):
-        self._parts = parts
+    def __init__(self, parts: Sequence[np.ndarray], rows: np.ndarray | None = None, held: object = None):
+        self._parts, self._held = parts, held
         self._starts = np.cumsum([0] + [len(part) for part in parts])
         self._rows = np.arange(self._starts[-1]) if rows is None else rows
         self.shape = (len(self._rows), *parts[0].shape[1:])
@@ -125,7 +129,7 @@ class ShardedArray:
 
     def take(self, rows: np.ndarray) -> "ShardedArray":
         """The rows at int64[n] or bool[N], in that order; nothing is read yet."""
-        return ShardedArray(self._parts, self._rows[rows])
+        return ShardedArray(self._parts, self._rows[rows], self._held)
 
 
 class FeatureStore:
@@ -133,6 +137,11 @@ class FeatureStore:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
+        self._held: SharedLock | None = None
+
+    def hold(self) -> None:
+        """Mark the set as used now, and keep it from being removed while this store or an array of it is there."""
+        self._held = hold(self.folder)
 
     @cached_property
     def manifest(self) -> dict | None:
@@ -167,7 +176,7 @@ class FeatureStore:
     def array(self, name: str) -> ShardedArray | None:
         """The rows of one array over all shards, or None where it was not asked for."""
         maps = [self.shard(index, name) for index in range(len(self.manifest["shards"]))]
-        return None if maps[0] is None else ShardedArray(maps)
+        return None if maps[0] is None else ShardedArray(maps, held=self._held)
 
     def shard(self, index: int, name: str) -> np.ndarray | None:
         """One array of one shard, memory-mapped."""

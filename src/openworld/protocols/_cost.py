@@ -147,8 +147,7 @@ def _by_learner(units: Iterable[UnitWork], speeds: Speeds) -> dict[str, float]:
 
 def _feature_bytes(sets: Iterable[Pictures], backbone: str) -> int:
     config = shape(backbone)
-    sizes = config.joint_dimension, config.image.grid**2, config.image.width, config.image.image_size
-    return sum(one.size(*sizes) for one in sets)
+    return sum(one.size(config) for one in sets)
 
 
 def _record_bytes(unit: UnitWork) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from openworld.datasets import PUBLISHED
-from openworld.features import Encoding, count_looks
+from openworld.features import Encoding, count_looks, encoded_size
 from openworld.learners import Schedule, configure, encoding_for, find_learner
 from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
 from openworld.protocols._entries import LearnerSpec
@@ -20,10 +20,9 @@ class Pictures:
     encoding: Encoding
     count: int
 
-    def size(self, dimension: int, patches: int, width: int, side: int) -> int:
-        """Bytes on disk of embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H]."""
-        each = 4 * dimension + 2 * patches * width * self.encoding.patches + 3 * side * side * self.encoding.pixels
-        return self.count * (1 + self.encoding.views) * each
+    def size(self, config) -> int:
+        """Bytes on disk, encoded by a backbone of that config."""
+        return encoded_size(config, self.encoding, self.count)
 
 
 @dataclass(frozen=True)

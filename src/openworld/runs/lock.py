@@ -37,6 +37,35 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
         os.close(descriptor)
 
 
+class SharedLock:
+    """A share of the lock of a file (made where it is missing): many may hold one, and no `file_lock` beside them.
+
+    Held until nothing refers to it any more, at the latest until this process ends. On Windows, which keeps files that
+    are mapped into memory anyway, nothing is locked.
+
+    Raises:
+        OSError: the file cannot be made or locked.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        if fcntl:
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the file is still the one that was locked; whoever had its lock may have taken it away."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def __del__(self):
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
+
+
 def _acquire(descriptor: int, path: Path, wait: bool) -> bool:
     try:
         if fcntl:

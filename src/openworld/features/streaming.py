@@ -1,0 +1,100 @@
+"""Patch rows and pixels that are computed when they are read and not kept: test pictures, read in order a few times.
+
+What is read has the bytes that `encode` would have put on disk: batches of the same images go through the image tower.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld.features import _shards
+from openworld.features.encoding import Encoding, encode, fingerprint_of, rows_of_shards
+from openworld.features.store import Features, ShardedArray
+
+
+def stream(
+    clip,
+    images,
+    encoding: Encoding,
+    *,
+    cache: Path | None = None,
+    allow_corrupt: int = 0,
+    limit: int | None = None,
+) -> Features:
+    """What `encode` returns, with patch rows and pixels that are computed whenever they are read.
+
+    Embeddings come from the cache, where they are made if they are not there.
+
+    Args:
+        encoding: without views, which are read in random order.
+        clip, images, cache, allow_corrupt, limit: as for `encode`.
+
+    Raises:
+        OpenworldError: an encoding with views, and what `encode` raises; on reading, a picture that was readable before
+            and is not any more.
+    """
+    if encoding.views:
+        raise OpenworldError(f"{encoding.views} views of each image cannot be streamed; encode them.")
+    options = {"cache": cache, "allow_corrupt": allow_corrupt, "limit": limit}
+    plain = encode(clip, images, replace(encoding, patches=False, pixels=False), **options)
+    config = clip.config.image
+    shapes = {
+        "patches": (_Patches, (config.grid**2, config.width), np.float16),
+        "pixels": (_Pixels, (3, config.image_size, config.image_size), np.uint8),
+    }
+    arrays = {}
+    for name, (kind, shape, dtype) in shapes.items():
+        if getattr(encoding, name):
+            parts = [kind(clip, images, rows, shape, dtype) for rows in rows_of_shards(images)]
+            arrays[name] = ShardedArray(parts).take(plain.rows)
+    return replace(plain, fingerprint=fingerprint_of(clip, images, encoding), **arrays)
+
+
+class _Streamed:
+    """The rows of one shard, as if they were an array [N, ...] on disk."""
+
+    def __init__(self, clip, images, rows: range, shape: tuple[int, ...], dtype):
+        self.clip, self.images, self.rows = clip, images, rows
+        self.shape, self.dtype = (len(rows), *shape), np.dtype(dtype)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class _Pixels(_Streamed):
+    def __getitem__(self, index) -> np.ndarray:
+        (own,) = index
+        # A unit has the cores that its threads would have.
+        return _shards.read_pixels(self.clip, self.images, [self.rows[row] for row in own], torch.get_num_threads())
+
+
+class _Patches(_Streamed):
+    """Computed by whole batches, on which the last bits depend; those of the last reading are remembered."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self._known: dict[range, np.ndarray] = {}
+
+    def __getitem__(self, index) -> np.ndarray:
+        (own,) = index
+        batches = _shards.batches_of(self.clip, self.rows)
+        size = len(batches[0])
+        wanted = np.unique(own // size)
+        self._known = {place: self._known.get(place) for place in wanted.tolist()}
+        missing = [place for place, known in self._known.items() if known is None]
+        computed = _shards.compute_batches(
+            self.clip,
+            self.images,
+            [Encoding(patches=True)],
+            [batches[place] for place in missing],
+            torch.get_num_threads(),
+        )
+        self._known |= {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
+        found = np.stack([self._known[row // size][row % size] for row in own.tolist()])
+        for row in own[np.isnan(found[:, 0, 0])]:
+            self.images.image(self.rows[row])  # says why it cannot be read
+            raise OpenworldError(f"image {self.rows[row]} of {self.images.name!r} could not be read a moment ago.")
+        return found
