@@ -1,5 +1,7 @@
 """The recognition protocol on a folder of shapes with the embedded backbone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,13 @@ def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
     schedule = planned[-1].learner.settings["schedule"]
     # GMoP's own schedule with two epochs, not the general one with two epochs.
     assert (schedule["epochs"], schedule["momentum"], schedule["cosine_epochs"]) == (2, 0, 100)
+
+
+def test_what_trains_longest_is_begun_first(spec, tmp_path):
+    more = LearnerSpec("CoOp", "long", {"schedule": {"epochs": 7}})
+    planned = units(replace(spec, learners=(*spec.learners, more)), Machine(cache=str(tmp_path)))
+    efforts = {unit.name.rpartition(",")[0]: unit.effort for unit in planned}
+    assert max(efforts, key=efforts.get) == "long" and efforts["zero-shot"] == (0, 0)
 
 
 def test_a_list_of_shots_is_swept_by_every_learner(spec):

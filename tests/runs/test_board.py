@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from example_units import draws
 
 from openworld._errors import OpenworldError
@@ -12,6 +14,17 @@ def test_every_busy_unit_is_tried_before_one_is_waited_for():
         seen.append((unit.name, wait))
         board.put_back(unit)
     assert seen == [("draw-0", False), ("draw-1", False), ("draw-0", True)]
+
+
+def test_units_of_most_effort_come_first_and_equals_in_their_order():
+    efforts = ((1,), (3, 1), (), (3, 2))
+    units = [replace(unit, effort=effort) for unit, effort in zip(draws(4), efforts, strict=True)]
+    board = Board(units, None, stop=True)
+    board.begin_with_the_longest()
+    assert [board.take()[0].name for _ in range(4)] == ["draw-3", "draw-1", "draw-0", "draw-2"]
+    board = Board(draws(3), None, stop=True)
+    board.begin_with_the_longest()
+    assert [board.take()[0].name for _ in range(3)] == ["draw-0", "draw-1", "draw-2"]
 
 
 def test_a_failure_stops_or_not():

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Protocol
 
+import torch
+
 from openworld.features import Encoding
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.protocols._units import task_unit
+from openworld.protocols._work import batches, schedules
 from openworld.protocols._workbench import Machine, Source, backbone, encode_source, on_disk, require_pictures
 from openworld.runs import Unit
 
@@ -80,7 +83,20 @@ def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machi
         require_pictures(source)
     for name in {task.backbone for task in tasks if hasattr(find_learner(task.learner.learner), "schedule")}:
         backbone(name, machine.device).prompt_names(("name",), 1)  # refuses such a tower before anything is encoded
-    return [task_unit(function, task, inputs_of(task, machine), version, machine) for task in tasks]
+    return [
+        task_unit(function, task, inputs_of(task, machine), version, machine, _effort(task, machine)) for task in tasks
+    ]
+
+
+def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
+    """Steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    if not schedules(learner):
+        return 0, 0
+    images, clip = task.sources["train"].load(), backbone(task.backbone, machine.device)
+    start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
+    steps = sum(one.epochs * batches(len(images), one) for one in schedules(learner))
+    return steps, sum(tensor.numel() for tensor in start.values())
 
 
 def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:

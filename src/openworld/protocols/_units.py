@@ -7,12 +7,14 @@ from openworld.protocols._workbench import Machine
 from openworld.runs import Unit
 
 
-def task_unit(function: Callable, task, inputs: Mapping[str, str], version: int, machine: Machine) -> Unit:
+def task_unit(
+    function: Callable, task, inputs: Mapping[str, str], version: int, machine: Machine, effort: tuple[float, ...] = ()
+) -> Unit:
     """A unit that judges: its record is kept, and its key changes with task, inputs and version.
 
     Args:
         function: takes (task, machine, inputs) as JSON knows them. task: frozen dataclass with a `name`.
-        inputs: fingerprints of all it reads. version: of the algorithm.
+        inputs: fingerprints of all it reads. version: of the algorithm. effort: see `Unit`.
     """
     return Unit(
         function=_path(function),
@@ -21,6 +23,7 @@ def task_unit(function: Callable, task, inputs: Mapping[str, str], version: int,
         version=version,
         name=task.name,
         resources={"machine": asdict(machine)},
+        effort=effort,
     )
 
 

@@ -54,6 +54,10 @@ class Board:
             else:
                 self.waiting.append(unit)
 
+    def begin_with_the_longest(self) -> None:
+        """Put units that take long first, so that several workers end at about the same time."""
+        self.waiting = deque(sorted(self.waiting, key=lambda unit: unit.effort, reverse=True))
+
     def take(self) -> tuple[Unit, bool] | None:
         """The next unit, and whether to wait for its lock: only when every waiting one was found busy."""
         if not self.waiting or (self._stop and self._failed):

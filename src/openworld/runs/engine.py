@@ -28,7 +28,7 @@ def execute(
     """The records of all units, in order; those whose record verifies are kept, the others computed.
 
     engine: a name in ENGINES; "ray" needs pip install 'openworld[ray]' (see `on_ray`).
-    workers: units at a time; one on "local" is done in this process, in order.
+    workers: units at a time, those of most effort first; one on "local" is done in this process, in order.
     devices: several GPUs, such as "cuda:0" and "cuda:1", among which "local" shares its workers out, each of them
     having its units computed there (their resource "machine" names the device); without, units say where.
     progress: called with an Event at every step.
@@ -44,6 +44,8 @@ def execute(
     store.sweep()
     board = Board(list(dict.fromkeys(units)), progress, stop=on_failure == "stop")
     board.keep(store.has)
+    if workers > 1:
+        board.begin_with_the_longest()
     try:
         ENGINES[engine](board, store, workers, devices)
     finally:

@@ -44,6 +44,7 @@ class Unit:
     version: version of the algorithm, raised when its numbers change; part of the key.
     name: what people call it, one of a kind in its run; not part of the key (default: from the function).
     resources: where and how on this machine (cache folder, device), JSON; not part of the key.
+    effort: numbers that sort units by how long they take, such as (steps of training,); not part of the key.
 
     >>> unit = Unit("math:sqrt", {"x": 2}, name="root")
     >>> unit.key == Unit("math:sqrt", {"x": 2}, name="another name").key
@@ -58,6 +59,7 @@ class Unit:
     version: int = 1
     name: str = field(default="", compare=False)
     resources: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    effort: tuple[float, ...] = field(default=(), compare=False)
 
     __repr__ = short_repr
 
