@@ -8,7 +8,9 @@ from importlib import import_module
 from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 
 _HOMES = {
+    "DualEncoder": "dual_encoder",
     "FileSet": "published_files",
+    "ForeignEncoder": "foreign",
     "ImageConfig": "config",
     "Need": "published_files",
     "Preprocess": "preprocess",

@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones import foreign
 from openworld.backbones.cards import BACKBONES, SHORT_NAMES
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.foreign import ForeignEncoder
 from openworld.backbones.layouts import load_state
 from openworld.backbones.preprocess import read_preprocess
 from openworld.backbones.tokenizer import read_tokenizer
@@ -56,15 +58,18 @@ def load(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float32,
     allow_pickle: bool = False,
-) -> TwoTower:
+) -> TwoTower | ForeignEncoder:
     """A frozen two-tower model in evaluation mode, with its tokenizer and preprocessing.
 
     name: "embedded", a folder that holds a checkpoint, a short name of SHORT_NAMES such as "ViT-B/16", or a hub id such
-    as "openai/clip-vit-base-patch16", if wanted with a revision ("openai/clip-vit-base-patch16@main"). allow_pickle:
-    also read .bin weights, with `weights_only`.
+    as "openai/clip-vit-base-patch16", if wanted with a revision ("openai/clip-vit-base-patch16@main");
+    "transformers:REPOSITORY" and "open_clip:MODEL/WEIGHTS" are run by these libraries (`backbones.foreign`).
+    allow_pickle: also read .bin weights, with `weights_only`.
     Raises OpenworldError for an unknown name (with the nearest known one), a checkpoint that is incomplete, damaged or
     not what its configuration says, and for pickled weights that were not allowed.
     """
+    if foreign.is_foreign(str(name)):
+        return foreign.load(str(name), device=device, dtype=dtype)
     name = str(name) if Path(name).is_dir() else SHORT_NAMES.get(str(name), str(name))
     folder = _folder(name, allow_pickle)
     form = _weight_form(folder, allow_pickle, name)

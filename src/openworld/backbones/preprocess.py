@@ -64,6 +64,10 @@ class Preprocess:
         """A picture of any size to float32[3, crop, crop]."""
         return self.normalise(self.resize_and_crop(image))
 
+    def prepare(self, image: Image.Image) -> np.ndarray:
+        """A picture of any size to uint8[3, crop, crop], which `scale` normalises."""
+        return np.array(self.resize_and_crop(image)).transpose(2, 0, 1)
+
     def resize_and_crop(self, image: Image.Image) -> Image.Image:
         """A picture of any size to an RGB picture of crop x crop pixels."""
         image = image.convert("RGB")

@@ -69,11 +69,8 @@ class TwoTower(nn.Module):
         float32 and float16 copies differ, as do the features they give. Device and name play no part.
         """
         if self._fingerprint is None:
-            digest = hashlib.sha256(json.dumps(asdict(self.config), sort_keys=True).encode())
-            for name, tensor in self.state_dict().items():
-                digest.update(name.encode())
-                digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
-            self._fingerprint = digest.hexdigest()
+            description = json.dumps(asdict(self.config), sort_keys=True)
+            self._fingerprint = hash_weights(description, self.state_dict())
         return self._fingerprint
 
     @property
@@ -220,3 +217,12 @@ class TwoTower(nn.Module):
                 f"expected pixels of shape [B, 3, {size}, {size}], got {list(pixels.shape)}; "
                 "`preprocess` turns a picture into them."
             )
+
+
+def hash_weights(description: str, weights: Mapping[str, Tensor]) -> str:
+    """SHA-256 (hex) of what a model is, in words, and of its weights by name, as they are in memory."""
+    digest = hashlib.sha256(description.encode())
+    for name, tensor in weights.items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()

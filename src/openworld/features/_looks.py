@@ -10,6 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 import torch
+from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.features.augment import random_resized_crop
@@ -46,7 +47,7 @@ class Looks:
         return {0 for _ in wanted} | {place for part in views for place in range(part.start, part.stop)}
 
     def read(self, row: int) -> np.ndarray | None:
-        """uint8[1 + V, 3, H, W] of a picture: every look; None where it cannot be read."""
+        """[1 + V, ...] of a picture, every look as `Preparation.prepare` gives it; None where it cannot be read."""
         try:
             image = self.images.image(row)
         except OpenworldError:
@@ -55,18 +56,27 @@ class Looks:
         for count, scale, seed in self.views:
             generator = np.random.default_rng([seed, row])
             views += [random_resized_crop(image, size, generator, scale=scale) for _ in range(count)]
-        pictures = [self.clip.preprocess.resize_and_crop(picture) for picture in (image, *views)]
-        return np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)
+        return np.stack([self.clip.preprocess.prepare(picture) for picture in (image, *views)])
 
     def stack(self, pictures: Sequence[np.ndarray | None]) -> np.ndarray:
-        """uint8[B, 1 + V, 3, H, W]: what was read, black where nothing could be."""
-        size = self.clip.config.image.image_size
-        blank = np.zeros((1 + sum(views for views, *_ in self.views), 3, size, size), np.uint8)
-        return np.stack([blank if looks is None else looks for looks in pictures])
+        """[B, 1 + V, ...]: what was read, black where nothing could be.
+
+        Raises OpenworldError where pixels are to be kept and are no bytes: another library prepared them.
+        """
+        if any(seen is None for seen in pictures):
+            black = self.clip.preprocess.prepare(Image.new("RGB", (64, 64)))
+            blank = np.stack([black] * (1 + sum(views for views, *_ in self.views)))
+            pictures = [blank if seen is None else seen for seen in pictures]
+        if pictures[0].dtype != np.uint8 and any(one.pixels for one in self.encodings):
+            raise OpenworldError(
+                f"{self.clip.name!r} prepares pictures in a way of its own, whose pixels are not kept; learners that "
+                "look at pixels need a backbone of `openworld list backbones`."
+            )
+        return np.stack(pictures)
 
     @torch.no_grad()
     def forward(self, pixels: torch.Tensor) -> Computed:
-        """What the backbone gives for every look of uint8[B, 1 + V, 3, H, W].
+        """What the backbone gives for every look of prepared pictures [B, 1 + V, ...].
 
         A look goes through the tower with the same look of the other pictures of its batch and nothing else, and
         `encode_patches` gives the embeddings of `encode_image` to the last bit: what is computed for one encoding does

@@ -123,7 +123,7 @@ def _cores_of_one_thread(cores: int | None) -> Iterator[ThreadPoolExecutor]:
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
-    """Pictures of a batch and their views, uint8[B, 1 + V, 3, H, W], and which of them could be read, bool[B]."""
+    """Prepared pictures of a batch and their views, [B, 1 + V, ...], and which of them could be read, bool[B]."""
 
     pixels: torch.Tensor
     readable: np.ndarray

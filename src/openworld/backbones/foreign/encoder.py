@@ -1,0 +1,190 @@
+"""`ForeignEncoder`: a model of another library in the place of our towers, as far as whole embeddings go."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld.backbones.two_tower import hash_weights
+
+RUNS = "zero-shot, zero-shot-ensemble, and whatever else reads embeddings of whole pictures and sentences alone"
+_TOGETHER = 256  # sentences of one pass: bounds its memory
+
+_TEXT = "a text tower that takes learned contexts"
+_IMAGE = "an image tower that takes learned rows and shows its blocks"
+_PATCHES = "patch rows"
+_LACKING = {
+    "encode_patches": _PATCHES,
+    "project_patches": _PATCHES,
+    **dict.fromkeys(("image", "record_image", "read_image"), _IMAGE),
+    **dict.fromkeys(("text", "prompt_names", "encode_prompts", "embed_words", "record_text", "read_text"), _TEXT),
+}
+"""What a `TwoTower` has and a foreign model does not -> what is missing then, in words."""
+
+
+class Lacks(OpenworldError, AttributeError):
+    """A part of a model that another library runs was asked for and is not there."""
+
+
+def _lacks(name: str, what: str) -> Lacks:
+    return Lacks(
+        f"{name!r} is run by another library and lacks {what}; it serves {RUNS}. For others, take one of "
+        "`openworld list backbones`."
+    )
+
+
+class _Sizes:
+    """What is known of a tower; anything else that a `TwoTower` would tell is refused."""
+
+    def __init__(self, name: str, what: str, **known: object):
+        self._name, self._what = name, what
+        self.__dict__.update(known)
+
+    def __getattr__(self, attribute: str):
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        raise _lacks(self._name, self._what)
+
+
+@dataclass(frozen=True)
+class ForeignModel:
+    """What a library gives of a model.
+
+    Args:
+        module: its weights.
+        architecture: the library's class and what it was made from, as text: part of the fingerprint.
+        embed_pictures: prepared pictures float[B, ...] to [B, D].
+        embed_sentences: sentences to [C, D]; refuses those that are too long.
+        prepare: a picture to a float32 array of one shape.
+        preparation: everything that determines `prepare`, as text.
+        logit_scale: what cosines are multiplied by, 0-d float32.
+        title: the class and the library, for people.
+        tokenizer: for the audit of names (`positions`, `spell`), or None.
+    """
+
+    module: nn.Module
+    architecture: str
+    embed_pictures: Callable[[Tensor], Tensor]
+    embed_sentences: Callable[[Sequence[str]], Tensor]
+    prepare: Callable[[Image.Image], np.ndarray]
+    preparation: str
+    logit_scale: Tensor
+    title: str
+    tokenizer: object | None = None
+
+
+@dataclass(frozen=True)
+class _ForeignPreparation:
+    """Prepared by the model's own processor, all steps at once; see `Preparation`."""
+
+    whole: Callable[[Image.Image], np.ndarray]
+
+    def prepare(self, image: Image.Image) -> np.ndarray:
+        return np.ascontiguousarray(self.whole(image.convert("RGB")), dtype=np.float32)
+
+    def scale(self, pixels: Tensor) -> Tensor:
+        return pixels.float()
+
+
+class ForeignEncoder:
+    """A `DualEncoder` around a model of another library, frozen, in evaluation mode.
+
+    Args:
+        name: what it was asked for by. model: what the library gives. device, dtype: of the weights.
+
+    Raises:
+        OpenworldError: no embedding per picture or sentence, two widths, prepared pictures of several shapes.
+    """
+
+    def __init__(self, name: str, model: ForeignModel, device: str | torch.device, dtype: torch.dtype):
+        self.name, self.tokenizer, self._model = name, model.tokenizer, model
+        self.preprocess = _ForeignPreparation(model.prepare)
+        self.module = model.module.to(device=device, dtype=dtype).requires_grad_(False).eval()
+        self._scale = model.logit_scale.detach().float().reshape(()).to(device)
+        self._fingerprint = None
+        side = self._side()
+        self.config = _Sizes(name, _TEXT, joint_dimension=self._joint_dimension())
+        self.config.image = _Sizes(name, _IMAGE, image_size=side)
+
+    @property
+    def architecture(self) -> str:
+        """The library and its class."""
+        return self._model.title
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.module.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The floating type of the weights; pixels must come in it."""
+        return next(self.module.parameters()).dtype
+
+    @property
+    def logit_scale(self) -> Tensor:
+        """What cosines are multiplied by, 0-d float32."""
+        return self._scale
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of the library's class, its configuration, and the weights as they are in memory."""
+        if self._fingerprint is None:
+            self._fingerprint = hash_weights(self._model.architecture, self.module.state_dict())
+        return self._fingerprint
+
+    @property
+    def preprocess_fingerprint(self) -> str:
+        """SHA-256 (hex) of the processor's settings."""
+        return hashlib.sha256(self._model.preparation.encode()).hexdigest()
+
+    def encode_image(self, pixels: Tensor, prompts: object = None) -> Tensor:
+        """Pixels as `preprocess` gives them, float[B, ...], to unnormalised joint embeddings float[B, D].
+
+        Raises OpenworldError for prompts.
+        """
+        if prompts is not None:
+            raise _lacks(self.name, _IMAGE)
+        return self._model.embed_pictures(pixels)
+
+    def encode_text(self, texts: Sequence[str]) -> Tensor:
+        """C sentences to unnormalised joint embeddings float[C, D].
+
+        Raises OpenworldError for an empty list, and for a sentence longer than the model reads.
+        """
+        if isinstance(texts, str) or not len(texts):
+            raise OpenworldError(f"expected a list of at least one sentence, got {texts!r}.")
+        parts = (list(texts[start : start + _TOGETHER]) for start in range(0, len(texts), _TOGETHER))
+        return torch.cat([self._model.embed_sentences(part) for part in parts])
+
+    def __getattr__(self, attribute: str):
+        if attribute in _LACKING:
+            raise _lacks(self.name, _LACKING[attribute])
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {attribute!r}")
+
+    def _side(self) -> int:
+        """Of a square with as many pixels as the model sees of a picture; its processor must give one shape for all."""
+        wide, high = (self.preprocess.prepare(Image.new("RGB", size)) for size in ((96, 64), (40, 80)))
+        if wide.shape != high.shape:
+            raise OpenworldError(
+                f"the processor of {self.name!r} gives pictures of several shapes ({list(wide.shape)}, "
+                f"{list(high.shape)}), which cannot be encoded together; take a model with a fixed size."
+            )
+        return max(round((wide.size / 3) ** 0.5), 1)
+
+    @torch.no_grad()
+    def _joint_dimension(self) -> int:
+        picture = torch.from_numpy(self.preprocess.prepare(Image.new("RGB", (96, 64))))
+        seen = self.encode_image(picture[None].to(self.device, self.dtype))
+        read = self.encode_text(["a photo."])
+        if seen.dim() != 2 or read.dim() != 2 or seen.shape[1] != read.shape[1]:
+            raise OpenworldError(
+                f"{self.name!r} gives {list(seen.shape)} of one picture and {list(read.shape)} of one sentence, "
+                "expected one embedding each, equally wide; it is no dual encoder."
+            )
+        return seen.shape[1]

@@ -1,0 +1,122 @@
+"""Models of open_clip (Ilharco et al., 2021), "open_clip:MODEL/WEIGHTS", where that package is installed (extra).
+
+WEIGHTS is a tag of `open_clip.list_pretrained()` or a file; "open_clip:hf-hub:OWNER/NAME" is a repository of the hub.
+open_clip needs torchvision and is imported when a model of it is asked for, not before.
+"""
+
+import importlib
+import json
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+import numpy as np
+from PIL import Image
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld.backbones.foreign.encoder import ForeignModel
+from openworld.backbones.tokenizer import Spelling, Tokenizer
+
+HUB = "hf-hub:"
+
+
+def load(source: str, name: str) -> ForeignModel:
+    """A model by name and weights, or by repository.
+
+    Raises OpenworldError where open_clip is not there, for a name without weights, which would be random, and for what
+    open_clip cannot make.
+    """
+    model, weights = _parted(source, name)
+    library = _package(name)
+    try:
+        module, transform = library.create_model_from_pretrained(model, weights)
+        tokenizer = library.get_tokenizer(model)
+    except (RuntimeError, ValueError, KeyError, OSError, ImportError) as error:
+        reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
+        raise OpenworldError(
+            f"open_clip cannot load {name!r} ({reason}); openworld backbone check {name} says which files it needs and "
+            "where they go."
+        ) from error
+    positions = getattr(tokenizer, "context_length", None) or getattr(module, "context_length", None) or 77
+
+    def prepare(image: Image.Image) -> np.ndarray:
+        return transform(image).numpy()
+
+    return ForeignModel(
+        module=module,
+        architecture=json.dumps([type(module).__name__, model, _configuration(library, model)]),
+        embed_pictures=module.encode_image,
+        embed_sentences=_Sentences(tokenizer, module, positions),
+        prepare=prepare,
+        preparation=str(transform),
+        logit_scale=module.logit_scale.detach().float().exp(),
+        tokenizer=_speller(tokenizer, positions),
+        title=f"{model} of open_clip {getattr(library, '__version__', '')}".strip(),
+    )
+
+
+class _Sentences:
+    """Sentences to joint embeddings; those that the tokenizer would cut off are refused."""
+
+    def __init__(self, tokenizer: Callable, module: nn.Module, positions: int):
+        self.tokenizer, self.module, self.positions = tokenizer, module, positions
+
+    def __call__(self, texts: Sequence[str]) -> Tensor:
+        tokens = self.tokenizer(texts, context_length=self.positions)
+        # open_clip cuts without a word. With more room, a sentence that fits has the same tokens and padding behind.
+        roomy = self.tokenizer(texts, context_length=2 * self.positions)
+        fits = (roomy[:, : self.positions] == tokens).all(1) & (roomy[:, self.positions :] == roomy[:, -1:]).all(1)
+        if not fits.all():
+            cut = texts[int(fits.int().argmin())]
+            raise OpenworldError(
+                f"the text {cut!r} is longer than the {self.positions} tokens that this model reads, start and end "
+                "included; shorten it."
+            )
+        return self.module.encode_text(tokens.to(next(self.module.parameters()).device))
+
+
+class _Encoding:
+    """How open_clip's own tokenizer reads a text; it knows every character, by its bytes at worst."""
+
+    def __init__(self, encode: Callable[[str], list[int]], positions: int):
+        self.encode, self.positions = encode, positions
+
+    def spell(self, text: str) -> Spelling:
+        return Spelling(tuple(self.encode(text)))
+
+
+def _speller(tokenizer, positions: int) -> Tokenizer | _Encoding | None:
+    from tokenizers import Tokenizer as Engine
+
+    inner = getattr(tokenizer, "tokenizer", None)
+    engine = getattr(inner, "backend_tokenizer", None)
+    if engine is not None:
+        return Tokenizer(Engine.from_str(engine.to_str()), positions, clean=getattr(tokenizer, "clean_fn", None))
+    return _Encoding(tokenizer.encode, positions) if hasattr(tokenizer, "encode") else None
+
+
+def _parted(source: str, name: str) -> tuple[str, str | None]:
+    """Model and weights; a repository of the hub brings its own weights."""
+    if source.startswith(HUB):
+        return source, None
+    model, _, weights = source.partition("/")
+    if not model or not weights:
+        raise OpenworldError(
+            f"{name!r} names no weights, and open_clip would draw them at random; say which, as in "
+            "open_clip:ViT-B-16/laion2b_s34b_b88k (open_clip.list_pretrained() lists them)."
+        )
+    return model, weights
+
+
+def _configuration(library: ModuleType, model: str) -> object:
+    return library.get_model_config(model) if not model.startswith(HUB) else None
+
+
+def _package(name: str) -> ModuleType:
+    try:
+        return importlib.import_module("open_clip")
+    except ImportError as error:
+        raise OpenworldError(
+            f"{name!r} needs the package open_clip, which cannot be imported ({error}); "
+            'pip install "openworld[open-clip]".'
+        ) from error

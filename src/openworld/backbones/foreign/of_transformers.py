@@ -1,0 +1,219 @@
+"""Any model of transformers (Wolf et al., 2020) that has `get_image_features` and `get_text_features` (extra).
+
+Pictures go through the model's own image processor, in its Pillow form, which needs no torchvision and gives the same
+numbers on every machine; sentences through its own tokenizer, padded as its processor pads them. Code that comes with a
+repository is never run, and a model whose weights are not all there is refused.
+"""
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld.backbones.foreign.encoder import ForeignModel
+from openworld.backbones.tokenizer import Tokenizer
+
+# Trained on sentences of one length, padding included, which their towers see: SigLIP pools the last position.
+_PADDED = {"align": 64, "siglip": None, "siglip2": None, "tipsv2": None}
+_UNKNOWN = 10**6  # tokenizers that state no longest sentence state a far larger number
+
+
+def load(source: str, name: str) -> ForeignModel:
+    """A model by repository, if wanted with "@revision", or by folder.
+
+    Raises OpenworldError where transformers is not there, cannot make the model whole, or gives no dual encoder.
+    """
+    library = _package(name)
+    place, revision = (source, None) if Path(source).is_dir() else _parted(source)
+    where = {} if revision is None else {"revision": revision}
+    pil = {"backend": "pil"} if int(library.__version__.split(".")[0]) >= 5 else {"use_fast": False}
+    with _refusing(name), _without_bars(library):
+        module, found = library.AutoModel.from_pretrained(
+            place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False, **where
+        )
+        _require_whole(name, module, found)
+        processor = library.AutoImageProcessor.from_pretrained(place, trust_remote_code=False, **pil, **where)
+        tokenizer = library.AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
+    positions, padding = _sentences(module.config, tokenizer)
+    pictures = _Pictures(processor, module)
+    return ForeignModel(
+        module=module,
+        architecture=json.dumps([type(module).__name__, module.config.to_json_string(use_diff=False)]),
+        embed_pictures=pictures.embed,
+        embed_sentences=_Sentences(tokenizer, module, positions, padding),
+        prepare=pictures.prepare,
+        preparation=f"{type(processor).__name__} {processor.to_json_string()}",
+        logit_scale=_logit_scale(name, module),
+        tokenizer=_speller(tokenizer, positions),
+        title=f"{type(module).__name__} of transformers {library.__version__}",
+    )
+
+
+class _Pictures:
+    """What the processor makes of a picture, in one array, and what the model makes of many of them.
+
+    Most processors give pixels alone. Some add what tells padding apart (NaFlex: a mask, and how many patches lie side
+    by side): all numbers of a picture are then laid in one row, and taken apart again for the model.
+    """
+
+    def __init__(self, processor, module: nn.Module):
+        self.processor, self.module = processor, module
+        given = self._processed(Image.new("RGB", (96, 64)))
+        self.layout = {name: (tensor.shape[1:], tensor.dtype) for name, tensor in given.items()}
+
+    def prepare(self, image: Image.Image) -> np.ndarray:
+        given = {name: tensor[0].numpy() for name, tensor in self._processed(image).items()}
+        if len(given) == 1:
+            return next(iter(given.values())).astype(np.float32)
+        return np.concatenate([array.astype(np.float32).ravel() for array in given.values()])
+
+    def embed(self, pixels: Tensor) -> Tensor:
+        if len(self.layout) == 1:
+            return _embedding(self.module.get_image_features(**{next(iter(self.layout)): pixels}))
+        if pixels.dtype == torch.bfloat16:
+            raise OpenworldError(
+                f"{type(self.module).__name__} is told by whole numbers how its patches lie, which bfloat16 rounds; "
+                "load it in float32 or float16."
+            )
+        parts = pixels.split([shape.numel() for shape, _ in self.layout.values()], dim=1)
+        shaped = {
+            name: part.unflatten(1, shape).to(pixels.dtype if dtype.is_floating_point else dtype)
+            for part, (name, (shape, dtype)) in zip(parts, self.layout.items(), strict=True)
+        }
+        return _embedding(self.module.get_image_features(**shaped))
+
+    def _processed(self, image: Image.Image) -> dict[str, Tensor]:
+        wanted = _accepted(self.module.get_image_features)
+        return {key: value for key, value in self.processor(image, return_tensors="pt").items() if key in wanted}
+
+
+class _Sentences:
+    """Sentences to joint embeddings; `padding` is None where each batch is padded to its longest sentence."""
+
+    def __init__(self, tokenizer, module: nn.Module, positions: int, padding: int | None):
+        self.tokenizer, self.module, self.positions, self.padding = tokenizer, module, positions, padding
+        self.wanted = _accepted(module.get_text_features)
+
+    def __call__(self, texts: Sequence[str]) -> Tensor:
+        for text, tokens in zip(texts, self.tokenizer(texts, verbose=False)["input_ids"], strict=True):
+            if len(tokens) > self.positions:
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {self.positions}; shorten it."
+                )
+        how = {"padding": "max_length", "max_length": self.padding} if self.padding else {"padding": True}
+        read = self.tokenizer(texts, return_tensors="pt", **how)
+        device = next(self.module.parameters()).device
+        return _embedding(
+            self.module.get_text_features(
+                **{key: value.to(device) for key, value in read.items() if key in self.wanted}
+            )
+        )
+
+
+def _embedding(output) -> Tensor:
+    """The pooled, projected row: given as such, or since version 5 inside what the tower gives."""
+    return output if isinstance(output, Tensor) else output.pooler_output
+
+
+def _accepted(method: Callable) -> set[str]:
+    return set(inspect.signature(method).parameters)
+
+
+def _sentences(config, tokenizer) -> tuple[int, int | None]:
+    """The longest sentence in tokens, and the length that all are padded to, or None."""
+    stated = [getattr(getattr(config, "text_config", config), "max_position_embeddings", None)]
+    stated += [tokenizer.model_max_length if tokenizer.model_max_length < _UNKNOWN else None]
+    kind = config.model_type
+    stated += [_PADDED.get(kind)]
+    positions = min(one for one in stated if one is not None) if any(stated) else _UNKNOWN
+    if kind in _PADDED and positions < _UNKNOWN:
+        return positions, positions
+    return positions, None
+
+
+def _logit_scale(name: str, module: nn.Module) -> Tensor:
+    """exp of CLIP's logit scale, or one over ALIGN's temperature."""
+    if isinstance(getattr(module, "logit_scale", None), Tensor) and module.logit_scale.numel() == 1:
+        return module.logit_scale.detach().float().exp()
+    if isinstance(getattr(module, "temperature", None), Tensor) and module.temperature.numel() == 1:
+        return 1 / module.temperature.detach().float()
+    raise OpenworldError(
+        f"{name!r} ({type(module).__name__}) has neither logit_scale nor temperature: what its cosines are to be "
+        "multiplied by is not known; take a model trained by contrast of pictures and sentences."
+    )
+
+
+def _require_whole(name: str, module: nn.Module, found: Mapping) -> None:
+    """Refuse what has no towers for both, and weights that transformers would have drawn at random."""
+    if not (hasattr(module, "get_image_features") and hasattr(module, "get_text_features")):
+        raise OpenworldError(
+            f"{name!r} is a {type(module).__name__}, which lacks get_image_features or get_text_features; take a model "
+            "that embeds pictures and sentences."
+        )
+    missing = [*found["missing_keys"], *(str(key) for key in found["mismatched_keys"])]
+    if missing:
+        raise OpenworldError(
+            f"the weights of {name!r} lack {len(missing)} tensors of a {type(module).__name__}, first {missing[0]}: "
+            "they would be random; fetch them again, or name the model that they are of."
+        )
+
+
+def _speller(tokenizer, positions: int) -> Tokenizer | None:
+    """How texts are read, for the audit of names, where the tokenizer is one of `tokenizers`."""
+    from tokenizers import Tokenizer as Engine
+
+    engine = getattr(tokenizer, "backend_tokenizer", None)
+    return None if engine is None else Tokenizer(Engine.from_str(engine.to_str()), positions)
+
+
+def _parted(source: str) -> tuple[str, str | None]:
+    place, _, revision = source.partition("@")
+    return place, revision or None
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """What transformers raises, in a sentence."""
+    try:
+        yield
+    except OpenworldError:
+        raise
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
+        raise OpenworldError(
+            f"transformers cannot load {name!r} ({reason}); openworld backbone check {name} says which files it needs "
+            "and where they go."
+        ) from error
+
+
+@contextmanager
+def _without_bars(library: ModuleType) -> Iterator[None]:
+    """Its bars would be drawn over ours."""
+    logging = library.utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _package(name: str) -> ModuleType:
+    try:
+        return importlib.import_module("transformers")
+    except ImportError as error:
+        raise OpenworldError(
+            f"{name!r} needs the package transformers, which cannot be imported ({error}); "
+            'pip install "openworld[transformers]".'
+        ) from error
