@@ -1,0 +1,124 @@
+"""What every backbone promises, ours and those that other libraries run: one contract."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from openworld import backbones
+from openworld._errors import OpenworldError
+from openworld.backbones.published_files import EMBEDDED
+from openworld.datasets import ImageSet
+from openworld.datasets.audit import audit
+from openworld.features import Encoding, encode
+from openworld.learners import find_learner
+
+NAMES = ("golden retriever", "ice_cream", "traffic light", "owl")
+OTHERS = ("transformers:align", "transformers:altclip", "transformers:groupvit", "transformers:siglip2")
+EVERY = ("embedded", "transformers:clip", *OTHERS, "open_clip:EVA02-tiny/random")
+
+
+def picture(width, height, seed=0):
+    noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    return Image.fromarray(noise)
+
+
+def pictures():
+    """Six pictures of three classes."""
+    rows = np.arange(6)
+    return ImageSet("toy", "", ("cat", "dog", "lamp"), rows % 3, rows, "toy", lambda row: picture(50 + row, 40, row))
+
+
+@pytest.fixture(params=EVERY)
+def name(request, foreign_folder):
+    library, _, model = request.param.partition(":")
+    if library == "open_clip":
+        request.getfixturevalue("open_clip")
+    if library != "transformers":
+        return request.param
+    return f"transformers:{EMBEDDED if model == 'clip' else foreign_folder(model)}"
+
+
+@pytest.fixture
+def clip(name):
+    return backbones.load(name)
+
+
+def pixels(clip, *pictures):
+    prepared = torch.from_numpy(np.stack([clip.preprocess.prepare(one) for one in pictures]))
+    return clip.preprocess.scale(prepared).to(clip.dtype)
+
+
+def test_it_is_a_dual_encoder_of_that_name(name, clip):
+    assert isinstance(clip, backbones.DualEncoder)
+    assert clip.name == name and clip.device.type == "cpu" and clip.dtype == torch.float32
+
+
+def test_pictures_and_sentences_get_one_embedding_each_of_the_joint_dimension(clip):
+    seen = clip.encode_image(pixels(clip, picture(90, 50), picture(30, 70)))
+    read = clip.encode_text(["a photo of an owl.", "an owl", "lamp"])
+    assert seen.shape == (2, clip.config.joint_dimension) and read.shape == (3, clip.config.joint_dimension)
+    assert seen.isfinite().all() and read.isfinite().all()
+    assert not torch.equal(seen[0], seen[1]) and not torch.equal(read[0], read[1])
+
+
+def test_neighbours_in_a_batch_do_not_matter(clip):
+    one, other = picture(90, 50, 1), picture(64, 64, 2)
+    alone, beside = clip.encode_image(pixels(clip, one)), clip.encode_image(pixels(clip, other, one))[1:]
+    torch.testing.assert_close(alone, beside, atol=1e-5, rtol=1e-4)
+    short, long = clip.encode_text(["owl"]), clip.encode_text(["a very old owl in a tree", "owl"])[1:]
+    torch.testing.assert_close(short, long, atol=1e-5, rtol=1e-4)
+
+
+def test_nothing_of_it_learns(clip):
+    assert not clip.encode_text(["owl"]).requires_grad
+    assert not clip.encode_image(pixels(clip, picture(40, 40))).requires_grad
+
+
+def test_the_logit_scale_is_one_positive_number_in_full_precision(clip):
+    assert clip.logit_scale.shape == () and clip.logit_scale.dtype == torch.float32 and clip.logit_scale > 0
+
+
+def test_the_fingerprint_is_of_weights_and_not_of_the_name(name, clip):
+    again = backbones.load(name)
+    assert clip.fingerprint == again.fingerprint and clip.preprocess_fingerprint == again.preprocess_fingerprint
+    assert clip.fingerprint != backbones.load(name, dtype=torch.float16).fingerprint
+
+
+@pytest.mark.parametrize("texts", [[], "a photo"])
+def test_sentences_come_as_a_list(clip, texts):
+    with pytest.raises(OpenworldError, match="list of at least one sentence"):
+        clip.encode_text(texts)
+
+
+def test_a_sentence_that_is_too_long_is_refused_and_never_cut(clip):
+    with pytest.raises(OpenworldError, match="owl owl.*shorten it"):
+        clip.encode_text(["an owl", "owl " * 60])
+
+
+def test_pictures_of_any_size_and_mode_are_prepared_alike(clip):
+    shapes = {clip.preprocess.prepare(one).shape for one in (picture(90, 50), picture(20, 300).convert("L"))}
+    assert len(shapes) == 1
+
+
+def test_its_tokenizer_serves_the_audit_of_names(clip):
+    found = audit(NAMES, "toy", base_count=2, template="a photo of a {}.", tokenizer=clip.tokenizer)
+    assert not any("tokens" in check for check in found.not_made)
+
+
+def test_features_are_encoded_kept_and_read_again(clip, tmp_path):
+    images = pictures()
+    features = encode(clip, images, Encoding(views=2), cache=tmp_path)
+    assert features.embeddings.shape == (len(images), clip.config.joint_dimension)
+    assert features.views.shape == (len(images), 2, clip.config.joint_dimension)
+    again = encode(clip, images, Encoding(views=2), cache=tmp_path)
+    np.testing.assert_array_equal(features.embeddings, again.embeddings)
+
+
+@pytest.mark.parametrize("learner", ["zero-shot", "zero-shot-ensemble"])
+def test_learners_of_names_alone_run_on_it(clip, learner, tmp_path):
+    features = encode(clip, pictures(), cache=tmp_path)
+    fitted = find_learner(learner)().fit(clip, features, seed=1)
+    answer = fitted.answer(features, fitted.text_bank(features.classnames, NAMES))
+    assert answer.logits.shape == (len(features), len(features.classnames) + len(NAMES))
+    assert np.isfinite(answer.logits).all()
