@@ -9,6 +9,7 @@ import torch
 from openworld.features import Encoding
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
+from openworld.learners._able import offers_everything, require_able
 from openworld.protocols._units import task_unit
 from openworld.protocols._work import batches, schedules
 from openworld.protocols._workbench import Machine, Source, backbone, encode_source, on_disk, require_pictures
@@ -77,12 +78,11 @@ def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machi
     """A unit per task; its key changes with settings, weights, pictures and the version of the algorithm.
 
     Raises:
-        OpenworldError: a class without a picture, a text tower that takes no context.
+        OpenworldError: a class without a picture, a learner that needs more than the backbone has.
     """
     for source in {source: None for task in tasks for source in task.whole_sources}:
         require_pictures(source)
-    for name in {task.backbone for task in tasks if hasattr(find_learner(task.learner.learner), "schedule")}:
-        backbone(name, machine.device).prompt_names(("name",), 1)  # refuses such a tower before anything is encoded
+    _require_able(tasks, machine)
     return [
         task_unit(function, task, inputs_of(task, machine), version, machine, _effort(task, machine)) for task in tasks
     ]
@@ -97,6 +97,15 @@ def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
     start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
     steps = sum(one.epochs * batches(len(images), one) for one in schedules(learner))
     return steps, sum(tensor.numel() for tensor in start.values())
+
+
+def _require_able(tasks: Sequence[Plannable], machine: Machine) -> None:
+    """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
+    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
+    for (name, learner), one in wanted.items():
+        clip = backbone(name, machine.device)
+        if not offers_everything(clip):
+            require_able(clip, configure(find_learner(learner), one.settings))
 
 
 def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:
