@@ -126,11 +126,11 @@ class Trial:
         def draw(*sizes: int) -> torch.Tensor:
             return torch.randn(*sizes, generator=random).to(self.clip.device, wide)
 
-        side, patches = config.image.image_size, (config.image.grid**2, config.image.width)
+        image = config.image
         return Images(
             embeddings=draw(count, config.joint_dimension),
-            patches=draw(count, *patches) if consumes == "patches" else None,
-            pixels=draw(count, 3, side, side).to(self.clip.dtype) if consumes == "pixels" else None,
+            patches=draw(count, image.grid**2, image.width) if consumes == "patches" else None,
+            pixels=draw(count, 3, *2 * [image.image_size]).to(self.clip.dtype) if consumes == "pixels" else None,
         )
 
     def _labels(self, count: int, classes: int) -> torch.Tensor:
