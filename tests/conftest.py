@@ -1,6 +1,8 @@
 """Settings of the whole suite: properties are judged by their outcome, never by the clock."""
 
+import importlib
 import os
+import sys
 
 # Before torch is loaded: processes that share the cores, as with `pytest -n`, slow each other down with more threads.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -25,6 +27,36 @@ def own_cache(tmp_path, monkeypatch):
 def repository() -> Path:
     """The root of the source tree."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def foreign_folder(tmp_path_factory):
+    """Architecture -> folder of a small random model of it, saved as transformers does, made once."""
+    made = {}
+
+    def folder(architecture):
+        if architecture not in made:
+            made[architecture] = foreign_models().saved(architecture, tmp_path_factory.mktemp(architecture))
+        return made[architecture]
+
+    return folder
+
+
+@pytest.fixture
+def open_clip(tmp_path, monkeypatch):
+    """A stand-in for open_clip, as if it were installed."""
+    monkeypatch.syspath_prepend(foreign_models().stand_in_for_open_clip(tmp_path / "packages"))
+    yield
+    sys.modules.pop("open_clip", None)
+
+
+def foreign_models():
+    """The module that makes them; it imports transformers, which takes seconds."""
+    sys.path.insert(0, str(Path(__file__).parent / "reference"))
+    try:
+        return importlib.import_module("foreign_models")
+    finally:
+        sys.path.pop(0)
 
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -11,9 +11,6 @@ import transformers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import foreign_models  # noqa: E402
 import tiny_clip as tiny  # noqa: E402
 
 VOCABULARY = Path(__file__).parents[1] / "reference" / "tiny_clip_tokenizer.json"
@@ -85,24 +82,3 @@ def siglip_checkpoint(tmp_path_factory):
 def copy_of_clip(clip_checkpoint, tmp_path):
     """A folder of the small CLIP that a test may damage."""
     return Path(shutil.copytree(clip_checkpoint[0], tmp_path / "clip"))
-
-
-@pytest.fixture(scope="session")
-def foreign_folder(tmp_path_factory):
-    """Architecture -> folder of a small random model of it, made once."""
-    made = {}
-
-    def folder(architecture):
-        if architecture not in made:
-            made[architecture] = foreign_models.saved(architecture, tmp_path_factory.mktemp(architecture))
-        return made[architecture]
-
-    return folder
-
-
-@pytest.fixture
-def open_clip(tmp_path, monkeypatch):
-    """A stand-in for open_clip, as if it were installed."""
-    monkeypatch.syspath_prepend(foreign_models.stand_in_for_open_clip(tmp_path / "packages"))
-    yield
-    sys.modules.pop("open_clip", None)

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from foreign_models import picture, pictures
 
 from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.backbones.published_files import EMBEDDED
-from openworld.datasets import ImageSet
 from openworld.datasets.audit import audit
 from openworld.features import Encoding, encode
 from openworld.learners import find_learner
@@ -16,17 +15,6 @@ from openworld.learners import find_learner
 NAMES = ("golden retriever", "ice_cream", "traffic light", "owl")
 OTHERS = ("transformers:align", "transformers:altclip", "transformers:groupvit", "transformers:siglip2")
 EVERY = ("embedded", "transformers:clip", *OTHERS, "open_clip:EVA02-tiny/random")
-
-
-def picture(width, height, seed=0):
-    noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
-    return Image.fromarray(noise)
-
-
-def pictures():
-    """Six pictures of three classes."""
-    rows = np.arange(6)
-    return ImageSet("toy", "", ("cat", "dog", "lamp"), rows % 3, rows, "toy", lambda row: picture(50 + row, 40, row))
 
 
 @pytest.fixture(params=EVERY)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from foreign_models import copied
-from PIL import Image
+from foreign_models import copied, picture, pictures
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones
@@ -17,10 +16,6 @@ from openworld.backbones.published_files import EMBEDDED
 from openworld.features import Encoding, encode
 
 SENTENCES = ["a photo of an owl.", "a lamp"]
-
-
-def picture(width=90, height=50):
-    return Image.fromarray(np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8))
 
 
 def embedded(clip, *pictures):
@@ -114,16 +109,12 @@ def test_what_no_backbone_has_is_a_plain_mistake():
 
 @pytest.mark.parametrize("kept", ["patches", "pixels"])
 def test_patches_and_pixels_are_not_encoded(kept, tmp_path):
-    from test_dual_encoder import pictures
-
     clip = backbones.load(f"transformers:{EMBEDDED}")
     with pytest.raises(OpenworldError, match="patch rows|pixels are not kept"):
         encode(clip, pictures(), Encoding(**{kept: True}), cache=tmp_path)
 
 
 def test_unreadable_pictures_are_left_out_as_with_our_own(foreign_folder, tmp_path):
-    from test_dual_encoder import pictures
-
     whole = pictures()
 
     def read(row):

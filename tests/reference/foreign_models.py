@@ -1,4 +1,4 @@
-"""Small random models of other architectures, saved as transformers saves them, and a stand-in for open_clip.
+"""Small random models of other architectures, as transformers saves them, a stand-in for open_clip, and pictures.
 
 open_clip itself needs torchvision, which is not a dependency of the tests; the stand-in has the functions that the
 adapter calls, with open_clip's names, arguments and habits (sentences are cut off without a word, padding is 0).
@@ -8,11 +8,14 @@ import shutil
 import string
 from pathlib import Path
 
+import numpy as np
 import torch
 import transformers
+from PIL import Image
 from transformers.utils import logging
 
 from openworld.backbones.published_files import EMBEDDED
+from openworld.datasets import ImageSet
 
 TEXT = {
     "vocab_size": 1600,
@@ -200,3 +203,15 @@ def stand_in_for_open_clip(folder):
 
 def copied(folder, to):
     return Path(shutil.copytree(folder, to))
+
+
+def picture(width=90, height=50, seed=0):
+    """Noise."""
+    noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    return Image.fromarray(noise)
+
+
+def pictures():
+    """Six pictures of three classes."""
+    rows = np.arange(6)
+    return ImageSet("toy", "", ("cat", "dog", "lamp"), rows % 3, rows, "toy", lambda row: picture(50 + row, 40, row))

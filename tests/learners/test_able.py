@@ -1,0 +1,54 @@
+"""Learners on backbones that lack something: tried before a picture is encoded, and refused by name."""
+
+import pytest
+
+from openworld import backbones
+from openworld._errors import OpenworldError
+from openworld.backbones.published_files import EMBEDDED
+from openworld.learners import LEARNERS
+from openworld.learners._able import lacking, offers_everything, require_able
+from openworld.testing import small_world
+
+NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}
+
+
+@pytest.fixture(scope="module")
+def foreign():
+    return backbones.load(f"transformers:{EMBEDDED}")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_nothing_is_missing_in_clip(name):
+    clip = small_world().clip
+    assert offers_everything(clip) and lacking(clip, LEARNERS[name]()) is None
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_on_a_foreign_encoder_learners_of_names_alone_run_and_others_say_what_is_missing(name, foreign):
+    found = lacking(foreign, LEARNERS[name]())
+    assert (found is None) == (name in NAMES_ALONE)
+    assert found is None or "lacks" in found
+
+
+def test_the_refusal_names_the_learner_and_those_that_run(foreign):
+    assert not offers_everything(foreign)
+    require_able(foreign, LEARNERS["zero-shot"]())
+    with pytest.raises(OpenworldError, match="CoOp cannot run here.*learned contexts.*zero-shot-ensemble"):
+        require_able(foreign, LEARNERS["CoOp"]())
+
+
+def test_a_learner_of_embeddings_alone_runs_whatever_it_trains(foreign):
+    class Probe:
+        """Trains, and asks nothing of the text tower."""
+
+        name, consumes = "probe", "views"
+
+        def start(self, clip, classnames, generator):
+            import torch
+
+            return {"weight": torch.zeros(len(classnames), clip.config.joint_dimension)}
+
+        def prepare(self, clip, classnames):
+            return clip.encode_text([f"a {name}" for name in classnames])
+
+    assert lacking(foreign, Probe()) is None
