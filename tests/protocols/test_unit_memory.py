@@ -76,3 +76,8 @@ def test_it_is_told_of_runs_of_learners_alone(shapes):
     assert GIB < needed_by([read_protocol(given)]) < 2 * GIB
     estimation = read_protocol("examples/accuracy-embedded.toml")
     assert needed_by([read_protocol(given), estimation]) is None
+
+
+def test_what_a_unit_needs_is_not_known_of_a_backbone_that_another_library_runs():
+    given = {"dataset": "emoji-concepts", "learners": [{"learner": "zero-shot"}], "backbone": "transformers:a/b"}
+    assert needed_by([read_protocol(given)]) is None

@@ -70,7 +70,7 @@ def read_pixels(clip, images, rows: Sequence[int], cores: int | None = None) -> 
     """
 
     def read(row: int) -> np.ndarray:
-        return np.asarray(clip.preprocess.resize_and_crop(images.image(row))).transpose(2, 0, 1)
+        return clip.preprocess.prepare(images.image(row))
 
     with ThreadPoolExecutor(cores or os.cpu_count()) as pool:
         return np.stack(list(pool.map(read, rows)))

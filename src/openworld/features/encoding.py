@@ -196,7 +196,7 @@ def encoded_size(config, encoding: Encoding, count: int) -> int:
 
     Per picture and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
-    patches = 2 * config.image.grid**2 * config.image.width * encoding.patches
+    patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
     pixels = 3 * config.image.image_size**2 * encoding.pixels
     return count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
 

@@ -12,6 +12,7 @@ import torch
 
 from openworld.backbones import TwoTowerConfig
 from openworld.backbones.bounded import ROWS
+from openworld.backbones.foreign import is_foreign
 from openworld.protocols._speeds import shape
 from openworld.protocols._work import LEARNING, UnitWork, schedules, units_of
 
@@ -41,8 +42,8 @@ def count_units(devices: Sequence[str], needed: Callable[[], int | None]) -> int
 
 
 def needed_by(specs: Sequence) -> int | None:
-    """Bytes of GPU memory of the largest unit of some runs; None where one of them is not made of learners."""
-    if not all(spec.protocol in LEARNING for spec in specs):
+    """Bytes of GPU memory of the largest unit of some runs; None where one is not made of learners or not run by us."""
+    if not all(spec.protocol in LEARNING and not is_foreign(spec.backbone) for spec in specs):
         return None
     return max(unit_bytes(shape(spec.backbone), units_of(spec)) for spec in specs)
 
