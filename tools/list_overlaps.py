@@ -2,7 +2,7 @@
 
     python tools/list_overlaps.py [--wordnet DIR]
 
-Names of the data sets to download are in tools/class_names, a file each, as their split files have them; those of the
+Names of the data sets to download lie beside the lists, a file each, as their split files have them; those of the
 embedded world come with the package. Debian's package wordnet-base is WordNet 3.0. Same inputs, same bytes.
 """
 
@@ -17,8 +17,8 @@ from openworld.datasets.overlaps import as_csv
 from openworld.datasets.published_overlaps import LISTS, WORDS, list_name, overlaps_with
 from openworld.datasets.wordnet import WordNet, find_wordnet, meaning_of
 
-NAMES = Path(__file__).parent / "class_names"
 GOAL = Path(__file__).parents[1] / "src" / "openworld" / "datasets" / "lists"
+NAMES = GOAL / "class_names"
 
 
 def names_of(dataset: str) -> ClassNames:

@@ -1,6 +1,7 @@
 """Carry out the plan of a reproduction: tell its cost, do its runs, put its tables beside the printed ones."""
 
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,17 +26,21 @@ class Wish:
 
     only_plan: bool = False
     estimate: bool = True
+    accept: bool = False
 
 
 def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
     """Everything, in the order in which a reader sees it."""
     from openworld import datasets
     from openworld.cli import _cost_words as words
+    from openworld.cli._accepting import DEPARTS, say_missing_runs, show_acceptance
     from openworld.datasets.checking import require_places
 
     out = console.output(quiet=manner.quiet or manner.as_json)
     if plan.downloads and Path(plan.ground.data).is_dir():
         datasets.use_root(plan.ground.data)
+    if wish.accept and not wish.only_plan:
+        plan = say_missing_runs(plan, out)
     if not wish.only_plan:
         require_places(plan.downloads, plan.ground.data)
     cost = _cost(plan, manner, wish, out)
@@ -50,11 +55,15 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
     failures = _perform_all(plan, manner, out)
     if not failures:
         words.say_truth(cost, _unit_seconds(plan, manner), time.perf_counter() - started, out)
+    accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
-            _show_tables(plan, manner, out, failures)
+            show = show_acceptance if wish.accept else _show_tables
+            accepted = show(plan, manner, out, failures)
     if failures:
         _fail(failures, plan)
+    if accepted is False:
+        sys.exit(DEPARTS)
 
 
 def _cost(plan, manner: Manner, wish: Wish, out):

@@ -29,6 +29,9 @@ def reproduce(
     shots: Annotated[int | None, typer.Option(min=1, help="Training pictures of each class; papers: 16.")] = None,
     views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each of them; default 8.")] = None,
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Hold zero-shot CLIP against printed numbers; exit code 3 if it departs.")
+    ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate/--no-estimate", help="Measure this machine first, to tell hours.")
@@ -78,6 +81,15 @@ def reproduce(
 
     At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 
+    `--accept` is the first thing to do with downloaded data: zero-shot CLIP, which learns nothing, against the printed
+    numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that are not there are left out.
+    Where a number departs it looks at images, names, sentences, preprocessing, weights and metric, and tells which of
+    them is not the paper's. Exit codes: 0; 3 where a number departs.
+
+    ```sh
+    openworld reproduce openworldauc --data ~/data --learners CLIP --accept
+    ```
+
     Your own learners come into the papers' tables with `--add FILE`, a file of learners as in a run's spec:
 
     ```toml
@@ -98,19 +110,24 @@ def reproduce(
     of it runs here and now, in the same layout. Numbers of other data are not subtracted; the orders of the methods
     are compared.
     """
+    from openworld._errors import OpenworldError
     from openworld.cli._reproducing import Wish, carry_out_plan
     from openworld.cli._running import Manner
     from openworld.protocols._changes import Changes, read_added, read_settings
+    from openworld.protocols.acceptance import acceptance_plan
     from openworld.protocols.reproduction import Ground
     from openworld.protocols.reproduction import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views)
     ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
-    found = planned(paper, table or (), ground)
-    folder = out or Path("runs") / f"{paper}-{found.ground.backbone.rpartition('/')[2]}"
+    if accept and table:
+        raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
+    found = acceptance_plan(paper, ground) if accept else planned(paper, table or (), ground)
+    named = f"{paper}-{found.ground.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
+    folder = out or Path("runs") / named
     manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)
-    carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate))
+    carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate, accept=accept))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -9,6 +9,9 @@ from openworld.datasets.published import PUBLISHED
 from openworld.datasets.splits import base_new_split
 from openworld.datasets.wordnet import split_synset_ids
 
+LISTED = Path(__file__).parent / "lists" / "class_names"
+"""Lists of class names, as the split files of the data sets have them."""
+
 
 @dataclass(frozen=True)
 class ClassNames:
@@ -54,6 +57,17 @@ def class_names(name: str, root: str | Path | None = None) -> ClassNames:
     if cards.is_folder(name):
         return ClassNames(name, folder.class_names(name))
     return ClassNames(name, cards.load(name, root=root).classnames)
+
+
+def listed_names(dataset: str) -> ClassNames | None:
+    """The published class names of a data set to download, in label order, as they come with the package; None where
+    there is no list.
+
+    >>> listed_names("eurosat").names[:2], listed_names("oxford_flowers")
+    (('Annual Crop Land', 'Forest'), None)
+    """
+    file = LISTED / f"{dataset}.txt"
+    return _listed(file) if file.is_file() else None
 
 
 def _listed(file: Path) -> ClassNames:

@@ -1,0 +1,114 @@
+"""Show how zero-shot CLIP compares with printed numbers: cell by cell, and which stage departs."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from openworld.cli import console
+
+DEPARTS = 3
+"""Exit code where a number is farther from the printed one than its tolerance."""
+
+
+def say_missing_runs(plan, out):
+    """The plan of what is there; what is not there is told."""
+    from openworld.protocols.acceptance import without_missing
+
+    found, missing = without_missing(plan)
+    if missing:
+        out.print(
+            f"Left out is what needs data sets that are not there: {', '.join(missing)} (openworld data check "
+            f"{' '.join(missing)} --root {plan.ground.data} says where to get them).",
+            style="yellow",
+            markup=False,
+        )
+    return found
+
+
+def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
+    """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
+    from openworld.protocols._acceptance_stages import departures
+    from openworld.report.acceptance import CELLS, REASONS
+    from openworld.report.measured import StandsFor
+
+    runs = [run for run in plan.runs if run.name not in failures]
+    stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
+    cells = tuple(CELLS[plan.paper](stand))
+    found = departures(runs, manner.folder, plan.ground.backbone, manner.device)
+    path = _keep(manner.folder, cells)
+    accepted = all(one.within for one in cells)
+    if manner.as_json and not manner.quiet:
+        console.write(json.dumps(_as_json(cells, found, accepted=accepted), indent=1))
+    out.print(_table(cells))
+    out.print(REASONS[plan.paper], markup=False)
+    for sentence in verdict(cells, found):
+        out.print(sentence, markup=False)
+    out.print(f"\nNumbers: {path}   Runs: {manner.folder}/", markup=False)
+    return accepted
+
+
+def verdict(cells: Sequence, found: Sequence) -> list[str]:
+    """How many numbers are within, what every stage is like, and which stages explain the numbers that depart."""
+    from openworld.protocols.acceptance import STAGES
+
+    departing = [one for one in cells if not one.within]
+    told = [f"{len(cells) - len(departing)} of {len(cells)} numbers of zero-shot CLIP are within their tolerances."]
+    sound = [stage for stage in STAGES if all(one.stage != stage for one in found)]
+    told += [f"Departs in {one.stage}: {one.what}." for one in found]
+    told += [f"As they should be: {', '.join(sound)}."] if sound else []
+    return told + [_explained(dataset, departing, found) for dataset in dict.fromkeys(one.dataset for one in departing)]
+
+
+def _explained(dataset: str, departing: Sequence, found: Sequence) -> str:
+    metrics = ", ".join(one.metric for one in departing if one.dataset == dataset)
+    stages = dict.fromkeys(one.stage for one in found if one.concerns(dataset))
+    if stages:
+        return f"{dataset} ({metrics}): departs, and so does {' and '.join(stages)}."
+    return (
+        f"{dataset} ({metrics}): departs, and no stage does: pictures of the same number may be others, or the paper's "
+        "sentences, names or weights may not be those it states."
+    )
+
+
+def _table(cells: Sequence):
+    from openworld import _terminal as terminal
+    from openworld._terminal import Head, TerminalTable
+    from openworld.report.published import METRICS
+
+    numbers = ("printed", "ours", "difference", "tolerance", "elsewhere")
+    heads = (
+        terminal.name("data set"),
+        terminal.words("metric"),
+        *map(Head, numbers),
+        terminal.words(""),
+        terminal.words("source"),
+    )
+    rows = []
+    for one in cells:
+        digits = METRICS[one.metric].digits
+        told = [_number(getattr(one, name), digits) for name in numbers]
+        rows.append((one.dataset, one.metric, *told, "within" if one.within else "departs", one.source))
+    return TerminalTable(heads, rows, title="Zero-shot CLIP against printed numbers")
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _keep(folder, cells: Sequence):
+    from openworld.report.acceptance import acceptance_rows
+    from openworld.report.data_files import csv_text
+    from openworld.runs.atomic import write_file
+
+    rows = acceptance_rows(cells)
+    path = folder / "tables" / "acceptance.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, csv_text(tuple(rows[0]), [list(row.values()) for row in rows]).encode())
+    return path
+
+
+def _as_json(cells: Sequence, found: Sequence, *, accepted: bool) -> dict:
+    from dataclasses import asdict
+
+    from openworld.report.acceptance import acceptance_rows
+
+    return {"accepted": accepted, "numbers": acceptance_rows(cells), "departures": [asdict(one) for one in found]}
