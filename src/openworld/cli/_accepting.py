@@ -33,7 +33,7 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     runs = [run for run in plan.runs if run.name not in failures]
     stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
     cells = tuple(CELLS[plan.paper](stand))
-    found = departures(runs, manner.folder, plan.ground.backbone, manner.device)
+    found = departures(runs, manner.folder, plan.ground.backbone, manner.devices[0])
     path = _keep(manner.folder, cells)
     accepted = all(one.within for one in cells)
     if manner.as_json and not manner.quiet:

@@ -49,7 +49,7 @@ def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
 
 
 def pixels_departures(title: str, clip: TwoTower, images) -> Iterator[Departure]:
-    """Pictures whose pixels are not those of the plain form; of another size they are told as such, and not compared."""
+    """Pictures whose pixels are not those of the plain form; those of another size are told as such elsewhere."""
     if clip.preprocess.crop != SIDE:
         return
     for number in np.linspace(0, len(images) - 1, min(_LOOKED_AT, len(images))).astype(int):
