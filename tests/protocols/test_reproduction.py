@@ -117,7 +117,12 @@ def test_quick_divides_epochs_of_all_stages_and_moves_promptsrcs_gaussian():
     promptsrc = learned("openworldauc", 4, "PromptSRC")
     assert (promptsrc.schedule.epochs, promptsrc.mean, promptsrc.deviation) == (5, 3.75, 0.25)
     assert learned("openpl", 100, "VPT", "embedded").schedule.epochs == 2
-    assert learned("openpl", 1, "VPT", "embedded").schedule.epochs == 3
+    assert learned("openpl", 1, "VPT", "embedded").schedule.epochs == 50
+
+
+def test_quick_says_that_it_does_not_rank():
+    (few,) = plan("openworldauc", ["2"], Ground("data", quick=8)).remarks
+    assert "divided by 8" in few and "not rank" in few and not plan("openworldauc", ["2"], Ground("data")).remarks
 
 
 def test_fewer_methods_leave_tables_out_and_say_why():

@@ -235,7 +235,7 @@ def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> li
     from openworld.report.beside import beside
     from openworld.report.ours import StandsFor, measured
 
-    failed, changed, shown = failures or {}, plan.ground.changes.sentences, []
+    failed, changed, shown = failures or {}, plan.ground.sentences, []
     for number in plan.tables:
         runs = [run for run in plan.runs if number in run.tables]
         stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs if run.name not in failed]

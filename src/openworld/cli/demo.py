@@ -13,7 +13,9 @@ def demo(
     ),
     preset: Annotated[
         str,
-        typer.Option(help="published: the papers' settings; quick: a fifth of their epochs, too few to rank the methods."),
+        typer.Option(
+            help="published: the papers' settings; quick: a fifth of their epochs, too few to rank the methods."
+        ),
     ] = "published",
     style: Annotated[
         str, typer.Option(help="Drawing style of shots and test pictures (openworld list datasets).")

@@ -64,6 +64,12 @@ class Ground:
         require_at_least(1, quick=self.quick)
         object.__setattr__(self, "backbone", SHORT_NAMES.get(self.backbone, self.backbone))
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What sets the runs apart from the paper's because it was asked for."""
+        few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
+        return (*([few] if self.quick > 1 else []), *self.changes.sentences)
+
     def settled(self, usual: Usual) -> "Ground":
         """The same with what a paper uses in place of what is left open.
 

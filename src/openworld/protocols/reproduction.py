@@ -106,7 +106,7 @@ def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
     kept = tuple(one.number for one in asked if one.number in made)
-    return Plan(paper, ground, runs, kept, left_out, (*ground.changes.sentences, *module.remarks(ground)))
+    return Plan(paper, ground, runs, kept, left_out, (*ground.sentences, *module.remarks(ground)))
 
 
 def find_table(paper: str, number: str) -> PaperTable:
