@@ -31,7 +31,7 @@ from openworld.protocols._workbench import Machine, backbone, encoded_parts, req
 from openworld.protocols.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 2
+ALGORITHM_VERSION = 3
 YARDSTICK = "zero-shot"
 
 

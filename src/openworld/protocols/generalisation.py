@@ -40,7 +40,7 @@ from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import Machine, backbone, encoded_parts, require_inputs
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 2
+ALGORITHM_VERSION = 3
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from openworld.protocols._workbench import Machine, backbone, require_same
 from openworld.runs import Unit, UnitResult, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
-ALGORITHM_VERSION = 2
+ALGORITHM_VERSION = 3
 USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
 
 

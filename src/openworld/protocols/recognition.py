@@ -32,7 +32,7 @@ from openworld.protocols.imbalance import other_mixes
 from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
 
-ALGORITHM_VERSION = 4
+ALGORITHM_VERSION = 5
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
 
