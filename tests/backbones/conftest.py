@@ -10,8 +10,10 @@ import torch
 import transformers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import tiny_clip as tiny  # noqa: E402
+from hub import Hub  # noqa: E402
 
 VOCABULARY = Path(__file__).parents[1] / "reference" / "tiny_clip_tokenizer.json"
 CLIP_PREPROCESSING = {
@@ -76,6 +78,13 @@ def siglip_checkpoint(tmp_path_factory):
     )
     torch.manual_seed(0)
     return folder, save(randomise(transformers.SiglipModel(config)), folder, SIGLIP_PREPROCESSING)
+
+
+@pytest.fixture
+def hub(copy_of_clip, tmp_path, monkeypatch):
+    """The small CLIP as a repository of a hub, and a home in which nothing is cached."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return Hub(copy_of_clip, tmp_path / "hub").stand_in(monkeypatch)
 
 
 @pytest.fixture

@@ -63,4 +63,4 @@ def test_cards_are_listed_without_loading_torch():
 @pytest.mark.parametrize("card", backbones.BACKBONES.values(), ids=backbones.BACKBONES)
 def test_every_card_states_source_size_and_note(card):
     assert card.source == "package" or card.source.count("/") == 1
-    assert card.parameters > 0 and card.image_size in (64, 224) and card.note
+    assert card.parameters > 0 and card.image_size in (64, 224, 336) and card.note

@@ -19,6 +19,7 @@ _HOMES = {
     "TextConfig": "config",
     "TwoTower": "two_tower",
     "TwoTowerConfig": "config",
+    "known_name": "names",
     "load": "loading",
     "needed_files": "published_files",
 }

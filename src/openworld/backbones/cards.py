@@ -27,6 +27,9 @@ BACKBONES: dict[str, BackboneCard] = {
     "openai/clip-vit-large-patch14": BackboneCard(
         "openai/clip-vit-large-patch14", 427.6, 224, "ViT-L/14, CLIP (Radford et al., 2021)"
     ),
+    "openai/clip-vit-large-patch14-336": BackboneCard(
+        "openai/clip-vit-large-patch14-336", 427.9, 336, "ViT-L/14@336px, CLIP (Radford et al., 2021)"
+    ),
     "laion/CLIP-ViT-B-32-laion2B-s34B-b79K": BackboneCard(
         "laion/CLIP-ViT-B-32-laion2B-s34B-b79K", 151.3, 224, "ViT-B/32 on LAION-2B, GELU (open_clip)"
     ),
@@ -39,13 +42,18 @@ BACKBONES: dict[str, BackboneCard] = {
     "google/siglip-base-patch16-224": BackboneCard(
         "google/siglip-base-patch16-224", 203.2, 224, "SigLIP B/16: no causal text tower, no class token"
     ),
+    "google/siglip2-base-patch16-224": BackboneCard(
+        "google/siglip2-base-patch16-224", 375.2, 224, "SigLIP 2 B/16: no causal text tower, no class token"
+    ),
 }
 
 SHORT_NAMES = {
     "ViT-B/16": "openai/clip-vit-base-patch16",
     "ViT-B/32": "openai/clip-vit-base-patch32",
     "ViT-L/14": "openai/clip-vit-large-patch14",
+    "ViT-L/14@336px": "openai/clip-vit-large-patch14-336",
     "clip": "openai/clip-vit-base-patch16",
     "siglip": "google/siglip-base-patch16-224",
+    "siglip2": "google/siglip2-base-patch16-224",
 }
 """What papers and people call a model -> its key in BACKBONES."""

@@ -1,13 +1,18 @@
-"""A checkpoint's own configuration file, read into a `TwoTowerConfig`.
+"""A checkpoint's own configuration file, read into a `TwoTowerConfig`; OpenAI's archives have none but their shapes.
 
 Hugging Face's config.json leaves out what equals its defaults, so those defaults stand here too; open_clip's
-open_clip_config.json describes OpenAI's architecture with GELU unless it says quick_gelu.
+open_clip_config.json describes OpenAI's architecture with GELU unless it says quick_gelu. Towers that are not ours are
+refused with the way to run them all the same: a part of the architecture is never left out.
 """
 
 import json
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
+
+from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._plain import read_plain
@@ -62,6 +67,28 @@ _SIGLIP_IMAGE = {
     "layer_norm_eps": 1e-6,
     "vision_use_head": True,
 }
+_ELSEWHERE = (
+    "for what needs no prompted tower another library runs it: name it transformers:REPOSITORY or "
+    "open_clip:hf-hub:REPOSITORY."
+)
+# What open_clip's configuration may say and our towers do; every other setting that is not off is refused.
+_OPEN_CLIP_MODEL = {"embed_dim", "vision_cfg", "text_cfg", "quick_gelu", "custom_text", "init_logit_scale"}
+_OPEN_CLIP_TOWER = {"width", "layers", "mlp_ratio", "norm_kwargs", "act_kwargs", "patch_dropout"}
+_OPEN_CLIP_IMAGE = _OPEN_CLIP_TOWER | {"image_size", "patch_size", "head_width"}
+_OPEN_CLIP_TEXT = _OPEN_CLIP_TOWER | {"context_length", "vocab_size", "heads"}
+_OPEN_CLIP_USUAL = {
+    "pos_embed_type": "learnable",
+    "pool_type": ("tok", "argmax"),
+    "proj_type": "linear",
+    "attn_pooler_queries": 256,
+    "attn_pooler_heads": 8,
+    "timm_proj": "linear",
+    "timm_pool": "avg",
+    "timm_drop": 0.0,
+    "hf_proj_type": "mlp",
+    "hf_pooler_type": "mean_pooler",
+    "hf_model_pretrained": True,
+}
 # Before 2023 CLIP configurations stated this wrong end token; the models pool the highest id.
 _LEGACY_END = 2
 
@@ -100,15 +127,21 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
     family = settings.get("model_type")
     if family not in ("clip", "siglip"):
         raise OpenworldError(
-            f"config.json describes a model of type {family!r}; this package reads two-tower models of type clip "
-            "or siglip."
+            f"config.json describes a model of type {family!r}, whose towers are not those of clip or siglip; "
+            f"{_ELSEWHERE}"
         )
-    text = {**(_CLIP_TEXT if family == "clip" else _SIGLIP_TEXT), **(settings.get("text_config") or {})}
-    image = {**(_CLIP_IMAGE if family == "clip" else _SIGLIP_IMAGE), **(settings.get("vision_config") or {})}
-    if image["num_channels"] != 3 or not isinstance(image["image_size"], int) or not image.get("vision_use_head", True):
-        raise OpenworldError("config.json describes an image tower without RGB input, square pictures or pooling head.")
+    text = _stated(settings, "text_config", _CLIP_TEXT if family == "clip" else _SIGLIP_TEXT)
+    image = _stated(settings, "vision_config", _CLIP_IMAGE if family == "clip" else _SIGLIP_IMAGE)
+    if image["num_channels"] != 3 or not image.get("vision_use_head", True):
+        raise OpenworldError("config.json describes an image tower without RGB input or without pooling head.")
     build = _clip if family == "clip" else _siglip
     return build(settings, text, image)
+
+
+def _stated(settings: dict, part: str, defaults: dict) -> dict:
+    """The settings of a tower. Old files state them twice, and then those of "..._dict" count, as in transformers."""
+    older = settings.get(f"{part}_dict")
+    return {**defaults, **(settings.get(part) or {}), **({**defaults, **older} if older else {})}
 
 
 def _clip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
@@ -143,15 +176,20 @@ def _siglip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
 def from_open_clip(settings: dict) -> TwoTowerConfig:
     """open_clip_config.json of a model with OpenAI's architecture.
 
-    Raises OpenworldError for towers of another make (timm, Hugging Face text models, custom text).
+    Raises OpenworldError for anything else: towers of timm or Hugging Face, other poolings, norms and positions.
     """
     model = settings["model_cfg"]
     image, text = model["vision_cfg"], model["text_cfg"]
-    foreign = [key for key in (*image, *text) if key.startswith(("timm_", "hf_"))]
-    if foreign or model.get("custom_text") or not isinstance(image["layers"], int):
+    unknown = [
+        f"{key} {value!r}"
+        for part, ours in ((model, _OPEN_CLIP_MODEL), (image, _OPEN_CLIP_IMAGE), (text, _OPEN_CLIP_TEXT))
+        for key, value in part.items()
+        if key not in ours and not _is_off(key, value)
+    ]
+    if unknown or isinstance(image["layers"], list):
         raise OpenworldError(
-            f"open_clip_config.json describes towers of another make ({', '.join(foreign) or 'custom'}); "
-            "use the same model in Hugging Face layout."
+            f"open_clip_config.json describes towers of another make ({', '.join(unknown) or 'a ResNet'}); take the "
+            f"same model in Hugging Face layout, if there is one; {_ELSEWHERE}"
         )
     activation = "quick_gelu" if model.get("quick_gelu") else "gelu"
     return TwoTowerConfig(
@@ -162,11 +200,51 @@ def from_open_clip(settings: dict) -> TwoTowerConfig:
         ),
         image=ImageConfig(
             **_open_clip_sizes(image, image["width"] // image.get("head_width", 64), activation),
-            image_size=image.get("image_size", 224),
-            patch_size=image["patch_size"],
+            image_size=_side(image.get("image_size", 224)),
+            patch_size=_side(image["patch_size"]),
         ),
         joint_dimension=model["embed_dim"],
     )
+
+
+def from_openai(weights: Mapping[str, Tensor], activation: str) -> TwoTowerConfig:
+    """The configuration that the shapes of OpenAI's state dict imply: all its heads are 64 features wide.
+
+    Raises OpenworldError for a model whose image tower is a ResNet, and for tensors of another model.
+    """
+    if "visual.layer1.0.conv1.weight" in weights:
+        raise OpenworldError(f"the image tower is a ResNet, not a vision transformer; {_ELSEWHERE}")
+    try:
+        patches, places = weights["visual.conv1.weight"].shape, weights["visual.positional_embedding"].shape[0]
+        vocabulary, width = weights["token_embedding.weight"].shape
+        image = _openai_tower(weights, "visual.", patches[0], activation)
+        size = patches[-1] * math.isqrt(places - 1)
+        return TwoTowerConfig(
+            text=TextConfig(
+                **_openai_tower(weights, "", width, activation),
+                vocabulary=vocabulary,
+                positions=weights["positional_embedding"].shape[0],
+            ),
+            image=ImageConfig(**image, image_size=size, patch_size=patches[-1]),
+            joint_dimension=weights["text_projection"].shape[1],
+        )
+    except (LookupError, ValueError) as error:
+        if isinstance(error, OpenworldError):
+            raise
+        raise OpenworldError(
+            f"the tensors are not those of OpenAI's CLIP ({type(error).__name__}: {error})."
+        ) from error
+
+
+def _openai_tower(weights: Mapping[str, Tensor], prefix: str, width: int, activation: str) -> dict:
+    blocks = [name for name in weights if re.fullmatch(rf"{prefix}transformer\.resblocks\.\d+\.ln_1\.weight", name)]
+    return {
+        "width": width,
+        "layers": len(blocks),
+        "heads": max(width // 64, 1),
+        "mlp_width": weights[f"{prefix}transformer.resblocks.0.mlp.c_fc.weight"].shape[0],
+        "activation": activation,
+    }
 
 
 def _sizes(settings: dict) -> dict:
@@ -188,14 +266,31 @@ def _text_sizes(settings: dict) -> dict:
 
 
 def _image_sizes(settings: dict) -> dict:
-    return dict(**_sizes(settings), image_size=settings["image_size"], patch_size=settings["patch_size"])
+    sides = {name: _side(settings[name]) for name in ("image_size", "patch_size")}
+    return dict(**_sizes(settings), **sides)
+
+
+def _side(size: object) -> object:
+    """The side of a square that may be stated as [side, side]; anything else as it is, for `ImageConfig` to judge."""
+    square = isinstance(size, list) and len(size) == 2 and size[0] == size[1]
+    return size[0] if square else size
+
+
+def _is_off(key: str, value: object) -> bool:
+    """Whether a setting of open_clip's that our towers do not have is switched off, or says what is usual."""
+    usual = _OPEN_CLIP_USUAL.get(key)
+    return value in (None, False, 0, {}, "") or value == usual or (isinstance(usual, tuple) and value in usual)
 
 
 def _open_clip_sizes(settings: dict, heads: int, activation: str) -> dict:
+    norm, act = settings.get("norm_kwargs") or {}, settings.get("act_kwargs") or {}
+    if set(norm) - {"eps"} or set(act) - {"approximate"} or (act and activation != "gelu"):
+        raise OpenworldError(f"open_clip_config.json has norms or activations of another make; {_ELSEWHERE}")
     return {
         "width": settings["width"],
         "layers": settings["layers"],
         "heads": heads,
         "mlp_width": int(settings["width"] * settings.get("mlp_ratio", 4.0)),
-        "activation": activation,
+        "activation": "gelu_tanh" if act.get("approximate") == "tanh" else activation,
+        "norm_epsilon": norm.get("eps", 1e-5),
     }

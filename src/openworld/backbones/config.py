@@ -94,14 +94,14 @@ class ImageConfig:
 
     def __post_init__(self):
         _check_tower("image", self, pools=("class", "attention"))
-        if self.image_size % self.patch_size:
+        if self.image_size < self.patch_size:
             raise OpenworldError(
-                f"an image of {self.image_size} pixels does not divide into patches of {self.patch_size} pixels."
+                f"an image of {self.image_size} pixels does not hold a patch of {self.patch_size} pixels."
             )
 
     @property
     def grid(self) -> int:
-        """Patches along one side.
+        """Whole patches along one side; what is left of the picture is not seen (SigLIP: 384 pixels, patches of 14).
 
         >>> ImageConfig(image_size=224, patch_size=16).grid
         14

@@ -1,8 +1,8 @@
-"""Which tensors of a checkpoint make up which of ours, for the three layouts in which weights are published.
+"""Which tensors of a checkpoint make up which of ours, for the layouts in which weights are published.
 
-`hugging_face` (CLIPModel and SiglipModel), and `openai` (OpenAI's state dict, which open_clip shares). Each table maps
-our name, with "#" for the block number and "@" for weight or bias, to the names there. Several names mean tensors
-stacked along the first axis (query, key, value).
+`hugging_face` (CLIPModel), `hugging_face_siglip` (SiglipModel), and `openai` (OpenAI's state dict, which open_clip
+shares). Each table maps our name, with "#" for the block number and "@" for weight or bias, to the names there. Several
+names mean tensors stacked along the first axis (query, key, value).
 """
 
 import re
@@ -106,9 +106,10 @@ def source_names(own: str, layout: str) -> tuple[str, ...]:
 
 @torch.no_grad()
 def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, where: str) -> None:
-    """Copy a checkpoint's tensors into a `TwoTower`.
+    """Give a `TwoTower` a checkpoint's tensors, in the floating type that the model has.
 
-    tensors: by their names in `layout`. where: how to call the checkpoint in errors.
+    A model on the "meta" device gets its memory only here. tensors: by their names in `layout`; what is mapped from a
+    file is copied. where: how to call the checkpoint in errors.
     Raises OpenworldError unless every tensor of the model is there, fits, and none is left over.
     """
     expected = {own: source_names(own, layout) for own in model.state_dict()}
@@ -116,9 +117,13 @@ def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, whe
     _refuse(where, "lacks", [name for names in expected.values() for name in names if name not in tensors])
     left_over = [name for name in tensors if name not in used and not IGNORED.fullmatch(name)]
     _refuse(where, "has, beyond what its configuration describes,", left_over)
-    for own, target in model.state_dict().items():
+    state = model.state_dict()
+    for own, target in state.items():
         if expected[own]:
-            target.copy_(_assemble([tensors[name] for name in expected[own]], target, expected[own], where))
+            state[own] = _assemble([tensors[name] for name in expected[own]], target, expected[own], where)
+        elif target.is_meta:
+            state[own] = torch.zeros(target.shape, dtype=target.dtype)  # no layout of CLIP has a logit bias
+    model.load_state_dict(state, assign=True)
 
 
 @torch.no_grad()
@@ -147,7 +152,6 @@ def require_finite(tensors: Mapping[str, Tensor], where: str) -> None:
 
 
 def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where: str) -> Tensor:
-    require_finite(dict(zip(names, parts, strict=True)), where)
     whole = torch.cat(parts) if len(parts) > 1 else parts[0]
     whole = whole.t() if names[0] in TRANSPOSED else whole
     # SigLIP stores its scale, bias and pooling query with leading axes of length one.
@@ -157,7 +161,9 @@ def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where
             f"{where}: {' + '.join(names)} has shape {list(whole.shape)} where its configuration asks for "
             f"{list(target.shape)}; the weights and the configuration are not of one model."
         )
-    return whole.reshape(target.shape)
+    require_finite(dict(zip(names, parts, strict=True)), where)
+    device = "cpu" if target.is_meta else target.device
+    return torch.empty(target.shape, dtype=target.dtype, device=device).copy_(whole.reshape(target.shape))
 
 
 def _refuse(where: str, fault: str, names: Iterable[str]) -> None:

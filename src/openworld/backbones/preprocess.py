@@ -17,8 +17,13 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.backbones.checkpoint_config import described
+from openworld.backbones.published_files import PREPROCESSING
 
 _LARGEST_SIDE = 2**14
+OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+# What transformers' processors do where their file does not say it.
+_CLIP_USUAL = {"size": 224, "crop_size": 224, "image_mean": OPENAI_MEAN, "image_std": OPENAI_STD, "resample": 3}
+_SIGLIP_USUAL = {"size": 224, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3, "resample": 3}
 RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
@@ -92,40 +97,64 @@ class Preprocess:
         return int(self.resize * width / height), self.resize
 
 
-def read_preprocess(folder: Path) -> Preprocess:
-    """The preprocessing stated by a checkpoint folder: preprocessor_config.json, or open_clip_config.json.
+def openai_preprocess(side: int) -> Preprocess:
+    """What OpenAI's own code does to pictures, for a model that reads `side` x `side` pixels."""
+    return Preprocess(side, side, "shortest", OPENAI_MEAN, OPENAI_STD)
 
-    Raises OpenworldError when neither states it or a value is one this package does not know.
+
+def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
+    """The preprocessing stated by a checkpoint folder, in the first of the files that its layout has.
+
+    Raises OpenworldError when none states it or a value is one this package does not know.
     """
-    path = folder / "preprocessor_config.json"
-    if path.is_file():
-        return described(path, _from_hugging_face)
-    path = folder / "open_clip_config.json"
-    if path.is_file() and (found := described(path, _from_open_clip)):
-        return found
+    for name in PREPROCESSING[layout]:
+        read = _from_open_clip if name == "open_clip_config.json" else _from_hugging_face
+        if (folder / name).is_file() and (found := described(folder / name, read)):
+            return found
     raise OpenworldError(
         f"{folder} does not say how pictures are to be prepared; add the model's preprocessor_config.json."
     )
 
 
-def _from_hugging_face(settings: dict) -> Preprocess:
-    size = settings["size"]
-    size = {"shortest_edge": size} if isinstance(size, int) else size
+def _from_hugging_face(whole: dict) -> Preprocess | None:
+    """Of preprocessor_config.json, or of the processor_config.json that newer versions of transformers write."""
+    if "processor_class" in whole and "image_processor" not in whole and "size" not in whole:
+        return None  # of the tokenizer alone
+    settings = whole.get("image_processor", whole)
+    kind = settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""
+    usual = _SIGLIP_USUAL if kind.startswith("Siglip") else _CLIP_USUAL if kind.startswith("CLIP") else {}
+    settings = {**usual, **settings}
+    off = [name for name in ("do_resize", "do_rescale", "do_normalize") if settings.get(name) is False]
+    if off:
+        raise OpenworldError(f"it switches off {', '.join(off)}; expected pictures that are resized and normalised.")
+    size, resample = settings["size"], settings.get("resample", RESAMPLING["bicubic"])
+    if isinstance(size, int):
+        size = {"height": size, "width": size} if kind.startswith("Siglip") else {"shortest_edge": size}
     statistics = tuple(settings["image_mean"]), tuple(settings["image_std"])
-    resample = settings.get("resample", RESAMPLING["bicubic"])
     if "shortest_edge" in size:
-        crop = settings.get("crop_size", size["shortest_edge"])
-        crop = crop if isinstance(crop, int) else crop["height"]
-        return Preprocess(size["shortest_edge"], crop, "shortest", *statistics, resample)
-    if size.get("height") != size.get("width") or not size.get("height"):
+        resize, mode = size["shortest_edge"], "shortest"
+    elif size.get("height") and size.get("height") == size.get("width"):
+        resize, mode = size["height"], "squash"
+    else:
         raise OpenworldError(f"expected a square image size in preprocessor_config.json, got {size}.")
-    return Preprocess(size["height"], size["height"], "squash", *statistics, resample)
+    return Preprocess(resize, _crop(settings, resize, mode), mode, *statistics, resample)
+
+
+def _crop(settings: dict, resize: int, mode: str) -> int:
+    """The side of the square kept from the centre: what is said, else all of a picture that was made square."""
+    cropped = settings.get("do_center_crop", mode == "shortest" or "crop_size" in settings)
+    if not cropped and mode == "shortest":
+        raise OpenworldError("it keeps the aspect of pictures and does not crop them; expected a square in the end.")
+    crop = settings.get("crop_size", resize) if cropped else resize
+    return crop if isinstance(crop, int) else crop["height"]
 
 
 def _from_open_clip(whole: dict) -> Preprocess | None:
     if "preprocess_cfg" not in whole:
         return None
-    settings, image_size = whole["preprocess_cfg"], whole["model_cfg"]["vision_cfg"].get("image_size", 224)
+    settings = whole["preprocess_cfg"]
+    image_size = settings.get("size") or whole["model_cfg"]["vision_cfg"].get("image_size", 224)
+    image_size = image_size[0] if isinstance(image_size, list) else image_size
     mode = settings.get("resize_mode", "shortest")
     interpolation = settings.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or interpolation not in RESAMPLING:
@@ -133,5 +162,5 @@ def _from_open_clip(whole: dict) -> Preprocess | None:
             f"open_clip_config.json asks for resize mode {mode!r} and interpolation {interpolation!r}; "
             "known modes: shortest, squash."
         )
-    mean, std = tuple(settings["mean"]), tuple(settings["std"])
+    mean, std = tuple(settings.get("mean", OPENAI_MEAN)), tuple(settings.get("std", OPENAI_STD))
     return Preprocess(image_size, image_size, mode, mean, std, RESAMPLING[interpolation])

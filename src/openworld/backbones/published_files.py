@@ -4,15 +4,67 @@ The one list of file names: `loading` reads by it, `needed_files` tells a user w
 Needs no torch.
 """
 
+import importlib.util
+import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from openworld._errors import unknown_name
-from openworld.backbones.cards import BACKBONES, SHORT_NAMES
+from openworld.backbones.cards import BACKBONES
+from openworld.backbones.names import known_name, local_path
 
 EMBEDDED = Path(__file__).parent / "embedded"
 OPENAI_CACHE = Path("~/.cache/clip")
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form in which a folder or a repository may hold weights.
+
+    Args:
+        layout: a key of CONFIGURATIONS, whose file describes these weights.
+        files: their names; an index and a pattern for its shards where they are in several.
+        pickled: whether they are in PyTorch's own format.
+    """
+
+    layout: str
+    files: tuple[str, ...]
+    pickled: bool = False
+
+
+# In the order in which they are looked for. Of those that hold the same tensors the safe ones come first.
+FORMS = (
+    Form("hugging_face", ("model.safetensors",)),
+    Form("hugging_face", ("model.safetensors.index.json", "model-*.safetensors")),
+    Form("open_clip", ("open_clip_model.safetensors",)),
+    Form("open_clip", ("open_clip_pytorch_model.safetensors",)),
+    Form("hugging_face", ("pytorch_model.bin",), pickled=True),
+    Form("hugging_face", ("pytorch_model.bin.index.json", "pytorch_model-*.bin"), pickled=True),
+    Form("open_clip", ("open_clip_pytorch_model.bin",), pickled=True),
+)
+CONFIGURATIONS = {"hugging_face": "config.json", "open_clip": "open_clip_config.json"}
+TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"), (VOCABULARY,))
+PREPROCESSING = {
+    "hugging_face": ("preprocessor_config.json", "processor_config.json", "open_clip_config.json"),
+    "open_clip": ("open_clip_config.json", "preprocessor_config.json"),
+}
+SMALL_FILES = tuple(
+    dict.fromkeys(
+        [*CONFIGURATIONS.values(), *PREPROCESSING["hugging_face"]]
+        + [name for names in TOKENIZERS for name in names]
+        + ["spiece.model"]
+    )
+)
+# OpenAI's own archives, by the repositories that hold the same weights; also what they are called in ~/.cache/clip.
+OPENAI_ARCHIVES = {
+    "openai/clip-vit-base-patch32": "ViT-B-32.pt",
+    "openai/clip-vit-base-patch16": "ViT-B-16.pt",
+    "openai/clip-vit-large-patch14": "ViT-L-14.pt",
+    "openai/clip-vit-large-patch14-336": "ViT-L-14-336px.pt",
+}
 
 
 @dataclass(frozen=True)
@@ -60,41 +112,6 @@ class FileSet:
         return tuple(need for need in self.needs if not need.found)
 
 
-_TOKENIZER = (("tokenizer.json",), ("vocab.json", "merges.txt"), (VOCABULARY,))
-LAYOUTS = {
-    "hugging_face": (
-        (
-            "weights",
-            ("model.safetensors",),
-            ("model.safetensors.index.json", "model-*.safetensors"),
-            ("pytorch_model.bin",),
-            ("pytorch_model.bin.index.json", "pytorch_model-*.bin"),
-        ),
-        ("configuration", ("config.json",)),
-        ("tokenizer", *_TOKENIZER),
-        ("preprocessing", ("preprocessor_config.json",), ("processor_config.json",), ("open_clip_config.json",)),
-    ),
-    "open_clip": (
-        (
-            "weights",
-            ("open_clip_model.safetensors",),
-            ("open_clip_pytorch_model.safetensors",),
-            ("open_clip_pytorch_model.bin",),
-        ),
-        ("configuration", ("open_clip_config.json",)),
-        ("tokenizer", *_TOKENIZER),
-        ("preprocessing", ("preprocessor_config.json",), ("open_clip_config.json",)),
-    ),
-}
-# OpenAI's own archives, by the repositories that hold the same weights; also what they are called in ~/.cache/clip.
-OPENAI_ARCHIVES = {
-    "openai/clip-vit-base-patch32": "ViT-B-32.pt",
-    "openai/clip-vit-base-patch16": "ViT-B-16.pt",
-    "openai/clip-vit-large-patch14": "ViT-L-14.pt",
-    "openai/clip-vit-large-patch14-336": "ViT-L-14-336px.pt",
-}
-
-
 def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     """What `load(name)` looks for, in the order in which it looks; nothing is fetched.
 
@@ -103,54 +120,126 @@ def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     >>> [need.found[0].name for need in needed_files("embedded")[0].needs]
     ['model.safetensors', 'config.json', 'tokenizer.json', 'preprocessor_config.json']
     """
-    name = SHORT_NAMES.get(str(name), str(name))
-    path = EMBEDDED if name == "embedded" else Path(name).expanduser()
+    name = known_name(name)
+    path = EMBEDDED if name == "embedded" else local_path(name)
     if path.is_dir():
-        return tuple(_file_set(layout, path) for layout in LAYOUTS)
+        return tuple(_file_set(layout, path) for layout in CONFIGURATIONS)
     if path.suffix == ".pt":
-        return (_archive(path),)
+        return (archive_files(path),)
+    source, revision = hub_id(name)
+    folders = cached_folders(source, revision) or [None]
+    found = [_file_set(layout, folder) for folder in folders for layout in CONFIGURATIONS]
+    found = [one for one in found if one.complete] or found[: len(CONFIGURATIONS)]
+    return (*found, *(archive_files(path) for path in openai_archives(source, revision)))
+
+
+def hub_id(name: str) -> tuple[str, str | None]:
+    """The repository and, if one is named, the revision of "owner/name" or "owner/name@revision".
+
+    Raises OpenworldError for any other name, with the nearest known one.
+    """
     source, _, revision = name.partition("@")
-    if source.count("/") != 1 or source.startswith((".", "/", "~")):
+    if source.count("/") != 1 or source.startswith((".", "/", "~")) or source.endswith("/"):
         raise unknown_name("backbone (no folder of that name either)", name, BACKBONES)
-    cached = _cached(source, revision or None)
-    archives = [OPENAI_ARCHIVES[source]] if source in OPENAI_ARCHIVES and not revision else []
-    return (
-        *(_file_set(layout, cached) for layout in LAYOUTS),
-        *(_archive(OPENAI_CACHE.expanduser() / file) for file in archives),
-    )
+    return source, revision or None
 
 
-def _archive(path: Path) -> FileSet:
-    needs = (("weights", (path.name,)), ("tokenizer", (VOCABULARY,), *_TOKENIZER[:2]))
-    return FileSet("openai", path.parent, tuple(_need(path.parent, *need) for need in needs))
+def weight_form(folder: Path, names: Collection[str]) -> Form | None:
+    """The first form among file names whose configuration lies in a folder, or None.
+
+    timm's repositories hold a config.json and weights of the image tower alone beside both towers in open_clip's
+    layout: their config.json describes no model of Hugging Face's layout.
+    """
+    layouts = [layout for layout, file in CONFIGURATIONS.items() if (folder / file).is_file()]
+    if "hugging_face" in layouts and "open_clip" in layouts and _is_timms(folder / CONFIGURATIONS["hugging_face"]):
+        layouts.remove("hugging_face")
+    return next((form for form in FORMS if form.layout in layouts and _is_among(names, form.files)), None)
+
+
+def openai_archives(source: str, revision: str | None) -> list[Path]:
+    """Where OpenAI's own package keeps the weights of a repository, if it has them at all."""
+    return [OPENAI_CACHE.expanduser() / OPENAI_ARCHIVES[source]] if source in OPENAI_ARCHIVES and not revision else []
+
+
+def archive_files(path: Path) -> FileSet:
+    """An archive of OpenAI's and the vocabulary that reads sentences for it."""
+    weights = Need("weights", ((path.name,),), tuple(_existing(path)))
+    vocabulary = next((files for folder in vocabulary_folders(path.parent) if (files := _tokenizer(folder))), ())
+    return FileSet("openai", path.parent, (weights, Need("tokenizer", TOKENIZERS, vocabulary)))
+
+
+def vocabulary_folders(beside: Path) -> Iterator[Path]:
+    """Where OpenAI's vocabulary may lie on this machine: beside the weights, in its packages, in the hub cache."""
+    yield beside
+    for package in ("clip", "open_clip"):
+        found = importlib.util.find_spec(package)  # finds, does not import
+        yield from map(Path, (found.submodule_search_locations or []) if found else [])
+    for source in OPENAI_ARCHIVES:
+        yield from cached_folders(source, None)
+
+
+def cached_folders(source: str, revision: str | None) -> list[Path]:
+    """The folders of a repository in the hub cache: of its revision; of main, then of its pull requests, where None."""
+    from huggingface_hub import snapshot_download
+
+    folders = []
+    for wanted in [revision] if revision else [None, *_cached_requests(source)]:
+        try:
+            folders.append(Path(snapshot_download(source, revision=wanted, local_files_only=True)))
+        except (OSError, ValueError):
+            continue
+    return folders
+
+
+def _cached_requests(source: str) -> list[str]:
+    """The pull requests of a repository that the hub cache holds, as revisions."""
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE) / f"models--{source.replace('/', '--')}" / "refs" / "refs" / "pr"
+    return [f"refs/pr/{path.name}" for path in sorted(folder.glob("*"))]
+
+
+def _is_timms(config: Path) -> bool:
+    try:
+        settings = json.loads(config.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False  # to be refused by who reads it
+    return isinstance(settings, dict) and "architecture" in settings and "model_type" not in settings
 
 
 def _file_set(layout: str, folder: Path | None) -> FileSet:
-    return FileSet(layout, folder, tuple(_need(folder, *need) for need in LAYOUTS[layout]))
+    forms = tuple(form.files for form in FORMS if form.layout == layout)
+    described_by = tuple((name,) for name in PREPROCESSING[layout])
+    return FileSet(
+        layout,
+        folder,
+        (
+            _need(folder, "weights", *forms),
+            _need(folder, "configuration", (CONFIGURATIONS[layout],)),
+            Need("tokenizer", TOKENIZERS, _tokenizer(folder)),
+            _need(folder, "preprocessing", *described_by),
+        ),
+    )
+
+
+def _tokenizer(folder: Path | None) -> tuple[Path, ...]:
+    return _need(folder, "tokenizer", *TOKENIZERS).found
 
 
 def _need(folder: Path | None, purpose: str, *any_of: tuple[str, ...]) -> Need:
-    found = next((files for form in any_of if (files := _files(folder, form))), ())
+    found = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
     return Need(purpose, any_of, found)
 
 
-def _files(folder: Path | None, form: tuple[str, ...]) -> tuple[Path, ...]:
+def files_of(folder: Path, form: tuple[str, ...]) -> tuple[Path, ...]:
     """The files of one form in a folder; none if one of them is not there."""
-    if folder is None:
-        return ()
     found = [sorted(folder.glob(name)) if "*" in name else _existing(folder / name) for name in form]
     return tuple(path for paths in found for path in paths) if all(found) else ()
 
 
+def _is_among(names: Collection[str], files: tuple[str, ...]) -> bool:
+    return all(any(fnmatch(name, file) for name in names) for file in files)
+
+
 def _existing(path: Path) -> list[Path]:
     return [path] if path.is_file() else []
-
-
-def _cached(source: str, revision: str | None) -> Path | None:
-    """The folder of a repository's revision in the hub cache of this machine."""
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(source, revision=revision, local_files_only=True))
-    except (OSError, ValueError):
-        return None

@@ -1,20 +1,24 @@
 """From sentences to token ids, with the vocabulary a checkpoint ships.
 
 CLIP uses lower-cased byte-pair encoding between a start and an end token (Radford et al., 2021); SigLIP a unigram
-vocabulary on text stripped of punctuation, with an end token only (Zhai et al., 2023).
+vocabulary on text stripped of punctuation, with an end token only (Zhai et al., 2023); SigLIP 2 Gemma's vocabulary on
+lower-cased text, with an end token only (Tschannen et al., 2025).
 """
 
+import gzip
 import json
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.published_files import VOCABULARY
 
+_MERGES = 49152 - 256 - 2
 CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
@@ -37,18 +41,24 @@ class Tokenizer:
     """A sentence list to lists of token ids, start and end tokens included; refuses what does not fit.
 
     engine: a `tokenizers.Tokenizer`. positions: longest sentence in tokens. clean: applied to the text first, or None.
-    end_token: id to append where the engine does not, or None.
+    end_token: id to append to what the engine makes of the text alone; None where it adds start and end itself.
+    pad_token: id that fills sentences of a bidirectional tower up to `positions`, where the vocabulary says so.
     """
 
-    def __init__(self, engine, positions: int, *, clean=None, end_token: int | None = None):
+    def __init__(
+        self, engine, positions: int, *, clean=None, end_token: int | None = None, pad_token: int | None = None
+    ):
         engine.no_truncation()
         engine.no_padding()
-        self.engine, self.positions, self.clean, self.end_token = engine, positions, clean, end_token
+        self.engine, self.positions, self.clean = engine, positions, clean
+        self.end_token, self.pad_token = end_token, pad_token
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text. Raises OpenworldError naming the first text that is too long."""
         cleaned = [self.clean(text) for text in texts] if self.clean else list(texts)
-        ids = [self._ended(encoding.ids) for encoding in self.engine.encode_batch(cleaned)]
+        alone = self.end_token is not None
+        read = self.engine.encode_batch(cleaned, add_special_tokens=not alone)
+        ids = [[*encoding.ids, self.end_token] if alone else encoding.ids for encoding in read]
         for text, tokens in zip(texts, ids, strict=True):
             if len(tokens) > self.positions:
                 raise OpenworldError(
@@ -77,20 +87,15 @@ class Tokenizer:
         token = model.get("unk_token")
         return model.get("unk_id") if token is None else self.engine.token_to_id(token)
 
-    def _ended(self, tokens: list[int]) -> list[int]:
-        if self.end_token is None or tokens[-1:] == [self.end_token]:
-            return tokens
-        return [*tokens, self.end_token]
-
 
 def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
-    """The tokenizer of a checkpoint folder: tokenizer.json, else CLIP's vocab.json and merges.txt.
+    """The tokenizer of a folder: tokenizer.json, else CLIP's vocab.json and merges.txt, else OpenAI's own vocabulary.
 
-    Raises OpenworldError when neither is there, a file cannot be read, or sentences do not end as the model expects.
+    Raises OpenworldError when none is there, a file cannot be read, or sentences do not end as the model expects.
     """
     engine = _read_engine(folder)
     if config.family == "siglip":
-        return Tokenizer(engine, config.text.positions, clean=canonical, end_token=engine.token_to_id("</s>"))
+        return _siglip_tokenizer(engine, config.text.positions)
     tokenizer = Tokenizer(engine, config.text.positions)
     tokens = tokenizer(["a"])[0]
     expected = max(tokens) if config.text.end_token is None else config.text.end_token
@@ -100,6 +105,18 @@ def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
             f"model's vocabulary of {config.text.vocabulary}; the files are not of one model."
         )
     return tokenizer
+
+
+def _siglip_tokenizer(engine, positions: int) -> Tokenizer:
+    """SigLIP's, which pads with its end token; or SigLIP 2's, which is Gemma's and has a token to pad with.
+
+    Gemma's vocabulary is known by "<eos>": it has a "</s>", too, which strikes out text in HTML.
+    """
+    end = engine.token_to_id("<eos>")
+    if end is not None:
+        return Tokenizer(engine, positions, clean=str.lower, end_token=end, pad_token=engine.token_to_id("<pad>"))
+    end = engine.token_to_id("</s>")
+    return Tokenizer(engine, positions, clean=canonical, end_token=end, pad_token=end)
 
 
 def canonical(text: str) -> str:
@@ -112,14 +129,14 @@ def canonical(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def clip_engine(vocabulary: Path, merges: Path):
-    """CLIP's byte-pair encoder from its vocab.json and merges.txt, as a `tokenizers.Tokenizer`."""
+def clip_engine(vocabulary: Mapping[str, int], merges: Sequence[tuple[str, str]]):
+    """CLIP's byte-pair encoder from its vocabulary and merges, as a `tokenizers.Tokenizer`."""
     from tokenizers import Regex, normalizers, pre_tokenizers, processors
     from tokenizers import Tokenizer as Engine
     from tokenizers.models import BPE
 
     end, start = "<|endoftext|>", "<|startoftext|>"
-    model = BPE.from_file(str(vocabulary), str(merges), end_of_word_suffix="</w>", unk_token=end)
+    model = BPE(dict(vocabulary), list(merges), end_of_word_suffix="</w>", unk_token=end)
     engine = Engine(model)
     engine.add_special_tokens([start, end])
     engine.normalizer = normalizers.Sequence(
@@ -132,15 +149,41 @@ def clip_engine(vocabulary: Path, merges: Path):
     return engine
 
 
+def openai_vocabulary(file: Path) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Vocabulary and merges of OpenAI's bpe_simple_vocab_16e6.txt.gz, which holds merges alone, more than CLIP uses.
+
+    Tokens are numbered in this order: the 256 bytes, the same at the end of a word, merges, start, end.
+    """
+    lines = gzip.decompress(file.read_bytes()).decode("utf-8").split("\n")[1 : _MERGES + 1]
+    merges = [tuple(line.split()) for line in lines if line.strip()]
+    if not all(len(pair) == 2 for pair in merges):
+        raise ValueError(f"{file.name} has lines that are not two parts of a word")
+    letters = _byte_letters()
+    tokens = [*letters, *(f"{letter}</w>" for letter in letters), *map("".join, merges)]
+    tokens += ["<|startoftext|>", "<|endoftext|>"]
+    return {token: number for number, token in enumerate(tokens)}, merges
+
+
+def _byte_letters() -> list[str]:
+    """The letter that stands for each byte: itself where it can be printed, else one from 256 on (GPT-2's table)."""
+    printed = [*range(ord("!"), ord("~") + 1), *range(ord("\xa1"), ord("\xac") + 1), *range(ord("\xae"), 256)]
+    others = [byte for byte in range(256) if byte not in printed]
+    return [*map(chr, printed), *(chr(256 + place) for place in range(len(others)))]
+
+
 def _read_engine(folder: Path):
     from tokenizers import Tokenizer as Engine
+    from tokenizers.models import BPE
 
-    file, vocabulary, merges = (folder / name for name in ("tokenizer.json", "vocab.json", "merges.txt"))
+    names = ("tokenizer.json", "vocab.json", "merges.txt", VOCABULARY)
+    file, vocabulary, merges, openai = (folder / name for name in names)
     try:
         if file.is_file():
             return Engine.from_file(str(file))
         if vocabulary.is_file() and merges.is_file():
-            return clip_engine(vocabulary, merges)
+            return clip_engine(*BPE.read_file(str(vocabulary), str(merges)))
+        if openai.is_file():
+            return clip_engine(*openai_vocabulary(openai))
     except Exception as error:  # `tokenizers` raises bare Exception for any unreadable file
         raise OpenworldError(f"the tokenizer files in {folder} cannot be read ({error}).") from error
     if (folder / "spiece.model").is_file():
@@ -148,4 +191,4 @@ def _read_engine(folder: Path):
             f"{folder} has its vocabulary only as spiece.model; convert it to tokenizer.json (transformers' "
             "`AutoTokenizer.from_pretrained(folder).save_pretrained(folder)` writes one)."
         )
-    raise OpenworldError(f"{folder} has no tokenizer.json, and no vocab.json with merges.txt.")
+    raise OpenworldError(f"{folder} has no tokenizer.json, no vocab.json with merges.txt, and no {VOCABULARY}.")

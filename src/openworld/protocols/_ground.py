@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from openworld._arrays import require_at_least
-from openworld.backbones import SHORT_NAMES
+from openworld.backbones import known_name
 from openworld.datasets import PUBLISHED
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import Task as PublishedTask
@@ -62,7 +62,7 @@ class Ground:
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
-        object.__setattr__(self, "backbone", SHORT_NAMES.get(self.backbone, self.backbone))
+        object.__setattr__(self, "backbone", known_name(self.backbone))
 
     @property
     def sentences(self) -> tuple[str, ...]:

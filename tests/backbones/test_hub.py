@@ -1,0 +1,144 @@
+"""What is fetched of a repository, from which revision, and what happens without network."""
+
+import shutil
+
+import pytest
+import torch
+from published_layouts import openai_archive, timm_conversion, write_openai_vocabulary
+from safetensors.torch import load_file
+
+from openworld import backbones
+from openworld._errors import OpenworldError
+from openworld.backbones import BACKBONES, SHORT_NAMES
+
+SMALL = {"config.json", "preprocessor_config.json", "tokenizer.json"}
+
+
+def pickled(folder):
+    """Turn the weights of a folder into pytorch_model.bin."""
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+@pytest.fixture
+def converted(hub, tmp_path):
+    """main has pickled weights alone; the same as safetensors lie in another folder."""
+    folder = tmp_path / "converted"
+    shutil.copytree(hub.repository, folder)
+    pickled(hub.repository)
+    return folder
+
+
+def test_the_hub_is_asked_for_the_needed_files_only(hub, clip_checkpoint):
+    hub.revisions["refs/pr/3"] = hub.repository
+    for useless in ("tf_model.h5", "open_clip_model.safetensors", "pytorch_model.bin"):
+        (hub.repository / useless).write_bytes(b"large")
+    model = backbones.load("someone/small-clip@refs/pr/3")
+    assert hub.fetched == {*SMALL, "model.safetensors"}
+    assert model.fingerprint == backbones.load(clip_checkpoint[0]).fingerprint
+
+
+def test_of_timms_repository_the_two_towers_are_fetched_and_not_the_image_tower_alone(hub, tmp_path):
+    hub.revisions[None] = tmp_path / "timm"
+    hub.revisions[None].mkdir()
+    timm_conversion(hub.revisions[None])
+    backbones.load("timm/vit_base_patch16_clip_224.openai")
+    weights = {name for name in hub.fetched if name.endswith((".bin", ".safetensors"))}
+    assert weights == {"open_clip_model.safetensors"}
+
+
+def test_where_main_is_pickled_the_hubs_own_conversion_is_taken(hub, converted, caplog):
+    hub.request(2, hub.repository, "somebody")
+    hub.request(7, converted, "SFconvertbot")
+    backbones.load("someone/small-clip")
+    assert "model.safetensors" in hub.fetched and "pytorch_model.bin" not in hub.fetched
+    assert not caplog.messages
+
+
+def test_a_conversion_of_anybody_else_is_not_taken(hub, converted, caplog):
+    hub.request(7, converted, "somebody")
+    backbones.load("someone/small-clip")
+    assert "pytorch_model.bin" in hub.fetched and "model.safetensors" not in hub.fetched
+    assert len(caplog.messages) == 1
+
+
+def test_where_the_list_of_requests_cannot_be_had_mains_pickled_weights_are_taken(hub, converted):
+    hub.request(7, converted, "SFconvertbot")
+    hub.lists = False
+    backbones.load("someone/small-clip")
+    assert "pytorch_model.bin" in hub.fetched
+
+
+def test_a_revision_that_is_named_is_the_one_that_is_read(hub, converted):
+    hub.request(7, converted, "SFconvertbot")
+    backbones.load("someone/small-clip@main")
+    assert "pytorch_model.bin" in hub.fetched and "model.safetensors" not in hub.fetched
+
+
+@pytest.mark.parametrize("author", ["SFconvertbot", "somebody"])
+def test_what_was_fetched_once_is_read_without_network(author, hub, converted):
+    hub.request(7, converted, author)
+    first = backbones.load("someone/small-clip")
+    hub.offline = True
+    hub.fetched.clear()
+    assert backbones.load("someone/small-clip").fingerprint == first.fingerprint and not hub.fetched
+    assert any(one.complete for one in backbones.needed_files("someone/small-clip"))
+
+
+def test_no_network_is_one_sentence(hub):
+    hub.offline = True
+    with pytest.raises(OpenworldError, match="cannot fetch 'a/b' from the hub.*no network.*local folder"):
+        backbones.load("a/b")
+
+
+def test_a_repository_without_two_towers_is_said_to_be_one(hub):
+    for file in hub.repository.glob("*.safetensors"):
+        file.unlink()
+    with pytest.raises(OpenworldError, match="no weights of two towers"):
+        backbones.load("someone/small-clip")
+
+
+@pytest.mark.parametrize("short", SHORT_NAMES)
+def test_a_short_name_means_the_model_of_the_papers(short, hub):
+    assert SHORT_NAMES[short] in BACKBONES
+    assert backbones.load(short).name == SHORT_NAMES[short]
+    assert hub.sources == {SHORT_NAMES[short]}
+
+
+def test_what_openais_package_has_fetched_is_not_fetched_again(hub, tmp_path):
+    folder = tmp_path / "home" / ".cache" / "clip"
+    folder.mkdir(parents=True)
+    openai_archive(folder)
+    model = backbones.load("ViT-B-16/openai")
+    assert model.name == SHORT_NAMES["ViT-B/16"] and not hub.fetched
+    assert model.fingerprint == backbones.load(folder / "ViT-B-16.pt").fingerprint
+    assert backbones.needed_files("ViT-B/16")[-1].complete
+
+
+def test_without_a_vocabulary_beside_it_an_archive_takes_that_of_the_hub(hub, tmp_path, clip_checkpoint):
+    openai_archive(tmp_path)
+    (tmp_path / "bpe_simple_vocab_16e6.txt.gz").unlink()
+    model = backbones.load(tmp_path / "ViT-B-16.pt")
+    assert hub.sources <= set(BACKBONES) and hub.fetched == SMALL
+    assert model.tokenizer(["an owl"]) == backbones.load(clip_checkpoint[0]).tokenizer(["an owl"])
+
+
+def test_without_vocabulary_and_network_it_is_said_what_to_put_where(hub, tmp_path):
+    openai_archive(tmp_path)
+    (tmp_path / "bpe_simple_vocab_16e6.txt.gz").unlink()
+    hub.offline = True
+    with pytest.raises(OpenworldError, match="put bpe_simple_vocab_16e6.txt.gz.*tokenizer.json") as refusal:
+        backbones.load(tmp_path / "ViT-B-16.pt")
+    assert str(tmp_path) in str(refusal.value)
+    write_openai_vocabulary(tmp_path)
+    backbones.load(tmp_path / "ViT-B-16.pt")
+
+
+def test_the_vocabulary_may_lie_in_openais_package(hub, tmp_path, monkeypatch):
+    (tmp_path / "site" / "clip").mkdir(parents=True)
+    (tmp_path / "site" / "clip" / "__init__.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    openai_archive(tmp_path)
+    shutil.move(tmp_path / "bpe_simple_vocab_16e6.txt.gz", tmp_path / "site" / "clip")
+    backbones.load(tmp_path / "ViT-B-16.pt")
+    assert not hub.fetched
