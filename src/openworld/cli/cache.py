@@ -25,11 +25,12 @@ def cache(
 
     Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
     """
+    from openworld.backbones import known_name
     from openworld.features import default_cache
     from openworld.features.keeping import look, remove
 
     kept = look(folder or default_cache())
-    chosen = [one for one in kept.sets if _matches(one, dataset, backbone)]
+    chosen = [one for one in kept.sets if _matches(one, dataset, known_name(backbone))]
     if as_json:
         _print_json(kept, chosen)
     else:

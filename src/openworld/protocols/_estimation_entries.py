@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.datasets import DATASETS
 from openworld.estimators import ScoreRegression
@@ -126,6 +127,7 @@ class ReferenceSpec:
     architecture: str = ""
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         if self.architecture and not self.classifier:
             raise OpenworldError(
                 f"reference {self.name!r} has an architecture and no classifier; give its folder as classifier."

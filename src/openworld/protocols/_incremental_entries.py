@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
@@ -82,6 +83,7 @@ class JudgedSpec:
     profile: str = ""
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         self._require_one_kind()
         made_from = self.backbone or self.architecture or self.weights.partition("/{")[0]
         object.__setattr__(self, "label", self.label or made_from)
@@ -199,6 +201,7 @@ class DecompositionSpec:
     taught_by: str = "texts"
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         if self.method not in DECOMPOSITIONS:
             raise unknown_name("method", self.method, DECOMPOSITIONS)
         if self.taught_by not in TEACHERS:

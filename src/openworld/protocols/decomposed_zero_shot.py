@@ -15,6 +15,7 @@ import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
+from openworld.backbones import known_name
 from openworld.datasets import templates
 from openworld.features import Features, encode, is_encoded
 from openworld.learners._bank import spoken
@@ -95,6 +96,7 @@ class DecomposedZeroShotSpec:
     threads: int = 1
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         require_at_least(1, threads=self.threads, images=self.images or 1)
         require_seeds(self.seeds)
         labels = [one.label for one in self.methods]

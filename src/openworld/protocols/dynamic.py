@@ -17,6 +17,7 @@ import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
+from openworld.backbones import known_name
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
@@ -86,6 +87,7 @@ class DynamicSpec:
     threads: int = 1
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         if not any(one.learner == YARDSTICK for one in self.learners):
             object.__setattr__(self, "learners", (LearnerSpec(YARDSTICK), *self.learners))
         self._require_sound()

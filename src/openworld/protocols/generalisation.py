@@ -17,6 +17,7 @@ import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
+from openworld.backbones import known_name
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
@@ -86,6 +87,7 @@ class GeneralisationSpec:
     keep_learners: bool = True
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         self._require_sound()
         self._require_targets()
         object.__setattr__(self, "crop_scale", self.crop_scale or usual_crop_scale(self.source.dataset))

@@ -18,6 +18,7 @@ import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones import known_name
 from openworld.features import Encoding
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner
@@ -107,6 +108,7 @@ class OpenWorldShiftSpec:
     threads: int = 1
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
         require_at_least(1, threads=self.threads, k=self.k, pictures_in_a_cell=self.least, images=self.images or 1)

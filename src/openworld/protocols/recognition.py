@@ -16,6 +16,7 @@ import torch
 from openworld import datasets
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
+from openworld.backbones import known_name
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
 from openworld.learners import Fitted, configure, encoding_for, find_learner
@@ -88,6 +89,7 @@ class RecognitionSpec:
     keep_validation: bool = True
 
     def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
         self._require_sound()
         card = DATASETS.get(self.dataset)
         train_domain = self.train_domain or (card.domains[0] if card else "") or None

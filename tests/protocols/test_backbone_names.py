@@ -1,0 +1,30 @@
+"""A backbone may be named in a spec as papers, OpenAI and open_clip name it; records keep one name of it."""
+
+import pytest
+
+from openworld.protocols import DynamicSpec, RecognitionSpec
+from openworld.protocols._dynamic_task import DataSpec
+from openworld.protocols._entries import LearnerSpec
+from openworld.protocols._estimation_entries import ReferenceSpec
+from openworld.protocols._ground import Ground
+from openworld.protocols._incremental_entries import DecompositionSpec, JudgedSpec
+from openworld.protocols.generalisation import GeneralisationSpec
+
+ZERO_SHOT = (LearnerSpec("zero-shot"),)
+SPECS = {
+    "recognition": lambda name: RecognitionSpec(ZERO_SHOT, backbone=name),
+    "dynamic": lambda name: DynamicSpec(ZERO_SHOT, backbone=name),
+    "generalisation": lambda name: GeneralisationSpec(
+        ZERO_SHOT, variants=(DataSpec("emoji-concepts", "sketch"),), backbone=name
+    ),
+    "reference": lambda name: ReferenceSpec("CLIP", backbone=name),
+    "judged": lambda name: JudgedSpec(backbone=name),
+    "decomposition": lambda name: DecompositionSpec(backbone=name),
+    "reproduce": lambda name: Ground("data", backbone=name),
+}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("name", ["ViT-B/16", "ViT-B-16/openai", "openai/clip-vit-base-patch16"])
+def test_one_model_has_one_name(spec, name):
+    assert SPECS[spec](name).backbone == "openai/clip-vit-base-patch16"
