@@ -82,9 +82,7 @@ def main() -> None:
     torch.set_num_threads(1)
     clip, settings = backbones.load("embedded"), embedded_settings()["base-to-new"]["learners"]
     names = datasets.load("emoji-concepts", domain="twemoji", part="test").classnames[:50]
-    print(
-        f"{'learner':<11}{'batch':>6}{'ms':>8}{'by length':>11}{'ratio':>7}{'products':>10}{'steps':>8}{'seconds':>9}"
-    )
+    print("learner     batch      ms  by length  ratio  products   steps  seconds")
     for name in asked.methods.split(","):
         learner = configure(LEARNERS[name], settings.get(name, {}), "emoji-concepts")
         if not schedules(learner):
