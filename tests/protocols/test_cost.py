@@ -140,12 +140,17 @@ def test_measuring_tells_progress_and_knows_learners_of_a_kind():
     assert speeds.encode > 0 and Speeds.from_dict(speeds.to_dict()) == speeds
 
 
-def test_learners_are_guessed_at_when_time_is_over():
+def test_learners_are_measured_by_single_steps_when_time_is_over():
     found = plan("openworldauc", ["2"], Ground(learners=("CLIP", "KgCoOp", "CoOp", "DePT-Kg"), seeds=(1,)))
     units = [unit for run in work_of(found.runs).values() for unit in run]
     speeds = measure("embedded", units, embedded=True, limit=0.0)
-    assert speeds.guessed == ("KgCoOp", "DePT") and set(speeds.learners) == {speed_key(unit.learner) for unit in units}
-    assert cost(found, speeds).guessed == speeds.guessed
+    assert speeds.briefly == ("KgCoOp", "DePT") and set(speeds.learners) == {speed_key(unit.learner) for unit in units}
+    assert cost(found, speeds).guessed == speeds.briefly
+    measured = {unit.learner.name: speeds.learners[speed_key(unit.learner)] for unit in units}
+    coop = measured["CoOp"]
+    for name in speeds.briefly:
+        assert measured[name].step.at(50) > 0 and measured[name].step != coop.step
+        assert (measured[name].names, measured[name].answer) == (coop.names, coop.answer)
 
 
 def test_what_a_learner_says_or_weighs_costs_no_time():

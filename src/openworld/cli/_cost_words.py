@@ -176,5 +176,5 @@ def _lines(cost) -> list[str]:
             f"from a few steps and pictures of each learner and straight lines. Of the units' time: {shares}."
         )
     if cost.guessed:
-        lines.append(f"Not measured for lack of time, and taken for as slow as another: {', '.join(cost.guessed)}.")
+        lines.append(f"Measured by single training steps, for lack of time: {', '.join(cost.guessed)}.")
     return lines

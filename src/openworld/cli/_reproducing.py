@@ -18,6 +18,8 @@ MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
 
 SPEEDS = "speeds.json"
+SPEEDS_FORM = 2
+"""Raised when what is kept of speeds changes, so that older files are measured again."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,18 @@ def _speeds(plan, manner: Manner, out):
     read, wanted, measure = (
         _of_estimation(plan) if plan.estimates else _of_shift(plan) if plan.shifts else _of_learners(plan)
     )
-    measured_on = {"backbone": plan.ground.backbone, "device": manner.devices[0], "embedded": plan.ground.embedded}
+    measured_on = {
+        "form": SPEEDS_FORM,
+        "backbone": plan.ground.backbone,
+        "device": manner.devices[0],
+        "embedded": plan.ground.embedded,
+    }
     path = manner.folder / SPEEDS
     known = json.loads(path.read_bytes()) if path.is_file() else {}
     names = {name for told in known.values() if isinstance(told, dict) for name in told}
     if known.get("on") == measured_on and wanted <= names:
         return read(known)
-    out.print("Measuring this machine, for about a minute (--no-estimate skips that) ...")
+    out.print("Measuring this machine, for a minute or two (--no-estimate skips that) ...")
     with console.bars(manner.quiet or manner.as_json) as progress:
         bar = progress.add_task("measuring", total=None, rate="")
 

@@ -65,7 +65,7 @@ def reproduce(
     ```
 
     It says first what it will cost: units (one learner with one seed), pictures to encode, disk, hours. The hours are
-    an estimate, from about a minute of measuring this machine; `--plan` stops there, and needs no data.
+    an estimate, from a minute or two of measuring this machine; `--plan` stops there, and needs no data.
 
     Then it runs what the tables need, each run once for all of them: data sets in CoOp's layout (openworld data check
     all --root DIR says what is missing), the learners' published settings, ViT-B/16, seeds 1, 2 and 3. Killed and

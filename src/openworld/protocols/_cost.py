@@ -55,7 +55,7 @@ class Cost:
         record_bytes: of the units' records.
         learners: seconds of all units of each learner together, the longest first; empty where nothing was measured.
         workers: units at a time.
-        guessed: learners whose seconds were not measured but taken to be those of the slowest of their kind.
+        guessed: learners whose answers were not measured but taken to be as slow as those of the slowest of their kind.
     """
 
     runs: tuple[RunCost, ...]
@@ -105,7 +105,7 @@ def cost(plan: Plan, speeds: Speeds | None = None, workers: int = 1) -> Cost:
         record_bytes=sum(_record_bytes(unit) for unit in everything),
         learners=_by_learner(everything, speeds) if speeds else {},
         workers=workers,
-        guessed=speeds.guessed if speeds else (),
+        guessed=speeds.briefly if speeds else (),
     )
 
 

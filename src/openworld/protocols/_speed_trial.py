@@ -41,14 +41,17 @@ class Speed:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One learner, tried on random pictures."""
+    """One learner, tried on random pictures; where it is brief, training steps alone and each once."""
 
     clip: TwoTower
     learner: object
+    brief: bool = False
 
     def speed(self, few: int, many: int) -> Speed:
-        """Lines through the seconds with few and with many names."""
+        """Lines through the seconds with few and with many names; of a brief trial only `step` tells anything."""
         parameters, step = self._step_line(few, many)
+        if self.brief:
+            return Speed(step, Line(0.0, 0.0), Line(0.0, 0.0))
         images = self._images(2 if self._runs_tower else PICTURES)
         at_few, at_many = (self._answer(parameters, few, count, images) for count in (few, many))
         preparing, answering = (line(few, many, *pair) for pair in zip(at_few, at_many, strict=True))
@@ -137,7 +140,7 @@ class Trial:
         return (torch.arange(count) % classes).to(self.clip.device)
 
     def _seconds(self, run: Callable[[], object]) -> float:
-        return fastest(run, self.clip.device)
+        return timed(run, self.clip.device) if self.brief else fastest(run, self.clip.device)
 
 
 def names_of(count: int) -> tuple[str, ...]:

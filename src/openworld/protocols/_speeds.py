@@ -45,7 +45,7 @@ FEWEST, MOST = 3, 100  # class names that a step is measured with
 _SENTENCE_SECONDS = 0.06  # of reading all class names once, at the larger number
 _SLOW = 0.05  # seconds per picture, of which a few will do
 LIMIT = 75.0
-"""Seconds that measuring may take before learners are guessed at."""
+"""Seconds that measuring may take before learners are measured by their training steps alone, once each."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Speeds:
     Args:
         encode: seconds of a picture's pass through the image tower, reading included.
         learners: by `speed_key`.
-        guessed: names of learners that were not measured for lack of time.
+        briefly: names of learners of which training steps alone were measured, once each, for lack of time.
     """
 
     encode: float
     learners: Mapping[str, Speed]
-    guessed: tuple[str, ...] = ()
+    briefly: tuple[str, ...] = ()
 
     def to_dict(self) -> dict:
         """Plain values for JSON; `from_dict` reads them."""
@@ -70,7 +70,7 @@ class Speeds:
     def from_dict(told: Mapping) -> "Speeds":
         """What `to_dict` gave, read again."""
         lines = {key: Speed(*(Line(**line) for line in one.values())) for key, one in told["learners"].items()}
-        return Speeds(told["encode"], lines, tuple(told["guessed"]))
+        return Speeds(told["encode"], lines, tuple(told["briefly"]))
 
 
 def shape(name: str) -> TwoTowerConfig:
@@ -109,29 +109,31 @@ def measure(
         threads: CPU threads of a unit; pictures are encoded with as many as torch is set to.
         embedded: encode drawings of the embedded world, not photos of usual size.
         told: called with (measured, to be measured, what is being measured).
-        limit: seconds after which no further learner is begun, but for the first of each kind; the others are then
-            taken to be as fast as the slowest of their kind, and told in `Speeds.guessed`.
+        limit: seconds after which only the first of each kind is still measured whole. Of the others training steps are
+            measured, once each, and answers are taken to be as slow as those of the slowest of their kind;
+            `Speeds.briefly` tells which they are.
     """
     started, before = time.monotonic(), torch.get_num_threads()
     clip = stand_in(name, device)
     wanted = _each_kind_first({speed_key(unit.learner): unit for unit in units})
     told = told or (lambda done, total, what: None)
     told(0, len(wanted) + 1, "encoding")
-    pictures, found, guessed = _seconds_to_encode(clip, embedded), {}, {}
+    pictures, found, briefly = _seconds_to_encode(clip, embedded), {}, {}
     try:
         torch.set_num_threads(threads)
         few, many = _counts_of_names(clip)
         for place, (key, unit) in enumerate(wanted.items(), start=1):
             alike = [found[other] for other in found if _kind(wanted[other]) == _kind(unit)]
-            if alike and time.monotonic() - started > limit:
-                guessed[key] = max(alike, key=lambda one: one.step.at(MOST))
-                continue
             told(place, len(wanted) + 1, unit.learner.name)
-            found[key] = _speed(clip, unit, few, many)
+            if alike and time.monotonic() - started > limit:
+                slowest = max(alike, key=lambda one: one.step.at(MOST))
+                briefly[key] = Speed(_speed(clip, unit, few, many, brief=True).step, slowest.names, slowest.answer)
+            else:
+                found[key] = _speed(clip, unit, few, many)
     finally:
         torch.set_num_threads(before)
-    names = tuple(dict.fromkeys(wanted[key].learner.name for key in guessed))
-    return Speeds(pictures, found | guessed, names)
+    names = tuple(dict.fromkeys(wanted[key].learner.name for key in briefly))
+    return Speeds(pictures, found | briefly, names)
 
 
 def _kind(unit: UnitWork) -> str:
@@ -143,8 +145,8 @@ def _each_kind_first(wanted: dict[str, UnitWork]) -> dict[str, UnitWork]:
     return {key: wanted[key] for key in (*sorted(first.values(), key=list(wanted).index), *wanted)}
 
 
-def _speed(clip: TwoTower, unit: UnitWork, few: int, many: int) -> Speed:
-    trial = Trial(clip, unit.learner)
+def _speed(clip: TwoTower, unit: UnitWork, few: int, many: int, *, brief: bool = False) -> Speed:
+    trial = Trial(clip, unit.learner, brief)
     try:
         return trial.speed(few, many)
     except OpenworldError:  # some learner cannot be tuned on so few classes; it can on those of its unit
