@@ -10,7 +10,7 @@ from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 _HOMES = {
     "DualEncoder": "dual_encoder",
     "FileSet": "published_files",
-    "ForeignEncoder": "foreign",
+    "ForeignEncoder": "foreign.encoder",
     "ImageConfig": "config",
     "Need": "published_files",
     "Preprocess": "preprocess",

@@ -14,7 +14,7 @@ from openworld._errors import OpenworldError
 from openworld.backbones import foreign
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip, from_openai
 from openworld.backbones.config import TwoTowerConfig
-from openworld.backbones.foreign import ForeignEncoder
+from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.hub import fetch_small_files, repository_folder
 from openworld.backbones.layouts import load_state
 from openworld.backbones.names import known_name, local_path

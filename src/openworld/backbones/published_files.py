@@ -13,6 +13,7 @@ from pathlib import Path
 
 from openworld._errors import unknown_name
 from openworld.backbones.cards import BACKBONES
+from openworld.backbones.foreign import is_foreign
 from openworld.backbones.names import known_name, local_path
 
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -120,6 +121,10 @@ def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     >>> [need.found[0].name for need in needed_files("embedded")[0].needs]
     ['model.safetensors', 'config.json', 'tokenizer.json', 'preprocessor_config.json']
     """
+    if is_foreign(str(name)):
+        from openworld.backbones.foreign.files import needed_files as of_library
+
+        return of_library(str(name))
     name = known_name(name)
     path = EMBEDDED if name == "embedded" else local_path(name)
     if path.is_dir():

@@ -6,6 +6,7 @@ import typer
 
 from openworld import __version__
 from openworld.cli import console
+from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
 from openworld.cli.compare import compare
 from openworld.cli.data import data
@@ -67,3 +68,4 @@ app.command("compare")(console.reporting(compare))
 app.command("cache")(console.reporting(cache))
 app.command("list")(console.reporting(list_command))
 app.add_typer(data, name="data")
+app.add_typer(backbone, name="backbone")

@@ -1,0 +1,124 @@
+"""The words of `openworld backbone check`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+
+_ASIDE = 14  # columns of the words on the left
+
+
+def say(found, out) -> None:
+    """Everything that a check found, a line each."""
+    family = {"clip": "CLIP", "siglip": "SigLIP", "": "dual encoder"}[found.family]
+    out.print(
+        f"{found.name}: {family}, run by {found.run_by}, {found.parameters / 1e6:,.1f} M weights in {found.dtype} on "
+        f"{found.device}",
+        style="bold",
+        markup=False,
+    )
+    figure = found.zero_shot
+    lines = {
+        "pictures": f"{found.pixels} x {found.pixels} pixels{_image(found.image)}",
+        "sentences": _text(found.text, found.tokenizer),
+        "embeddings": f"{found.joint_dimension} numbers; cosines are multiplied by {found.logit_scale:.4g}",
+        "files": _files(found.files),
+        "fingerprint": found.fingerprint[:16],
+        "zero-shot": f"{figure.right} of {figure.pictures} embedded pictures named right among {figure.classes} names "
+        f"({100 * figure.low:.0f} to {100 * figure.high:.0f} %; by chance {100 / figure.classes:.3g} %)",
+        "speed": f"{found.seconds_per_picture:.3g} s a picture",
+    }
+    for what, words in lines.items():
+        out.print(f"  {what:<{_ASIDE}}{words}", markup=False)
+    _say_able("learners", found.learners, out)
+    _say_able("methods", found.methods, out)
+
+
+def _image(tower: dict) -> str:
+    if not tower:
+        return ", by the model's own processor"
+    token = "class token" if tower["class_token"] else "no class token"
+    return (
+        f" in patches of {tower['patch_size']}; {tower['layers']} blocks of {tower['width']}, {token}, "
+        f"{tower['activation']}"
+    )
+
+
+def _text(tower: dict, tokenizer: dict) -> str:
+    read = [f"at most {tokenizer['positions']} tokens"] if tokenizer else []
+    if "kind" in tokenizer:
+        read.append(f"vocabulary of {tokenizer['vocabulary']:,} ({tokenizer['kind']})")
+    if tower:
+        causal = "causal, pooled at the end token" if tower["causal"] else "bidirectional"
+        read.append(f"{tower['layers']} blocks of {tower['width']}, {causal}")
+    return "; ".join(read) or "by the library's own tokenizer"
+
+
+def _files(files: Sequence[str]) -> str:
+    """The files of a folder together.
+
+    >>> _files(["/a/config.json", "/a/model.safetensors"])
+    '/a: config.json, model.safetensors'
+    """
+    folders: dict[str, list[str]] = {}
+    for file in map(Path, files):
+        folders.setdefault(str(file.parent), []).append(file.name)
+    return "; ".join(f"{folder}: {', '.join(names)}" for folder, names in folders.items()) or "the library's own"
+
+
+def _say_able(what: str, able: dict[str, str | None], out) -> None:
+    """Those that run, then those that do not, by what is missing."""
+    runs = [name for name, missing in able.items() if missing is None]
+    out.print(f"  {what:<{_ASIDE}}run: {', '.join(runs) or 'none'}", markup=False)
+    lacking: dict[str, list[str]] = {}
+    for name, missing in able.items():
+        if missing is not None:
+            lacking.setdefault(missing, []).append(name)
+    for missing, names in lacking.items():
+        out.print(f"  {'':<{_ASIDE}}do not: {', '.join(names)}: {missing}", markup=False)
+
+
+def places(name: str) -> list[dict]:
+    """Where the files of a backbone are looked for, and what is missing there; none for a name that is none."""
+    from openworld.backbones import needed_files
+
+    try:
+        sets = needed_files(name)
+    except OpenworldError:
+        return []
+    return [_place(name, one) for one in sets]
+
+
+def _place(name: str, files) -> dict:
+    from openworld.backbones.fetching import fetch_command
+
+    return {
+        "layout": files.layout,
+        "folder": None if files.folder is None else str(files.folder),
+        "needs": [
+            {
+                "purpose": need.purpose,
+                "any_of": [list(form) for form in need.any_of],
+                "found": [str(path) for path in need.found],
+            }
+            for need in files.needs
+        ],
+        "fetch": fetch_command(name, files),
+    }
+
+
+def say_places(name: str, found: Sequence[dict], out) -> None:
+    """What to put where, one place after the other; any one of them does."""
+    out.print(f"{name} needs the files of one of these places:", style="bold", markup=False)
+    for number, place in enumerate(found, start=1):
+        folder = place["folder"] or "a folder of yours (give it in place of the name), or the hub cache"
+        out.print(f"  {number}. {folder} ({_LAYOUTS.get(place['layout'], place['layout'])})", markup=False)
+        for need in place["needs"]:
+            forms = ", or ".join(" with ".join(form) for form in need["any_of"])
+            there = f"there: {', '.join(Path(path).name for path in need['found'])}" if need["found"] else forms
+            out.print(f"       {need['purpose']:<{_ASIDE}}{there}", markup=False)
+        if place["fetch"]:
+            out.print(f"     On a machine with network:\n       {place['fetch']}", markup=False)
+
+
+_LAYOUTS = {"hugging_face": "Hugging Face's layout", "open_clip": "open_clip's layout", "openai": "OpenAI's archive"}
