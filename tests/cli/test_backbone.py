@@ -66,7 +66,7 @@ def test_of_a_foreign_encoder_learners_of_names_alone_run_and_the_others_say_why
 
 def test_open_clip_is_checked_through_its_package(open_clip):
     told = found("open_clip:EVA02-tiny/random", "--pictures", 5)
-    assert told["run_by"].startswith("EVA02-tiny of open_clip") and told["tokenizer"] == {"positions": 40}
+    assert told["run_by"].startswith("EVA02-tiny of open_clip") and told["tokenizer"] == {"positions": 77}
     assert "open_clip" in check("open_clip:EVA02-tiny/random", "--pictures", 5).stdout
 
 
@@ -86,10 +86,10 @@ def test_the_same_as_json_has_the_reason_and_the_places():
     done = check("transformers:google/siglip2-base-patch16-naflex", "--json")
     told = json.loads(done.stdout)
     assert done.exit_code == 2 and "transformers cannot load" in told["error"]
-    (place,) = told["files"]
+    (place,), (fetch,) = told["places"], told["fetch"]
     assert place["layout"] == "transformers" and place["folder"] is None
     assert [need["purpose"] for need in place["needs"]] == ["weights", "configuration", "tokenizer", "preprocessing"]
-    assert "hf download google/siglip2-base-patch16-naflex" in place["fetch"]
+    assert "hf download google/siglip2-base-patch16-naflex" in fetch
 
 
 def test_a_folder_that_lacks_a_file_is_told_which(tmp_path):

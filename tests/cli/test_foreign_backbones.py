@@ -49,7 +49,7 @@ def test_a_learner_that_needs_a_prompted_tower_is_refused_before_anything_is_enc
     coop = spec(place, "coop", backbone, '[[learners]]\nlearner = "CoOp"\n')
     done = run("run", coop, "--workers", 1, "--out", "coop")
     assert done.exit_code == 2
-    assert "CoOp cannot run here" in done.stderr and "zero-shot-ensemble" in done.stderr
+    assert "CoOp cannot run on" in done.stderr and "zero-shot-ensemble" in done.stderr
     assert "encoded" not in done.output
 
 

@@ -143,7 +143,7 @@ class CustomTextCLIP(nn.Module):
         super().__init__()
         self.visual, self.token, self.text = nn.Linear(3 * 16 * 16, 24), nn.Embedding(256, 24), nn.Linear(24, 24)
         self.logit_scale = nn.Parameter(torch.tensor(math.log(50)))
-        self.context_length = 40
+        self.context_length = 77
 
     def encode_image(self, image, normalize=False):
         return self.visual(image.flatten(1))
@@ -153,7 +153,7 @@ class CustomTextCLIP(nn.Module):
 
 
 class Tokenizer:
-    context_length = 40
+    context_length = 77
 
     def encode(self, text):
         return list(text.lower().encode())

@@ -1,12 +1,13 @@
-"""The command that fetches a checkpoint on a machine with network, for one that has none."""
+"""The commands that fetch a checkpoint on a machine with network, for one that has none."""
 
+import re
 import shlex
 
 from openworld.backbones.foreign import is_foreign
 from openworld.backbones.names import known_name, local_path
-from openworld.backbones.published_files import FileSet
+from openworld.backbones.published_files import OPENAI_CACHE, needed_files
 
-_LOAD = "import clip; clip.load('{}', device='cpu')"
+_OPENAI = "pip install git+https://github.com/openai/CLIP && python -c {}"
 _OPENAI_NAMES = {
     "ViT-B-32.pt": "ViT-B/32",
     "ViT-B-16.pt": "ViT-B/16",
@@ -15,23 +16,51 @@ _OPENAI_NAMES = {
 }
 
 
-def fetch_command(name: str, files: FileSet) -> str | None:
-    """What gets the files of a repository into a folder of its name; None for what lies in no repository.
+def fetch_commands(name: str) -> tuple[str, ...]:
+    r"""What gets the files of a backbone, any one of them; none for a folder or a file of one's own.
 
-    Args:
-        name: of the backbone. files: one of `needed_files(name)`.
+    A repository's files come into a folder of its name, which is then given in place of the name. What another package
+    fetches lies in that package's cache: OpenAI's in ~/.cache/clip, open_clip's in the hub cache.
 
-    >>> from openworld.backbones import needed_files
-    >>> fetch_command("embedded", needed_files("embedded")[0]) is None
-    True
+    >>> fetch_commands("open_clip:EVA02-B-16/merged2b_s8b_b131k")
+    ('python -c "import open_clip; ...create_model_from_pretrained(\'EVA02-B-16\', \'merged2b_s8b_b131k\')"',)
+    >>> fetch_commands("embedded")
+    ()
     """
-    if files.layout == "openai":
-        called = _OPENAI_NAMES.get(files.needs[0].any_of[0][0])
-        return called and f'pip install git+https://github.com/openai/CLIP && python -c "{_LOAD.format(called)}"'
-    source = name.partition(":")[2].removeprefix("hf-hub:") if is_foreign(name) else known_name(name)
+    sets = needed_files(name)
+    source = _source(name)
+    commands = []
+    if source.count("/") == 1 and not local_path(source).exists() and name != "embedded":
+        commands.append(_of_library(source) if name.startswith("open_clip:") and not sets else _of_hub(source, sets))
+    archives = [_OPENAI_NAMES.get(one.needs[0].any_of[0][0]) for one in sets if one.folder == OPENAI_CACHE.expanduser()]
+    loading = (f"import clip; clip.load('{called}', device='cpu')" for called in archives if called)
+    return (*commands, *(_OPENAI.format(f'"{line}"') for line in loading))
+
+
+def _source(name: str) -> str:
+    """The repository of a name, with its revision, or what another package knows it by."""
+    return name.partition(":")[2].removeprefix("hf-hub:") if is_foreign(name) else known_name(name)
+
+
+def _of_library(source: str) -> str:
+    model, _, weights = source.partition("/")
+    return f"python -c \"import open_clip; open_clip.create_model_from_pretrained('{model}', '{weights}')\""
+
+
+def _of_hub(source: str, sets) -> str:
     repository, _, revision = source.partition("@")
-    if local_path(source).is_dir() or repository.count("/") != 1:
-        return None
-    wanted = dict.fromkeys(file for need in files.needs for form in need.any_of for file in form)
-    words = ["hf", "download", repository, *wanted, *(["--revision", revision] if revision else [])]
+    files = (file for one in sets for need in one.needs for form in need.any_of for file in form)
+    words = ["hf", "download", repository, *dict.fromkeys(map(_pattern, files))]
+    words += ["--revision", revision] if revision else []
     return shlex.join([*words, "--local-dir", repository.rpartition("/")[2]])
+
+
+def _pattern(file: str) -> str:
+    """A file and its like: all shards of the weights, all settings.
+
+    >>> _pattern("model-*.safetensors"), _pattern("config.json"), _pattern("merges.txt")
+    ('model*.safetensors', '*.json', 'merges.txt')
+    """
+    if file.endswith(".json"):
+        return "*.json"
+    return re.sub(r"(-\*)?(\.safetensors|\.bin)$", r"*\2", file)

@@ -78,20 +78,18 @@ def _say_able(what: str, able: dict[str, str | None], out) -> None:
         out.print(f"  {'':<{_ASIDE}}do not: {', '.join(names)}: {missing}", markup=False)
 
 
-def places(name: str) -> list[dict]:
-    """Where the files of a backbone are looked for, and what is missing there; none for a name that is none."""
+def places(name: str) -> dict:
+    """Where a backbone's files are looked for, what is there, and what fetches them; {} for a name that is none."""
     from openworld.backbones import needed_files
+    from openworld.backbones.fetching import fetch_commands
 
     try:
-        sets = needed_files(name)
+        return {"places": list(map(_place, needed_files(name))), "fetch": list(fetch_commands(name))}
     except OpenworldError:
-        return []
-    return [_place(name, one) for one in sets]
+        return {}
 
 
-def _place(name: str, files) -> dict:
-    from openworld.backbones.fetching import fetch_command
-
+def _place(files) -> dict:
     return {
         "layout": files.layout,
         "folder": None if files.folder is None else str(files.folder),
@@ -103,22 +101,34 @@ def _place(name: str, files) -> dict:
             }
             for need in files.needs
         ],
-        "fetch": fetch_command(name, files),
     }
 
 
-def say_places(name: str, found: Sequence[dict], out) -> None:
-    """What to put where, one place after the other; any one of them does."""
-    out.print(f"{name} needs the files of one of these places:", style="bold", markup=False)
-    for number, place in enumerate(found, start=1):
-        folder = place["folder"] or "a folder of yours (give it in place of the name), or the hub cache"
-        out.print(f"  {number}. {folder} ({_LAYOUTS.get(place['layout'], place['layout'])})", markup=False)
+def say_places(name: str, found: dict, out) -> None:
+    """What to put where; any one of the places does. Then the commands that fetch it, any one of them."""
+    if found["places"]:
+        out.print(f"{name} is read from one of these places:", style="bold", markup=False)
+    for number, place in enumerate(found["places"], start=1):
+        folder = place["folder"] or "a folder of yours, given in place of the name, or the hub cache"
+        out.print(f"  {number}. {folder} ({_LAYOUTS[place['layout']]})", markup=False)
         for need in place["needs"]:
             forms = ", or ".join(" with ".join(form) for form in need["any_of"])
             there = f"there: {', '.join(Path(path).name for path in need['found'])}" if need["found"] else forms
             out.print(f"       {need['purpose']:<{_ASIDE}}{there}", markup=False)
-        if place["fetch"]:
-            out.print(f"     On a machine with network:\n       {place['fetch']}", markup=False)
+    if found["fetch"]:
+        out.print("On a machine with network, one of these fetches it:", style="bold", markup=False)
+    for command in found["fetch"]:
+        out.print(f"  {command}", markup=False)
+    if found["fetch"]:
+        out.print(_CARRY, markup=False)
 
 
-_LAYOUTS = {"hugging_face": "Hugging Face's layout", "open_clip": "open_clip's layout", "openai": "OpenAI's archive"}
+_LAYOUTS = {
+    "hugging_face": "Hugging Face's layout",
+    "open_clip": "open_clip's layout",
+    "openai": "OpenAI's archive",
+    "transformers": "transformers' files",
+}
+_CARRY = """\
+Carry the folder over and give it in place of the name (transformers:FOLDER where transformers runs it), or carry the
+package's cache: ~/.cache/huggingface/hub of the hub ($HF_HUB_CACHE), ~/.cache/clip of OpenAI's."""

@@ -67,7 +67,7 @@ def check(
         if not places:
             raise
         if as_json:
-            console.write(json.dumps({"name": name, "error": str(error), "files": places}, indent=1))
+            console.write(json.dumps({"name": name, "error": str(error), **places}, indent=1))
         else:
             words.say_places(name, places, console.output())
         console.say_error(error)

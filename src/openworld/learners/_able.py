@@ -4,13 +4,20 @@ Nobody declares it: the learner is started on a few names and gets them ready, w
 all that it will need of the text tower; what it is shown of pictures tells the rest.
 """
 
+from collections.abc import Callable
+
 import torch
 
 from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
+from openworld.backbones.foreign.encoder import Lacks
 from openworld.backbones.image_prompts import require_class_token
 from openworld.backbones.two_tower import TwoTower
 
+_INSTEAD = (
+    "Learners of names alone run on every backbone (zero-shot, zero-shot-ensemble); for this one, take a backbone that "
+    "`openworld backbone check` says has what it needs, such as openai/clip-vit-base-patch16."
+)
 _NAMES = tuple(f"class {number}" for number in range(8))  # enough for learners that cut the classes into parts
 
 
@@ -26,28 +33,39 @@ def require_able(clip: DualEncoder, learner) -> None:
         clip: any backbone. learner: configured.
 
     Raises:
-        OpenworldError: names the learner and what is missing.
+        OpenworldError: names the learner, what is missing, and what runs.
     """
     missing = lacking(clip, learner)
     if missing:
-        raise OpenworldError(f"{learner.name} cannot run here: {missing}")
+        raise OpenworldError(f"{learner.name} cannot run on {clip.name!r}: {missing} {_INSTEAD}")
 
 
 @torch.no_grad()
 def lacking(clip: DualEncoder, learner) -> str | None:
-    """What a learner needs and a backbone does not have, in a sentence or two; None where nothing is missing.
+    """What a learner needs and a backbone does not have, in a sentence; None where nothing is missing.
 
     >>> from openworld.learners import CoOp
     >>> from openworld.testing import small_world
     >>> lacking(small_world().clip, CoOp()) is None
     True
     """
+    return missing_part(lambda: _ask(clip, learner))
+
+
+def missing_part(ask: Callable[[], object]) -> str | None:
+    """What a backbone says that it lacks when it is asked for something; None where it has it."""
     try:
-        if learner.consumes in ("patches", "pixels"):
-            require_class_token(clip.image, f"{learner.consumes} need")
-        if hasattr(learner, "start"):
-            learner.start(clip, _NAMES, torch.Generator().manual_seed(0))
-            learner.prepare(clip, _NAMES)
+        ask()
+    except Lacks as error:
+        return f"it needs {error.what}; this model's towers are another library's."
     except OpenworldError as error:
         return str(error)
     return None
+
+
+def _ask(clip: DualEncoder, learner) -> None:
+    if learner.consumes in ("patches", "pixels"):
+        require_class_token(clip.image, f"{learner.consumes} need")
+    if hasattr(learner, "start"):
+        learner.start(clip, _NAMES, torch.Generator().manual_seed(0))
+        learner.prepare(clip, _NAMES)

@@ -17,7 +17,7 @@ from openworld.backbones.image_prompts import require_class_token
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import encode
 from openworld.learners import all_learners
-from openworld.learners._able import lacking
+from openworld.learners._able import lacking, missing_part
 from openworld.learners._bank import cosine_logits
 from openworld.learners._text import encode_names
 from openworld.metrics.accuracy import wilson_interval
@@ -173,14 +173,6 @@ def _methods(clip: DualEncoder) -> dict[str, str | None]:
     return {
         "zero-shot names, predict, estimate and its references": None,
         "detectors on embeddings, shift taught by class names": None,
-        "GL-MCM (patch features)": _missing(lambda: require_class_token(clip.image, "patch features need")),
-        "shift --taught-by pictures (activations)": _missing(lambda: SeesLooks(clip)),
+        "GL-MCM (patch features)": missing_part(lambda: require_class_token(clip.image, "patch features need")),
+        "shift --taught-by pictures (activations)": missing_part(lambda: SeesLooks(clip)),
     }
-
-
-def _missing(ask: Callable[[], object]) -> str | None:
-    try:
-        ask()
-    except OpenworldError as error:
-        return str(error)
-    return None

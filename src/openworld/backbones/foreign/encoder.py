@@ -28,14 +28,18 @@ _LACKING = {
 
 
 class Lacks(OpenworldError, AttributeError):
-    """A part of a model that another library runs was asked for and is not there."""
+    """A part of a model that another library runs was asked for and is not there; `what` it is, in words."""
+
+    what: str = ""
 
 
 def _lacks(name: str, what: str) -> Lacks:
-    return Lacks(
+    error = Lacks(
         f"{name!r} is run by another library and lacks {what}; it serves {RUNS}. For others, take one of "
         "`openworld list backbones`."
     )
+    error.what = what
+    return error
 
 
 class _Sizes:

@@ -34,8 +34,8 @@ def load(source: str, name: str) -> ForeignModel:
     except (RuntimeError, ValueError, KeyError, OSError, ImportError) as error:
         reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
         raise OpenworldError(
-            f"open_clip cannot load {name!r} ({reason}); openworld backbone check {name} says which files it needs and "
-            "where they go."
+            f"open_clip cannot load {name!r} ({reason}); check the network, or give files that are here "
+            "(openworld backbone check says which)."
         ) from error
     positions = getattr(tokenizer, "context_length", None) or getattr(module, "context_length", None) or 77
 

@@ -191,8 +191,8 @@ def _refusing(name: str) -> Iterator[None]:
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
         raise OpenworldError(
-            f"transformers cannot load {name!r} ({reason}); openworld backbone check {name} says which files it needs "
-            "and where they go."
+            f"transformers cannot load {name!r} ({reason}); check the network, or give files that are here "
+            "(openworld backbone check says which)."
         ) from error
 
 
