@@ -33,7 +33,9 @@ def test_on_a_foreign_encoder_learners_of_names_alone_run_and_others_say_what_is
 def test_the_refusal_names_the_learner_and_those_that_run(foreign):
     assert not offers_everything(foreign)
     require_able(foreign, LEARNERS["zero-shot"]())
-    with pytest.raises(OpenworldError, match="CoOp cannot run on.*learned contexts.*zero-shot-ensemble.*backbone check"):
+    with pytest.raises(
+        OpenworldError, match="CoOp cannot run on.*learned contexts.*zero-shot-ensemble.*backbone check"
+    ):
         require_able(foreign, LEARNERS["CoOp"]())
 
 

@@ -49,7 +49,8 @@ def _of_library(source: str) -> str:
 
 def _of_hub(source: str, sets) -> str:
     repository, _, revision = source.partition("@")
-    files = (file for one in sets for need in one.needs for form in need.any_of for file in form)
+    wanted = (need for one in sets if one.layout != "openai" for need in one.needs)
+    files = (file for need in wanted for form in need.any_of for file in form)
     words = ["hf", "download", repository, *dict.fromkeys(map(_pattern, files))]
     words += ["--revision", revision] if revision else []
     return shlex.join([*words, "--local-dir", repository.rpartition("/")[2]])
