@@ -197,3 +197,13 @@ def test_another_backbone_than_the_papers_is_told(tmp_path, monkeypatch):
     assert "Departs in preprocessing: resize is 64, CLIP's is 224." in told
     assert "Departs in names: class 0 of DTD is 'wild dog', published is 'banded'." in told
     assert "Departs in images: DTD has 3 classes, published are 47." in told
+
+
+def test_other_sentences_that_would_come_nearer_are_told(ask, tmp_path, monkeypatch):
+    bare = ("--settings", 'CLIP.templates = ["{}"]')
+    ask("openworldauc", *RUN, "--out", "bare", *bare)
+    print_ours(monkeypatch, tmp_path / "bare", "openworldauc")
+    done = ask("openworldauc", *RUN, "--out", "run")
+    assert done.exit_code == 3, done.output
+    assert "in bare names 5 of 5 would be within." in done.output
+    assert "As they should be: images, names, sentences, preprocessing, weights, metric." in done.output

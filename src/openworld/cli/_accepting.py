@@ -26,6 +26,8 @@ def say_missing_runs(plan, out):
 
 def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
+    from openworld.cli._running import machine_of
+    from openworld.protocols._acceptance_sentences import other_sentences
     from openworld.protocols._acceptance_stages import departures
     from openworld.report.acceptance import CELLS, REASONS
     from openworld.report.measured import StandsFor
@@ -34,14 +36,17 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
     cells = tuple(CELLS[plan.paper](stand))
     found = departures(runs, manner.folder, plan.ground.backbone, manner.devices[0])
+    others = tuple(other_sentences(runs, cells, machine_of(manner)))
     path = _keep(manner.folder, cells)
     accepted = all(one.within for one in cells)
     if manner.as_json and not manner.quiet:
-        console.write(json.dumps(_as_json(cells, found, accepted=accepted), indent=1))
+        console.write(json.dumps(_as_json(cells, found, others, accepted=accepted), indent=1))
     out.print(_table(cells))
     out.print(REASONS[plan.paper], markup=False)
     for sentence in verdict(cells, found):
         out.print(sentence, markup=False)
+    for dataset, what in others:
+        out.print(f"{dataset}: {what}.", markup=False)
     out.print(f"\nNumbers: {path}   Runs: {manner.folder}/", markup=False)
     return accepted
 
@@ -106,9 +111,10 @@ def _keep(folder, cells: Sequence):
     return path
 
 
-def _as_json(cells: Sequence, found: Sequence, *, accepted: bool) -> dict:
+def _as_json(cells: Sequence, found: Sequence, others: Sequence, *, accepted: bool) -> dict:
     from dataclasses import asdict
 
     from openworld.report.acceptance import acceptance_rows
 
-    return {"accepted": accepted, "numbers": acceptance_rows(cells), "departures": [asdict(one) for one in found]}
+    told = {"accepted": accepted, "numbers": acceptance_rows(cells)}
+    return told | {"departures": [asdict(one) for one in found], "other_sentences": others}

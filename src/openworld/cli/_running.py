@@ -76,14 +76,9 @@ def perform(spec, given, manner: Manner, out) -> None:
     from openworld.cli._names import audit_names
     from openworld.protocols import module_of, stages_of
     from openworld.protocols._names import require_data
-    from openworld.protocols._workbench import Machine
     from openworld.runs import RunStore
 
-    machine = Machine(
-        device=manner.devices[0],
-        cache=None if manner.cache is None else str(manner.cache),
-        allow_corrupt=manner.allow_corrupt,
-    )
+    machine = machine_of(manner)
     store = RunStore(manner.folder)
     _require_free(manner.folder)
     require_data(spec)
@@ -100,6 +95,14 @@ def perform(spec, given, manner: Manner, out) -> None:
             for stage in stages_of(spec, machine):
                 _prepare(stage, out, manner)
         _execute(units, store, manner)
+
+
+def machine_of(manner: Manner):
+    """What a run tells its units of where they compute."""
+    from openworld.protocols._workbench import Machine
+
+    cache = None if manner.cache is None else str(manner.cache)
+    return Machine(device=manner.devices[0], cache=cache, allow_corrupt=manner.allow_corrupt)
 
 
 def _require_free(folder: Path) -> None:
