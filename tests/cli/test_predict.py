@@ -8,6 +8,7 @@ import tempfile
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
@@ -74,6 +75,15 @@ def test_a_row_per_picture_with_names_baseness_and_zero_shot(coop, pictures):
     assert sum("picture-" in line for line in lines) == 5
     assert "a photo of a {}." in lines[-1]
     assert max(map(len, lines[:-1])) <= 160
+
+
+def test_a_learner_fitted_in_half_precision_is_asked_in_it(pictures, tmp_path):
+    half = backbones.load("embedded", dtype=torch.bfloat16)
+    shots = encode(half, datasets.load("emoji-groups", part="train", shots=1), cache=tmp_path / "cache")
+    ZeroShot().fit(half, shots, seed=1).save(tmp_path / "learner")
+    done = predict(tmp_path / "learner", pictures, "--json")
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(done.output)["pictures"]) == 5
 
 
 def test_json_holds_what_the_learner_says(coop, pictures, clip):

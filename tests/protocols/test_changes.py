@@ -42,6 +42,7 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
         {"added": (LearnerSpec("CoOp", "ours", {"context_length": 8}),)},
         {"settings": {"CLIP": {"templates": ["{}"]}}},
         {"shots": 4},
+        {"precision": "bfloat16"},
         {"views": 2},
     ],
     ids=lambda told: next(iter(told)),
@@ -73,6 +74,7 @@ def test_settings_shots_and_views_reach_the_spec():
         ({"settings": {"GMoP": {"alhpa": 1}}}, "alpha"),
         ({"added": (OWN, OWN)}, "distinct labels"),
         ({"shots": 0}, "shots"),
+        ({"precision": "bfloat"}, "precision.*did you mean 'bfloat16'"),
         ({"views": -1}, "views"),
     ],
 )

@@ -36,7 +36,7 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
     cells = tuple(CELLS[plan.paper](stand))
     found = departures(runs, manner.folder, plan.ground.backbone, manner.devices[0])
-    others = tuple(other_sentences(runs, cells, machine_of(manner)))
+    others = tuple(other_sentences(runs, cells, machine_of(manner, plan.runs[0].spec)))
     path = _keep(manner.folder, cells)
     accepted = all(one.within for one in cells)
     if manner.as_json and not manner.quiet:

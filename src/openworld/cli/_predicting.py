@@ -29,8 +29,18 @@ class Saved:
     @property
     def backbone(self) -> str:
         """The name of the backbone that it was fitted on."""
+        return self._description["backbone"]
+
+    @property
+    def precision(self) -> str:
+        """In which that backbone computed."""
+        return self._description.get("precision", "float32")
+
+    @property
+    def _description(self) -> dict:
         try:
-            return json.loads(read_plain(self.folder / "learner.json"))["backbone"]
+            told = json.loads(read_plain(self.folder / "learner.json"))
+            return told | {"backbone": told["backbone"]}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise OpenworldError(
                 f"{self.folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote."

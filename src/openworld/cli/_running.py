@@ -78,7 +78,7 @@ def perform(spec, given, manner: Manner, out) -> None:
     from openworld.protocols._names import require_data
     from openworld.runs import RunStore
 
-    machine = machine_of(manner)
+    machine = machine_of(manner, spec)
     store = RunStore(manner.folder)
     _require_free(manner.folder)
     require_data(spec)
@@ -97,12 +97,12 @@ def perform(spec, given, manner: Manner, out) -> None:
         _execute(units, store, manner)
 
 
-def machine_of(manner: Manner):
+def machine_of(manner: Manner, spec):
     """What a run tells its units of where they compute."""
     from openworld.protocols._workbench import Machine
 
-    cache = None if manner.cache is None else str(manner.cache)
-    return Machine(device=manner.devices[0], cache=cache, allow_corrupt=manner.allow_corrupt)
+    cache, precision = None if manner.cache is None else str(manner.cache), getattr(spec, "precision", "float32")
+    return Machine(manner.devices[0], cache, manner.allow_corrupt, precision)
 
 
 def _require_free(folder: Path) -> None:
@@ -114,10 +114,9 @@ def _require_free(folder: Path) -> None:
 def _provenance(spec, machine) -> dict:
     from openworld.protocols import module_of
     from openworld.protocols._names import readers
-    from openworld.protocols._workbench import backbone
     from openworld.runs import provenance
 
-    weights = {name: backbone(name, machine.device).fingerprint for name in readers(spec)}
+    weights = {name: machine.backbone(name).fingerprint for name in readers(spec)}
     return provenance(weights=weights, data=module_of(spec).fingerprints(spec), command=console.command())
 
 
@@ -128,6 +127,7 @@ def _headline(spec, manner: Manner) -> str:
         f"openworld {__version__}",
         *module_of(spec).summary(spec),
         "seeds " + " ".join(map(str, spec.seeds)),
+        *_precision(spec),
         f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {spec.threads} thread(s)",
     ]
     return " · ".join(parts)
@@ -184,6 +184,11 @@ def _title(manner: Manner) -> str:
 
 def _on(manner: Manner) -> str:
     return " on Ray" if manner.engine == "ray" else ""
+
+
+def _precision(spec) -> list[str]:
+    told = getattr(spec, "precision", "float32")
+    return [] if told == "float32" else [f"frozen towers in {told}"]
 
 
 def _places(manner: Manner) -> str:

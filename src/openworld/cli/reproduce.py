@@ -28,6 +28,9 @@ def reproduce(
     ] = None,
     shots: Annotated[int | None, typer.Option(min=1, help="Training pictures of each class; papers: 16.")] = None,
     views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each of them; default 8.")] = None,
+    precision: Annotated[
+        str, typer.Option(help="Of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.")
+    ] = "float32",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     accept: Annotated[
         bool, typer.Option("--accept", help="Hold zero-shot CLIP against printed numbers; exit code 3 if it departs.")
@@ -103,8 +106,8 @@ def reproduce(
     ```
 
     Their rows stand beside the printed ones, marked (added); `--learners CLIP` then spares the paper's. `--settings`,
-    `--shots` and `--views` change what the paper's methods do; the runs get folders of their own, and every table says
-    what was changed.
+    `--shots`, `--views` and `--precision` change what the paper's methods do; the runs get folders of their own, and
+    every table says what was changed.
 
     With `--data embedded` drawings stand in for the paper's data sets, with settings that suit the embedded CLIP: all
     of it runs here and now, in the same layout. Numbers of other data are not subtracted; the orders of the methods
@@ -119,7 +122,7 @@ def reproduce(
     from openworld.protocols.reproduction import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
-    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views)
+    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision)
     ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     if accept and table:
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
+import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones.precision import tf32_allowed
 from openworld.features._shards import compute_shards
 from openworld.features.room import reserve
 from openworld.features.store import Features, FeatureStore
@@ -219,6 +221,8 @@ def fingerprint_of(clip, images, encoding: Encoding) -> str:
         "encoding": asdict(encoding),
         "layout": _LAYOUT_VERSION,
     }
+    if clip.dtype == torch.float32 and tf32_allowed():
+        parts["dtype"] = "tf32"
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -128,6 +128,8 @@ class Fitted:
             "backbone_fingerprint": self.clip.fingerprint,
             "history": self.history,
         }
+        if self.clip.dtype != torch.float32:  # the usual one goes without saying
+            description["precision"] = str(self.clip.dtype).removeprefix("torch.")
         parameters = {name: tensor.cpu().contiguous() for name, tensor in self.parameters.items()}
         return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones.precision import DTYPES, Precision
 from openworld.learners import override
 from openworld.protocols._entries import LearnerSpec
 from openworld.runs import digest, read_spec
@@ -34,6 +35,7 @@ class Changes:
         settings: name of one of the paper's methods, or its learner's label -> settings put over the published ones.
         shots: training pictures of each class, at least 1; None for the paper's 16.
         views: augmented views of each of them, not negative; None for as many as usual.
+        precision: in which the frozen towers compute.
 
     Raises:
         OpenworldError: a number below its range, two added learners with one label.
@@ -43,10 +45,13 @@ class Changes:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     shots: int | None = None
     views: int | None = None
+    precision: Precision = "float32"
 
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
         require_at_least(0, **({} if self.views is None else {"views": self.views}))
+        if self.precision not in DTYPES:
+            raise unknown_name("precision", self.precision, DTYPES)
         labels = [one.label.casefold() for one in self.added]
         if len(set(labels)) < len(labels):
             told = ", ".join(one.label for one in self.added)
@@ -81,6 +86,7 @@ class Changes:
         parts = [f"with-{one.label}{_short(one.settings, one.choose)}" for one in self.added]
         parts += [f"settings{_short(self.settings)}"] if self.settings else []
         parts += [] if self.shots is None else [f"shots-{self.shots}"]
+        parts += [] if self.precision == "float32" else [self.precision]
         return (*parts, *([] if self.views is None else [f"views-{self.views}"]))
 
     @property
@@ -90,6 +96,8 @@ class Changes:
         told += [f"Settings changed: {_told(name, settings)}." for name, settings in self.settings.items()]
         if self.shots is not None:
             told.append(f"Learners see {self.shots} pictures of each class, where the paper's see {PAPERS_SHOTS}.")
+        if self.precision != "float32":
+            told.append(f"The frozen towers compute in {self.precision}, not in float32.")
         return (*told, *([] if self.views is None else [f"Learners see {self.views} augmented views of each picture."]))
 
 

@@ -11,8 +11,8 @@ def find_devices(asked: str) -> tuple[str, ...]:
     """The devices that the units of a run are spread over.
 
     Args:
-        asked: "auto" (GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as "cuda:1",
-            "mps" or "cpu", or GPUs with commas between, such as "cuda:0,cuda:2".
+        asked: "auto" (all GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as
+            "cuda:1", "mps" or "cpu", or GPUs with commas between, such as "cuda:0,cuda:2".
 
     Raises:
         OpenworldError: a device that is not there or named twice, a list that holds something else than GPUs.

@@ -11,7 +11,7 @@ from openworld.protocols._estimation_ground import Pictures
 from openworld.protocols._planning import Plannable, encode_tasks, not_encoded
 from openworld.protocols._stages import Crew, Progress, Stage, work_off
 from openworld.protocols._units import stage_unit
-from openworld.protocols._workbench import Machine, Source, backbone
+from openworld.protocols._workbench import Machine, Source
 from openworld.runs import Unit, UnitResult, read_spec
 
 
@@ -47,7 +47,7 @@ def encode_one(
     source = read_spec(source, Pictures if "sources" in source else Source)
     machine = read_spec(machine, Machine)
     encode_shard(
-        backbone(backbone_name, machine.device),
+        machine.backbone(backbone_name),
         source.load(),
         [read_spec(one, Encoding) for one in encodings],
         shard,
@@ -61,7 +61,7 @@ def encode_one(
 def _missing(tasks: Sequence[Plannable], machine: Machine) -> Iterator[tuple[Unit, int]]:
     """A unit per shard that is not on disk, and how many images it has."""
     for number, ((source, name), encodings) in enumerate(not_encoded(tasks, machine).items()):
-        clip = backbone(name, machine.device)
+        clip = machine.backbone(name)
         for shard, size in missing_shards(clip, source.load(), encodings, cache=machine.folder).items():
             ways = [asdict(one) for one in encodings]
             what = {"source": asdict(source), "encodings": ways, "backbone_name": name, "shard": shard}

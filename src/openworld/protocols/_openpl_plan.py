@@ -140,6 +140,7 @@ def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
     known = ground.changes.methods(METHODS)
     learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
     kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
+    kept["precision"] = ground.changes.precision
     return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK}
 
 

@@ -12,7 +12,7 @@ from openworld.learners import configure, find_learner, origin
 from openworld.learners._able import offers_everything, require_able
 from openworld.protocols._units import task_unit
 from openworld.protocols._work import batches, schedules
-from openworld.protocols._workbench import Machine, Source, backbone, encode_source, on_disk, require_pictures
+from openworld.protocols._workbench import Machine, Source, encode_source, on_disk, require_pictures
 from openworld.runs import Unit
 
 
@@ -93,7 +93,7 @@ def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     if not schedules(learner):
         return 0, 0
-    images, clip = task.sources["train"].load(), backbone(task.backbone, machine.device)
+    images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
     start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
     steps = sum(one.epochs * batches(len(images), one) for one in schedules(learner))
     return steps, sum(tensor.numel() for tensor in start.values())
@@ -103,21 +103,25 @@ def _require_able(tasks: Sequence[Plannable], machine: Machine) -> None:
     """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
     wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
     for (name, learner), one in wanted.items():
-        clip = backbone(name, machine.device)
+        clip = machine.backbone(name)
         if not offers_everything(clip):
             require_able(clip, configure(find_learner(learner), one.settings))
 
 
 def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:
-    """Fingerprints of the weights and pictures that a task reads, and of the package that brings its learner."""
-    weights = backbone(task.backbone, machine.device).fingerprint
-    return {"weights": weights} | plug_in(task.learner.learner) | _pictures(task.sources)
+    """Fingerprints of the weights and pictures that a task reads, and `other_inputs`."""
+    weights = machine.backbone(task.backbone).fingerprint
+    return {"weights": weights} | other_inputs(task, machine) | _pictures(task.sources)
 
 
-def plug_in(learner: str) -> dict[str, str]:
-    """The package and version that bring the learner, where it is none of ours: a result depends on them."""
-    brought_by = origin(learner)
-    return {"plug-in": brought_by} if brought_by else {}
+def other_inputs(task: Plannable, machine: Machine) -> dict[str, str]:
+    """What else a result depends on: package and version of a learner that is none of ours, a precision not the usual.
+
+    Keys of runs with learners of ours in float32 hold neither.
+    """
+    brought_by = origin(task.learner.learner)
+    told = {"plug-in": brought_by} if brought_by else {}
+    return told if machine.precision == "float32" else told | {"precision": machine.precision}
 
 
 def _pictures(sources: Mapping[str, Source]) -> dict[str, str]:

@@ -11,18 +11,20 @@ import numpy as np
 from openworld import backbones, datasets
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones.precision import DTYPES, Precision, allow_tf32
 from openworld.features import Encoding, Features, encode_together, is_encoded
 from openworld.protocols._devices import require_device
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a run computes and keeps features; nothing here may change a result.
+    """Where a run computes and keeps features; but for the precision, nothing here may change a result.
 
     Args:
         device: "cpu", "cuda", "cuda:1", "mps".
         cache: folder of encoded image sets; None for the default one.
         allow_corrupt: how many unreadable images each image set may lack.
+        precision: of the frozen towers, as the spec of the run says; part of every key.
 
     Raises:
         OpenworldError: a device that torch does not know or this machine does not have.
@@ -31,6 +33,7 @@ class Machine:
     device: str = "cpu"
     cache: str | None = None
     allow_corrupt: int = 0
+    precision: Precision = "float32"
 
     def __post_init__(self):
         require_at_least(0, allow_corrupt=self.allow_corrupt)
@@ -40,6 +43,11 @@ class Machine:
     def folder(self) -> Path | None:
         """The cache as a path."""
         return None if self.cache is None else Path(self.cache)
+
+    def backbone(self, name: str):
+        """The frozen backbone `name` on the device, ready to compute in the precision."""
+        allow_tf32(self.precision == "tf32")
+        return backbone(name, self.device, self.precision)
 
 
 @dataclass(frozen=True)
@@ -84,9 +92,9 @@ def _asked(source: Source, classes: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=2)
-def backbone(name: str, device: str = "cpu"):
+def backbone(name: str, device: str = "cpu", precision: Precision = "float32"):
     """The frozen backbone `name` on `device`."""
-    return backbones.load(name, device=device)
+    return backbones.load(name, device=device, dtype=DTYPES[precision])
 
 
 def encode_source(
@@ -98,7 +106,7 @@ def encode_source(
 ) -> list[Features]:
     """The features of an image set in every encoding, from disk where they are known."""
     return encode_together(
-        backbone(backbone_name, machine.device),
+        machine.backbone(backbone_name),
         source.load(),
         encodings,
         cache=machine.folder,
@@ -117,7 +125,7 @@ def encoded_parts(task, machine: Machine) -> dict[str, Features]:
 
 def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Machine) -> bool:
     """Whether `encode_source` would encode nothing."""
-    return is_encoded(backbone(backbone_name, machine.device), source.load(), encoding, cache=machine.folder)
+    return is_encoded(machine.backbone(backbone_name), source.load(), encoding, cache=machine.folder)
 
 
 def require_pictures(source: Source) -> None:

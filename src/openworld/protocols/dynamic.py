@@ -18,6 +18,7 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
+from openworld.backbones.precision import Precision
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
@@ -25,10 +26,10 @@ from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec, Scene, Task,
 from openworld.protocols._entries import PUBLISHED_CROP, LearnerSpec
 from openworld.protocols._outcome import shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
-from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
+from openworld.protocols._planning import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
 from openworld.protocols._pool import Said, answer_views
 from openworld.protocols._view_outcome import Rows, stacked, tables, view_metrics, view_rows
-from openworld.protocols._workbench import Machine, backbone, encoded_parts, require_inputs
+from openworld.protocols._workbench import Machine, encoded_parts, require_inputs
 from openworld.protocols.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.runs import Unit, UnitResult, read_spec
 
@@ -58,6 +59,8 @@ class DynamicSpec:
             0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
         published: whose settings the learners start from; "openpl" is the paper's unified setting.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
+            in float32.
 
     Raises:
         OpenworldError: no learner, seed or scenario, or repeated ones, a scenario without data, a number outside its
@@ -85,6 +88,7 @@ class DynamicSpec:
     crop_scale: tuple[float, float] | None = None
     published: PublishedTask = "openpl"
     threads: int = 1
+    precision: Precision = "float32"
 
     def __post_init__(self):
         object.__setattr__(self, "backbone", known_name(self.backbone))
@@ -169,8 +173,8 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     """Fit one learner once, answer every view of every course, compute every metric."""
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
-    clip = backbone(task.backbone, machine.device)
-    require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
+    clip = machine.backbone(task.backbone)
+    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)

@@ -18,6 +18,7 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
+from openworld.backbones.precision import Precision
 from openworld.features import Encoding
 from openworld.learners import Fitted, configure, find_learner
 from openworld.learners import Task as PublishedTask
@@ -36,9 +37,9 @@ from openworld.protocols._generalisation_task import (
 )
 from openworld.protocols._outcome import image_table, recognition_metrics, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
-from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
+from openworld.protocols._planning import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
-from openworld.protocols._workbench import Machine, backbone, encoded_parts, require_inputs
+from openworld.protocols._workbench import Machine, encoded_parts, require_inputs
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 3
@@ -64,6 +65,8 @@ class GeneralisationSpec:
             0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
         published: whose settings the learners start from; sentences are the source's, at every target.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
+            in float32.
         keep_learners: keep what was learned in the run's folder, for `openworld predict`.
 
     Raises:
@@ -84,6 +87,7 @@ class GeneralisationSpec:
     crop_scale: tuple[float, float] | None = None
     published: PublishedTask = "base-to-new"
     threads: int = 1
+    precision: Precision = "float32"
     keep_learners: bool = True
 
     def __post_init__(self):
@@ -167,8 +171,8 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     """Fit one learner once, score it at every target, compute every metric of each."""
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
-    clip = backbone(task.backbone, machine.device)
-    require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
+    clip = machine.backbone(task.backbone)
+    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     staged = list(stages(task, parts))
     started = time.perf_counter()

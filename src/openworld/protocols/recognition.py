@@ -17,6 +17,7 @@ from openworld import datasets
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
+from openworld.backbones.precision import Precision
 from openworld.datasets import DATASETS
 from openworld.features import Encoding, Features
 from openworld.learners import Fitted, configure, encoding_for, find_learner
@@ -26,9 +27,9 @@ from openworld.protocols._entries import LearnerSpec, split_of, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.protocols._outcome import recognition_metrics, score, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
-from openworld.protocols._planning import encode_tasks, fingerprints_of, plug_in, resolve, units_of
+from openworld.protocols._planning import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
-from openworld.protocols._workbench import Machine, Source, backbone, encoded_parts, require_inputs
+from openworld.protocols._workbench import Machine, Source, encoded_parts, require_inputs
 from openworld.protocols.imbalance import other_mixes
 from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
@@ -60,6 +61,8 @@ class RecognitionSpec:
         ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
         resamples: how often each of these other mixes is drawn, at least 1; 1 as in the paper, which draws once.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
+            in float32.
         keep_learners: keep what was learned in the run's folder, for `openworld predict`.
         operating: the rule that chooses each learner's threshold on validation pictures; left out, none is chosen.
         keep_validation: score validation pictures too, where the data set has any, for `openworld decide`; they touch
@@ -84,6 +87,7 @@ class RecognitionSpec:
     ratios: tuple[float, ...] = PUBLISHED_RATIOS
     resamples: int = 20
     threads: int = 1
+    precision: Precision = "float32"
     keep_learners: bool = True
     operating: OperatingSpec | None = None
     keep_validation: bool = True
@@ -228,8 +232,8 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
-    clip = backbone(task.backbone, machine.device)
-    require_inputs(clip, task.sources, inputs, plug_in(task.learner.learner))
+    clip = machine.backbone(task.backbone)
+    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
