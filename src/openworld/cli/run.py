@@ -48,6 +48,8 @@ def run(
     crop_scale = [0.5, 1.0]     # how much of it a view keeps; [0.08, 1.0]
                                 # of pictures that are not embedded
     threads = 1                 # of each process
+    precision = "float32"       # of the frozen towers; on a GPU "tf32",
+                                # "bfloat16" or "float16" are faster
     keep_learners = true        # in the records, for openworld predict
     keep_validation = true      # their scores too, for openworld decide
     operating = { miss_rate = 0.2 }  # choose each threshold; default none
