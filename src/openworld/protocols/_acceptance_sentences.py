@@ -9,7 +9,7 @@ from openworld.learners import ZeroShot
 from openworld.protocols import recognition
 from openworld.protocols._ground import PlannedRun
 from openworld.protocols._outcome import recognition_metrics, score
-from openworld.protocols._workbench import Machine, backbone, encoded_parts
+from openworld.protocols._workbench import Machine, encoded_parts
 from openworld.report.acceptance import AcceptanceCell
 from openworld.report.ours_recognition import KEYS
 
@@ -49,7 +49,7 @@ def _candidates() -> Mapping[str, tuple[str, ...]]:
 def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, float | None]:
     """The metrics in percent, by their keys, of zero-shot CLIP with these sentences."""
     task = recognition.tasks(spec)[0]
-    parts, clip = encoded_parts(task, machine), backbone(task.backbone, machine.device)
+    parts, clip = encoded_parts(task, machine), machine.backbone(task.backbone)
     base, new = base_new_split(len(parts["test"].classnames))
     fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(base), seed=task.seed)
     found = recognition_metrics(score(fitted, parts["test"], base, new))
