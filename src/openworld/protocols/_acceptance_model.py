@@ -1,13 +1,14 @@
 """Preprocessing and weights of an acceptance: are they those of OpenAI's CLIP ViT-B/16 (Radford et al., 2021)?"""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 import torch
 from PIL import Image
 
 from openworld import datasets
-from openworld.backbones import TwoTower
+from openworld.backbones import Preprocess, TwoTower
 from openworld.protocols.acceptance import Departure
 
 SIDE = 224
@@ -37,8 +38,10 @@ _ALIKE = 1e-3
 
 
 def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
-    """Sizes, filter and statistics that are not CLIP's."""
+    """Sizes, filter and statistics that are not CLIP's; of a backbone of another library its pixels alone tell."""
     one = clip.preprocess
+    if not isinstance(one, Preprocess):
+        return
     told = {"resize": one.resize, "crop": one.crop, "mode": one.mode, "filter": one.resample}
     expected = {"resize": SIDE, "crop": SIDE, "mode": "shortest", "filter": int(Image.Resampling.BICUBIC)}
     wrong = [f"{key} is {told[key]}, CLIP's is {expected[key]}" for key in told if told[key] != expected[key]]
@@ -49,12 +52,14 @@ def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
 
 
 def pixels_departures(title: str, clip: TwoTower, images) -> Iterator[Departure]:
-    """Pictures whose pixels are not those of the plain form; those of another size are told as such elsewhere."""
-    if clip.preprocess.crop != SIDE:
-        return
+    """Pictures whose pixels are not those of the plain form."""
     for number in np.linspace(0, len(images) - 1, min(_LOOKED_AT, len(images))).astype(int):
         picture = images.image(int(number))
-        apart = float(np.abs(clip.preprocess(picture).numpy() - plain_pixels(picture)).max())
+        own, plain = np.asarray(clip.preprocess(picture)), plain_pixels(picture)
+        if own.shape != plain.shape:
+            yield Departure("preprocessing", (), f"pictures become {own.shape}, CLIP's are {plain.shape}")
+            return
+        apart = float(np.abs(own - plain).max())
         if apart > _ALIKE:
             what = f"pixels of picture {number} of {title} differ by {apart:.3g} from those of CLIP's preparation"
             yield Departure("preprocessing", (title,), what)
@@ -74,6 +79,10 @@ def plain_pixels(picture: Image.Image) -> np.ndarray:
 
 def weights_departures(clip: TwoTower) -> Iterator[Departure]:
     """Shapes, counts and temperature that are not those of OpenAI's ViT-B/16; and weights that know nothing."""
+    if not isinstance(clip, TwoTower):
+        what = f"{clip.name} is read by another library, and cannot be held against OpenAI's ViT-B/16"
+        yield Departure("weights", (), what)
+        return
     told = facts_of(clip)
     for what, expected in VIT_B_16.items():
         same = told[what] == expected if isinstance(expected, str) else abs(told[what] - expected) <= _ALIKE * expected
@@ -107,6 +116,7 @@ def facts_of(clip: TwoTower) -> dict[str, float | str]:
     }
 
 
+@lru_cache(maxsize=2)
 @torch.no_grad()
 def named_drawings(clip: TwoTower) -> float:
     """The share of some embedded drawings, one of a class, that gets its own name of 100."""
