@@ -24,7 +24,7 @@ from trees import CLASSES, plant  # noqa: E402
 
 TITLES = {"dtd": "DTD", "oxford_flowers": "Flowers102"}
 SEVERAL = ("dtd", "oxford_flowers", "imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r")
-RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--no-estimate")
+RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--no-estimate", "--workers", "1")
 
 
 @pytest.fixture
