@@ -85,6 +85,28 @@ def test_what_was_fetched_once_is_read_without_network(author, hub, converted):
     assert any(one.complete for one in backbones.needed_files("someone/small-clip"))
 
 
+def test_what_open_clip_has_fetched_is_whole_without_the_vocabulary_that_it_brings(hub, tmp_path):
+    snapshot = tmp_path / "hub" / "models--timm--model.openai" / "snapshots" / "main"
+    snapshot.mkdir(parents=True)
+    timm_conversion(snapshot)
+    for name in ("tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json", "special_tokens_map.json"):
+        (snapshot / name).unlink()
+    hub.offline = True
+    with pytest.raises(OpenworldError, match="put bpe_simple_vocab_16e6.txt.gz"):
+        backbones.load("timm/model.openai")
+    write_openai_vocabulary(snapshot)
+    assert backbones.load("timm/model.openai").tokenizer(["an owl"])[0][0] == 49406
+
+
+def test_what_another_library_has_fetched_in_part_is_completed(hub):
+    snapshot = hub.cache / "models--someone--small-clip" / "snapshots" / "main"
+    snapshot.mkdir(parents=True)
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(hub.repository / name, snapshot)
+    backbones.load("someone/small-clip")
+    assert hub.fetched >= SMALL
+
+
 def test_no_network_is_one_sentence(hub):
     hub.offline = True
     with pytest.raises(OpenworldError, match="cannot fetch 'a/b' from the hub.*no network.*local folder"):

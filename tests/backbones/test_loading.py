@@ -103,6 +103,76 @@ def test_a_folder_of_a_short_name_comes_first(copy_of_clip, tmp_path, monkeypatc
     assert backbones.load("clip").name == "clip"
 
 
+def test_an_image_tower_of_timm_alone_is_said_to_be_one(copy_of_clip):
+    (copy_of_clip / "config.json").write_text(json.dumps({"architecture": "vit_base_patch16_clip_224"}))
+    with pytest.raises(OpenworldError, match="timm's 'vit_base_patch16_clip_224', an image tower alone"):
+        backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize(
+    ("part", "setting"),
+    [
+        ("vision_cfg", {"no_ln_pre": True}),
+        ("vision_cfg", {"pool_type": "avg"}),
+        ("vision_cfg", {"ls_init_value": 0.1}),
+        ("vision_cfg", {"attentional_pool": True}),
+        ("text_cfg", {"no_causal_mask": True}),
+        ("text_cfg", {"hf_tokenizer_name": "bert-base-uncased"}),
+        ("text_cfg", {"tokenizer_kwargs": {"clean": "canonicalize"}}),
+        ("text_cfg", {"norm_kwargs": {"bias": False}}),
+        (None, {"multimodal_cfg": {"width": 8}}),
+        (None, {"init_logit_bias": -10}),
+        (None, {"never_heard_of": 1}),
+    ],
+)
+def test_what_our_towers_would_leave_out_of_open_clips_is_refused(open_clip_folder, part, setting):
+    path = open_clip_folder / "open_clip_config.json"
+    settings = json.loads(path.read_text())
+    (settings["model_cfg"][part] if part else settings["model_cfg"]).update(setting)
+    path.write_text(json.dumps(settings))
+    with pytest.raises(OpenworldError, match=r"of another make.*transformers:REPOSITORY or open_clip:"):
+        backbones.load(open_clip_folder)
+
+
+def test_open_clip_settings_that_change_nothing_are_read_over(open_clip_folder):
+    path = open_clip_folder / "open_clip_config.json"
+    settings = json.loads(path.read_text())
+    settings["model_cfg"]["vision_cfg"] |= {"ls_init_value": None, "patch_dropout": 0.5, "pool_type": "tok"}
+    settings["model_cfg"]["text_cfg"] |= {"pool_type": "argmax", "hf_model_name": None, "norm_kwargs": {"eps": 1e-5}}
+    path.write_text(json.dumps(settings))
+    backbones.load(open_clip_folder)
+
+
+@pytest.mark.parametrize(
+    ("config", "advice"),
+    [
+        ({"model_type": "siglip2"}, "siglip2"),
+        ({"model_type": "metaclip_2"}, "metaclip_2"),
+        ({"model_type": "chinese_clip"}, "chinese_clip"),
+    ],
+)
+def test_models_of_transformers_whose_towers_are_not_ours_are_sent_to_it(copy_of_clip, config, advice):
+    edit_json(copy_of_clip / "config.json", **config)
+    with pytest.raises(OpenworldError, match=f"type '{advice}'.*transformers:REPOSITORY"):
+        backbones.load(copy_of_clip)
+
+
+def test_a_shard_that_is_not_there_is_named(copy_of_clip):
+    (copy_of_clip / "model.safetensors").rename(copy_of_clip / "model-00001-of-00002.safetensors")
+    weight_map = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    (copy_of_clip / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    with pytest.raises(OpenworldError, match="not beside it: model-00002-of-00002.safetensors"):
+        backbones.load(copy_of_clip)
+
+
+@pytest.mark.parametrize("index", ["{", "[]", "{}", '{"weight_map": {}}', '{"weight_map": {"a": "../x"}}', "7"])
+def test_an_index_that_lists_no_shards_is_named(copy_of_clip, index):
+    (copy_of_clip / "model.safetensors").rename(copy_of_clip / "model-00001-of-00002.safetensors")
+    (copy_of_clip / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(OpenworldError, match="model.safetensors.index.json"):
+        backbones.load(copy_of_clip)
+
+
 def test_a_folder_without_weights_is_said_to_be_incomplete(copy_of_clip):
     (copy_of_clip / "model.safetensors").unlink()
     with pytest.raises(OpenworldError, match="a whole checkpoint"):

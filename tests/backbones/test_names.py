@@ -2,7 +2,8 @@
 
 import pytest
 
-from openworld.backbones import BACKBONES, SHORT_NAMES, known_name
+from openworld._errors import OpenworldError
+from openworld.backbones import BACKBONES, SHORT_NAMES, known_name, load
 from openworld.backbones.names import OPEN_CLIP_NAMES
 
 BASE = "openai/clip-vit-base-patch16"
@@ -45,6 +46,17 @@ def test_every_name_stands_for_a_repository():
     named = [source for tags in OPEN_CLIP_NAMES.values() for source in tags.values()] + list(SHORT_NAMES.values())
     assert all(source.count("/") == 1 for source in named)
     assert set(SHORT_NAMES.values()) <= set(BACKBONES)
+
+
+@pytest.mark.parametrize("name", ["RN50/openai", "EVA02-B-16/merged2b_s8b_b131k", "MobileCLIP-S2:datacompdr"])
+def test_models_of_open_clip_whose_towers_are_not_ours_are_sent_to_it(name):
+    with pytest.raises(OpenworldError, match=f"open_clip:{name.replace(':', '/')}"):
+        load(name)
+
+
+def test_an_unknown_tag_of_open_clip_lists_those_of_its_architecture():
+    with pytest.raises(OpenworldError, match="weights of ViT-B-16 'laion2b_s34b'; did you mean 'laion2b_s34b_b88k'"):
+        load("ViT-B-16/laion2b_s34b")
 
 
 def test_a_folder_of_a_known_name_comes_first(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Pictures to pixels: hand checks, and transformers' image processors (PIL) as the oracle."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -67,3 +69,42 @@ def test_pictures_that_are_not_square_are_refused(copy_of_clip):
     )
     with pytest.raises(OpenworldError, match="square"):
         read_preprocess(copy_of_clip)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"image_processor_type": "CLIPImageProcessor"}, (224, 224, "shortest", 0.48145466)),
+        ({"image_processor_type": "SiglipImageProcessor"}, (224, 224, "squash", 0.5)),
+        (
+            {"feature_extractor_type": "CLIPFeatureExtractor", "size": 336, "crop_size": 336},
+            (336, 336, "shortest", None),
+        ),
+        ({"image_processor_type": "SiglipImageProcessor", "size": 384}, (384, 384, "squash", None)),
+        (
+            {
+                "image_processor_type": "CLIPImageProcessor",
+                "size": {"height": 378, "width": 378},
+                "do_center_crop": False,
+            },
+            (378, 378, "squash", None),
+        ),
+        (
+            {"processor_class": "CLIPProcessor", "image_processor": {"image_processor_type": "CLIPImageProcessor"}},
+            (224, 224, "shortest", None),
+        ),
+    ],
+)
+def test_what_a_processor_leaves_out_is_what_transformers_does(tmp_path, settings, expected):
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
+    found = read_preprocess(tmp_path)
+    assert (found.resize, found.crop, found.mode) == expected[:3]
+    assert expected[3] in (None, found.mean[0])
+
+
+@pytest.mark.parametrize("off", ["do_resize", "do_rescale", "do_normalize", "do_center_crop"])
+def test_steps_that_are_switched_off_are_refused(tmp_path, off):
+    settings = {"image_processor_type": "CLIPImageProcessor", off: False}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
+    with pytest.raises(OpenworldError, match="preprocessor_config.json"):
+        read_preprocess(tmp_path)

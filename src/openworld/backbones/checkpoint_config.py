@@ -125,6 +125,11 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
     14
     """
     family = settings.get("model_type")
+    if family is None and "architecture" in settings:
+        raise OpenworldError(
+            f"config.json is of timm's {settings['architecture']!r}, an image tower alone; give a model that reads "
+            "sentences, too."
+        )
     if family not in ("clip", "siglip"):
         raise OpenworldError(
             f"config.json describes a model of type {family!r}, whose towers are not those of clip or siglip; "

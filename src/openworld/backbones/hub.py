@@ -9,7 +9,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.cards import BACKBONES
-from openworld.backbones.published_files import SMALL_FILES, Form, cached_folders, files_of, weight_form
+from openworld.backbones.published_files import SMALL_FILES, Form, cached_folders, weight_form, whole_form
 
 _CONVERTER = "SFconvertbot"
 
@@ -21,8 +21,7 @@ def repository_folder(source: str, revision: str | None) -> Path:
     Raises OpenworldError where the hub cannot be reached, does not have the repository, or it has no such weights.
     """
     for folder in cached_folders(source, revision):
-        form = weight_form(folder, [path.name for path in folder.iterdir()])
-        if form and files_of(folder, form.files):
+        if whole_form(folder):
             return folder
     try:
         return _fetch(source, revision)
@@ -32,7 +31,8 @@ def repository_folder(source: str, revision: str | None) -> Path:
         hint = "" if source in BACKBONES else f" Otherwise: {unknown_name('backbone', source, BACKBONES)}"
         raise OpenworldError(
             f"cannot fetch {source!r} from the hub ({type(error).__name__}: {(str(error) or '-').splitlines()[0]}); "
-            f"check the network, or pass a local folder.{hint}"
+            f"check the network, or pass a local folder: `openworld backbone check {source}` says what must lie in it."
+            f"{hint}"
         ) from error
 
 

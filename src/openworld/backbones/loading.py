@@ -31,12 +31,14 @@ from openworld.backbones.published_files import (
     hub_id,
     openai_archives,
     weight_form,
+    whole_form,
 )
 from openworld.backbones.tokenizer import Tokenizer, read_tokenizer
 from openworld.backbones.torchscript import is_torchscript, read_activation, read_torchscript
 from openworld.backbones.two_tower import TwoTower
 from openworld.backbones.weight_files import read_pickled, read_weights
 
+_OPENAI_VOCABULARY = 49408
 _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}
 
 
@@ -90,24 +92,23 @@ def _from_hub(name: str) -> TwoTower:
     source, revision = hub_id(name)
     for archive in openai_archives(source, revision):
         # What OpenAI's own package has fetched is not fetched again from the hub.
-        if archive.is_file() and not any(_form_in(folder) for folder in cached_folders(source, revision)):
+        if archive.is_file() and not any(whole_form(folder) for folder in cached_folders(source, revision)):
             return _from_archive(archive, name)
     return _from_folder(repository_folder(source, revision), name)
 
 
-def _form_in(folder: Path):
-    return weight_form(folder, [path.name for path in folder.iterdir()])
-
-
 def _from_folder(folder: Path, name: str) -> TwoTower:
-    form = _form_in(folder)
+    form = weight_form(folder, [path.name for path in folder.iterdir()])
     if form is None:
         raise OpenworldError(_incomplete(folder))
     config = described(folder / CONFIGURATIONS[form.layout], _READ[form.layout])
     files = files_of(folder, form.files)
     weights = read_weights(files)
     preprocess = read_preprocess(folder, form.layout)
-    return _built(name, config, read_tokenizer(folder, config), preprocess, Weights(weights, form.layout, files[0]))
+    # open_clip brings CLIP's vocabulary along, and need not keep it beside the weights.
+    brought = form.layout == "open_clip" and config.text.vocabulary == _OPENAI_VOCABULARY
+    tokenizer = _openai_tokenizer(files[0], config) if brought else read_tokenizer(folder, config)
+    return _built(name, config, tokenizer, preprocess, Weights(weights, form.layout, files[0]))
 
 
 def _incomplete(folder: Path) -> str:

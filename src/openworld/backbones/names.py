@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 
+from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.cards import SHORT_NAMES
 
 _LAION, _TIMM, _GOOGLE = "laion/CLIP-ViT", "timm/vit", "google/siglip"
@@ -91,6 +92,11 @@ OPEN_CLIP_NAMES: dict[str, dict[str, str]] = {
 }
 
 
+_NOT_OURS = re.compile(
+    r"(RN\d|EVA\d|MobileCLIP|convnext|coca_|nllb-|roberta-|xlm-roberta-|mt5-|PE-|SuperCLIP|TIPS|ViT.*(CLIPA|worldwide|naflex))"
+)
+
+
 def local_path(name: str | Path) -> Path:
     """A name as a path on this machine, "~" read as home."""
     return Path(os.path.expanduser(name))
@@ -111,3 +117,19 @@ def known_name(name: str | Path) -> str:
     architecture, tag = (re.split("[/:]", name, maxsplit=1) + [""])[:2]
     named = OPEN_CLIP_NAMES.get(architecture, {}).get(tag.lower().replace("-", "_"))
     return named or SHORT_NAMES.get(name, name)
+
+
+def require_ours(name: str) -> None:
+    """Refuse what open_clip names "ARCHITECTURE/TAG" and is not among `OPEN_CLIP_NAMES`; it is no hub repository.
+
+    Raises:
+        OpenworldError: a known architecture with an unknown tag, or an architecture whose towers are not ours.
+    """
+    architecture, tag = (re.split("[/:]", name, maxsplit=1) + [""])[:2]
+    if architecture in OPEN_CLIP_NAMES:
+        raise unknown_name(f"weights of {architecture}", tag, OPEN_CLIP_NAMES[architecture])
+    if tag and _NOT_OURS.match(architecture):
+        raise OpenworldError(
+            f"{name} has towers that are not ours; open_clip runs it for what needs no prompted tower: "
+            f"name it open_clip:{architecture}/{tag}."
+        )

@@ -14,7 +14,7 @@ from pathlib import Path
 from openworld._errors import unknown_name
 from openworld.backbones.cards import BACKBONES
 from openworld.backbones.foreign import is_foreign
-from openworld.backbones.names import known_name, local_path
+from openworld.backbones.names import known_name, local_path, require_ours
 
 EMBEDDED = Path(__file__).parent / "embedded"
 OPENAI_CACHE = Path("~/.cache/clip")
@@ -143,6 +143,7 @@ def hub_id(name: str) -> tuple[str, str | None]:
 
     Raises OpenworldError for any other name, with the nearest known one.
     """
+    require_ours(name)
     source, _, revision = name.partition("@")
     if source.count("/") != 1 or source.startswith((".", "/", "~")) or source.endswith("/"):
         raise unknown_name("backbone (no folder of that name either)", name, BACKBONES)
@@ -159,6 +160,18 @@ def weight_form(folder: Path, names: Collection[str]) -> Form | None:
     if "hugging_face" in layouts and "open_clip" in layouts and _is_timms(folder / CONFIGURATIONS["hugging_face"]):
         layouts.remove("hugging_face")
     return next((form for form in FORMS if form.layout in layouts and _is_among(names, form.files)), None)
+
+
+def whole_form(folder: Path) -> Form | None:
+    """The form of weights that lies whole in a folder with all that belongs to it, or None.
+
+    open_clip brings its vocabulary along, so that what it has fetched of a repository holds none.
+    """
+    form = weight_form(folder, [path.name for path in folder.iterdir()])
+    if form is None or not files_of(folder, form.files):
+        return None
+    missing = {need.purpose for need in _file_set(form.layout, folder).missing}
+    return form if missing <= ({"tokenizer"} if form.layout == "open_clip" else set()) else None
 
 
 def openai_archives(source: str, revision: str | None) -> list[Path]:
