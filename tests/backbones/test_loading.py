@@ -89,6 +89,12 @@ def test_a_loaded_model_is_frozen_in_evaluation_mode_and_named(clip_checkpoint):
     assert model.name == str(clip_checkpoint[0]) and model.dtype == torch.float32 and model.device.type == "cpu"
 
 
+def test_loading_draws_no_random_number(clip_checkpoint):
+    state = torch.get_rng_state()
+    backbones.load(clip_checkpoint[0])
+    assert torch.equal(torch.get_rng_state(), state)
+
+
 def test_legacy_end_token_means_the_highest_id(copy_of_clip, clip_checkpoint):
     settings = json.loads((copy_of_clip / "config.json").read_text())
     settings["text_config"]["eos_token_id"] = 2

@@ -106,10 +106,9 @@ def source_names(own: str, layout: str) -> tuple[str, ...]:
 
 @torch.no_grad()
 def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, where: str) -> None:
-    """Give a `TwoTower` a checkpoint's tensors, in the floating type that the model has.
+    """Copy a checkpoint's tensors into a `TwoTower`.
 
-    A model on the "meta" device gets its memory only here. tensors: by their names in `layout`; what is mapped from a
-    file is copied. where: how to call the checkpoint in errors.
+    tensors: by their names in `layout`. where: how to call the checkpoint in errors.
     Raises OpenworldError unless every tensor of the model is there, fits, and none is left over.
     """
     expected = {own: source_names(own, layout) for own in model.state_dict()}
@@ -117,13 +116,9 @@ def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, whe
     _refuse(where, "lacks", [name for names in expected.values() for name in names if name not in tensors])
     left_over = [name for name in tensors if name not in used and not IGNORED.fullmatch(name)]
     _refuse(where, "has, beyond what its configuration describes,", left_over)
-    state = model.state_dict()
-    for own, target in state.items():
+    for own, target in model.state_dict().items():
         if expected[own]:
-            state[own] = _assemble([tensors[name] for name in expected[own]], target, expected[own], where)
-        elif target.is_meta:
-            state[own] = torch.zeros(target.shape, dtype=target.dtype)  # no layout of CLIP has a logit bias
-    model.load_state_dict(state, assign=True)
+            target.copy_(_assemble([tensors[name] for name in expected[own]], target, expected[own], where))
 
 
 @torch.no_grad()
@@ -163,8 +158,7 @@ def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where
             f"{list(target.shape)}; the weights and the configuration are not of one model."
         )
     require_finite(dict(zip(names, parts, strict=True)), where)
-    device = "cpu" if target.is_meta else target.device
-    return torch.empty(target.shape, dtype=target.dtype, device=device).copy_(whole.reshape(target.shape))
+    return whole.reshape(target.shape)
 
 
 def _refuse(where: str, fault: str, names: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from openworld._errors import OpenworldError
 from openworld.backbones import foreign
@@ -40,6 +41,20 @@ from openworld.backbones.weight_files import read_pickled, read_weights
 
 _OPENAI_VOCABULARY = 49408
 _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves new weights unfilled: no random number is drawn, and no memory touched, for what a file will fill.
+
+    PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
+    """
+
+    DRAWING = ("normal_", "uniform_", "kaiming_uniform_")
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if getattr(function, "__name__", "") in self.DRAWING:
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **(kwargs or {}))
 
 
 @dataclass(frozen=True)
@@ -169,7 +184,7 @@ def _built(
         )
     if tokenizer.pad_token is not None:
         config = replace(config, text=replace(config.text, pad_token=tokenizer.pad_token))
-    with torch.device("meta"):  # no memory and no random numbers for what the file holds
+    with _Unfilled():
         model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
     load_state(model, *weights.named(config.family), str(weights.path))
     return model
