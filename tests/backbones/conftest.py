@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import tiny_clip as tiny  # noqa: E402
-from hub import Hub  # noqa: E402
+from hub_stand_in import Hub  # noqa: E402
+from small_models import IMAGE, TEXT, VOCABULARY, randomise  # noqa: E402
 
-VOCABULARY = Path(__file__).parents[1] / "reference" / "tiny_clip_tokenizer.json"
 CLIP_PREPROCESSING = {
     "crop_size": {"height": 16, "width": 16},
     "image_mean": [0.48145466, 0.4578275, 0.40821073],
@@ -29,18 +29,6 @@ SIGLIP_PREPROCESSING = {
     "resample": 3,
     "size": {"height": 16, "width": 16},
 }
-TEXT = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
-IMAGE = {"intermediate_size": 80, "num_hidden_layers": 2, "num_attention_heads": 3, "image_size": 16, "patch_size": 4}
-
-
-def randomise(model):
-    """Every weight far from its initial value, so that no bias, norm or scale can be forgotten unnoticed."""
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            noise = torch.randn(parameter.shape, generator=generator)
-            parameter.copy_(0.3 * noise if parameter.dim() > 1 else parameter + 0.2 * noise)
-    return model.double().eval()
 
 
 def save(model, folder, preprocessing):

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 import transformers
-from conftest import IMAGE, TEXT, VOCABULARY, randomise
 from PIL import Image
 from plain_clip import Archived, PlainClip
 from safetensors.torch import save_file
+from small_models import IMAGE, TEXT, VOCABULARY, randomise
 from tokenizers import Tokenizer as Engine
 from tokenizers.models import BPE, Unigram
 

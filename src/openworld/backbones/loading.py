@@ -184,7 +184,23 @@ def _built(
         )
     if tokenizer.pad_token is not None:
         config = replace(config, text=replace(config.text, pad_token=tokenizer.pad_token))
+    _require_of_one_model(config, weights)
     with _Unfilled():
         model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
     load_state(model, *weights.named(config.family), str(weights.path))
     return model
+
+
+def _require_of_one_model(config: TwoTowerConfig, weights: Weights) -> None:
+    """Refuse a configuration of a much larger model than the weights are of, before memory is taken for it."""
+    text, image = config.text, config.image
+    described = sum(tower.layers * tower.width * (4 * tower.width + 2 * tower.mlp_width) for tower in (text, image))
+    described += text.width * (text.vocabulary + text.positions) + image.width * (
+        image.grid**2 + 3 * image.patch_size**2
+    )
+    held = sum(tensor.numel() for tensor in weights.tensors.values())
+    if described > 2 * held + 1_000_000:
+        raise OpenworldError(
+            f"{weights.path} holds {held:,} numbers and its configuration describes a model of {described:,}; "
+            "the weights and the configuration are not of one model."
+        )
