@@ -11,12 +11,12 @@ PUBLISHED = RecognitionSpec(
     views=2,
     learners=(
         LearnerSpec("zero-shot"),
-        LearnerSpec("CoOp"),
+        LearnerSpec("CoOp", settings={"context_length": 4}),
         LearnerSpec("KgCoOp", settings={"words": "an icon of a"}),
         LearnerSpec("GMoP"),
     ),
 )
-"""The papers' settings; the embedded CLIP has read "an icon of a", and nothing about photos."""
+"""The papers' settings, but for two: the embedded CLIP has read a few words at a time, "an icon of a" and a name."""
 
 _FEW_EPOCHS = {"CoOp": 10, "KgCoOp": 20, "GMoP": 10}
 
