@@ -27,12 +27,20 @@ def parse_size(text: str, name: str) -> int:
     return round(float(found[1]) * _UNITS[found[2].upper()])
 
 
-def size_in_words(count: int) -> str:
+def size_in_words(count: int, *, at_least: bool = False) -> str:
     """Bytes as people say them.
+
+    Args:
+        count: bytes.
+        at_least: round up, for what is to be enough.
 
     >>> size_in_words(340_000), size_in_words(340_000_000), size_in_words(1_300_000_000), size_in_words(323_000_000_000)
     ('0.3 MB', '340 MB', '1.3 GB', '323 GB')
+    >>> size_in_words(14_200_000), size_in_words(14_200_000, at_least=True)
+    ('14 MB', '15 MB')
     """
-    if count < 1e9:
-        return f"{count / 1e6:.{int(count < 1e7)}f} MB"
-    return f"{count / 1e9:.1f} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
+    unit, name = (10**9, "GB") if count >= 10**9 else (10**6, "MB")
+    digits = int(count < 10**7 or 10**9 <= count < 10**11)
+    if at_least:
+        count = -(-count * 10**digits // unit) * unit // 10**digits
+    return f"{count / unit:,.{digits}f} {name}"

@@ -1,6 +1,7 @@
 """`openworld cache`: what is listed, what is removed, and that nothing is removed unasked."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 
 from openworld.cli.app import app
 from openworld.features import default_cache
+from openworld.features.room import hold
 from openworld.features.store import FeatureStore
 
 
@@ -57,3 +59,37 @@ def test_a_folder_that_is_not_ours_is_refused(two_sets):
     assert done.exit_code == 2 and "'thesis.tex', which openworld did not put there" in done.output
     assert "Not ours, left alone: thesis.tex" in done.output
     assert len(list(two_sets.iterdir())) == 3
+
+
+def test_a_limit_removes_what_was_used_longest_ago(two_sets):
+    for letter, used in (("a", 2000), ("b", 1000)):
+        hold(two_sets / (letter * 32))
+        os.utime(two_sets / (letter * 32) / "in-use", (used, used))
+    done = cache("--limit", "30KB")
+    assert done.exit_code == 2 and "--limit asks before it removes anything" in done.output
+    done = cache("--limit", "30KB", "--yes")
+    assert done.exit_code == 0 and "Removed 1 set(s)" in done.output
+    assert [folder.name for folder in two_sets.iterdir() if folder.is_dir()] == ["a" * 32]
+    assert cache("--limit", "30KB").exit_code == 0
+    assert "1970" in cache().output
+
+
+def test_what_is_being_read_stays(two_sets):
+    held = hold(two_sets / ("a" * 32))
+    done = cache("--clear", "--yes")
+    assert "Removed 1 set(s)" in done.output and "1 set(s) are being read and stay" in done.output
+    assert "Removed 0 set(s)" in cache("--limit", "0GB", "--yes").output
+    assert held and (two_sets / ("a" * 32)).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--limit", "plenty"), ("'plenty'", "50GB")),
+        (("--limit", "1GB", "--clear"), ("--limit", "--clear")),
+        (("--limit", "1GB", "--dataset", "pets"), ("--limit", "--dataset")),
+    ],
+)
+def test_limits_that_say_nothing_are_refused(two_sets, arguments, words):
+    done = cache(*arguments, "--yes")
+    assert done.exit_code == 2 and all(word in done.output for word in words)

@@ -62,6 +62,27 @@ def test_a_plan_needs_no_data_and_says_what_is_missing(ask):
     assert not Path("runs").exists()
 
 
+def test_a_plan_with_a_limit_says_what_is_kept_and_what_is_made_again(ask):
+    plan = ("openworldauc", "--data", "elsewhere", "--plan", "--no-estimate", "--workers", "1")
+    told = ask(*plan, "--cache-limit", "50GB").output.replace("\n", " ")
+    assert "50.0 GB of disk" in told and "Of encoded pictures 50.0 GB are kept at a time, of 323 GB" in told
+    done = ask(*plan, "--cache-limit", "20GB")
+    assert done.exit_code == 2 and "20.0 GB" in done.output and "--cache-limit" in done.output
+    done = ask(*plan, "--cache-limit", "plenty")
+    assert done.exit_code == 2 and "'plenty'" in done.output
+
+
+def test_records_made_in_a_cache_with_a_limit_are_the_same_bytes(ask, place):
+    asked = ("openworldauc", "--table", "7", "--learners", "MaPLe", "--views", "2", *QUICK, "--workers", "1")
+    told, sizes = [], []
+    for name, limit in (("free", ()), ("bound", ("--cache-limit", "15MB"))):
+        done = ask(*asked, *limit, "--cache", str(place / f"{name} cache"), "--out", name)
+        assert done.exit_code == 0, done.output
+        told.append(results(place / name))
+        sizes.append(sum(path.stat().st_size for path in (place / f"{name} cache").glob("*/*")))
+    assert told[0] == told[1] != {} and max(sizes) <= 15 * 10**6
+
+
 def test_a_plan_names_the_data_sets_that_are_not_there(ask):
     done = ask("openpl", "--table", "5", "--data", "data", "--plan", "--no-estimate")
     assert done.exit_code == 0 and "1 of 2 data sets to download are not ready" in done.output

@@ -58,7 +58,7 @@ def test_a_plan_tells_cells_disk_and_time_and_makes_nothing(usual, tmp_path):
     done = openworld(*usual, "--plan")
     assert done.exit_code == 0, done.output
     assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "looks \\ meaning" in done.output
-    assert "Painting takes about 0 MB of disk and 0 s here with own_painters:plain (tried on 4 of the " in done.output
+    assert "Painting takes about 0.0 MB of disk and 0 s here with own_painters:plain (tried on 4 of the " in done.output
     kept = openworld(*usual, "--plan", "--json", "--out", tmp_path / "set")
     told = json.loads(kept.output)
     assert np.sum(told["plan"]["candidates"]) == 25 and told["expected"]["tried"] == 4

@@ -11,16 +11,18 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.features.keeping import look, remove
-from openworld.features.room import IN_USE, hold, last_used, remove_unused, reserve, shrink
+from openworld.features.room import IN_USE, hold, last_used, occupied, remove_unused, reserve, shrink
 from openworld.features.store import FeatureStore
 
 
-def keep(cache, letter, size=1000, age=0):
+def keep(cache, letter, size=1000, age=0, **encoding):
     """A whole set of some `size` bytes more than its heads, used `age` seconds ago."""
     store = FeatureStore(cache / (letter * 32))
     store.hold()
     store.write_shard(0, {"embeddings": np.zeros((size // 4, 1), np.float32)})
-    store.finish(1, {"count": size // 4, "name": "pets"})
+    store.finish(
+        1, {"count": size // 4, "name": "pets", "encoding": {"views": 0, "patches": False, "pixels": False} | encoding}
+    )
     os.utime(store.folder / IN_USE, (time.time() - age,) * 2)
     return store.folder
 
@@ -39,6 +41,24 @@ def test_what_was_used_longest_ago_goes_first(tmp_path):
     assert shrink(tmp_path, total(tmp_path) - 1) == [older]
     assert shrink(tmp_path, total(tmp_path) - 1001) == [old]
     assert names(tmp_path) == {"c"} and last_used(new) < time.time() - 9
+
+
+def test_training_pictures_go_before_other_pictures_and_embeddings_last(tmp_path):
+    keep(tmp_path, "a", age=30), keep(tmp_path, "b", age=20, patches=True), keep(tmp_path, "c", age=15, pixels=True)
+    keep(tmp_path, "d", age=10, pixels=True, views=2)
+    for left in ("abc", "ab", "a", ""):
+        shrink(tmp_path, total(tmp_path) - 1)
+        assert names(tmp_path) == set(left)
+
+
+def test_what_goes_last_is_counted(tmp_path):
+    sizes = {}
+    for letter, how in (("a", {}), ("b", {"patches": True}), ("c", {}), ("d", {"pixels": True})):
+        folder = keep(tmp_path, letter, **how)
+        sizes[letter] = folder
+    (sizes["d"] / "00001-weights.safetensors").write_bytes(b"work")
+    counted = (sum(file.stat().st_size for file in sizes[letter].iterdir()) for letter in "cd")
+    assert occupied(tmp_path, [sizes["a"]]) == sum(counted)
 
 
 def test_what_is_read_stays_until_its_arrays_are_gone(tmp_path):

@@ -1,13 +1,16 @@
 """Costs: counts equal those of the real pictures, times add up, and every learner can be measured."""
 
+from dataclasses import replace
+
 import pytest
 
-from openworld import features
+from openworld import OpenworldError, features
 from openworld.backbones import load
 from openworld.learners import LEARNERS, Schedule
 from openworld.learners._training import draw_batches
 from openworld.protocols import module_of
 from openworld.protocols._cost import cost, seconds_of
+from openworld.protocols._disk_cost import Ledger
 from openworld.protocols._ground import Ground
 from openworld.protocols._speed_trial import Line, Speed, line
 from openworld.protocols._speeds import SHAPES, Speeds, _speed, measure, shape, speed_key
@@ -72,9 +75,9 @@ def test_disk_is_that_of_encoded_pictures(tmp_path):
     for more in ({}, {"patches": True}, {"pixels": True}):
         encoding = features.Encoding(views=1, **more)
         features.encode(clip, images, encoding, cache=tmp_path / str(more))
-        real = sum(path.stat().st_size for path in (tmp_path / str(more)).rglob("*.safetensors"))
+        real = sum(path.stat().st_size for path in (tmp_path / str(more)).rglob("*") if path.is_file())
         told = Pictures(source, encoding, len(images)).size(clip.config)
-        assert told <= real < told + 2000  # the head of the file
+        assert real <= told < real + 2000  # heads and checksums
 
 
 def test_seconds_are_steps_and_answers():
@@ -177,3 +180,35 @@ def test_shapes_are_those_of_the_published_backbones(name):
     with torch.device("meta"):
         model = TwoTower(shape(name))
     assert sum(one.numel() for one in model.parameters()) / 1e6 == pytest.approx(BACKBONES[name].parameters, abs=0.1)
+
+
+def test_with_a_limit_the_disk_stays_below_it_and_what_is_made_again_is_counted():
+    found = plan("openworldauc", ["2"], Ground("nowhere", learners=("CLIP", "LoCoOp", "Gallop", "MaPLe")))
+    whole, bound = cost(found), cost(found, limit=30 * 10**9)
+    assert whole.limited is None and whole.feature_bytes > 250 * 10**9
+    assert bound.feature_bytes <= 30 * 10**9 and bound.limited.most == bound.feature_bytes
+    assert bound.limited.whole == whole.feature_bytes and bound.limited.made_again == 0
+    assert bound.passes >= whole.passes + bound.limited.streamed > whole.passes
+    roomy = cost(found, limit=10**12)
+    assert (roomy.feature_bytes, roomy.passes, roomy.pictures) == (whole.feature_bytes, whole.passes, whole.pictures)
+    assert roomy.limited.streamed == 0
+
+
+def test_pictures_of_the_source_that_are_not_kept_are_seen_beside_every_other_data_set():
+    (units,) = work_of(plan("openworldauc", ["13"], Ground("nowhere", learners=("CLIP",), seeds=(1,))).runs).values()
+    patches = tuple(replace(one, encoding=replace(one.encoding, patches=True)) for one in units[0].pictures)
+    train, source, *others = patches
+    config = shape("openai/clip-vit-base-patch16")
+    ledger = Ledger(config, train.size(config))
+    ledger.add([replace(units[0], pictures=patches)])
+    beside = len(others) * (source.count // 2) + sum(one.count for one in others)
+    assert ledger.cost.streamed == source.count + beside
+    roomy = Ledger(config, train.size(config) + source.size(config) + 10**9)
+    roomy.add([replace(units[0], pictures=patches)])
+    assert roomy.cost.streamed < beside
+
+
+def test_a_plan_refuses_a_limit_below_what_a_unit_needs():
+    found = plan("openworldauc", ["2"], Ground("nowhere", learners=("LoCoOp",)))
+    with pytest.raises(OpenworldError, match="may have 20.0 GB.*--cache-limit"):
+        cost(found, limit=20 * 10**9)

@@ -143,7 +143,9 @@ def _backbones() -> TerminalTable:
 
     heads = (name("name"), name("M weights"), name("pixels"), words("what"))
     rows = [(own, f"{card.parameters:g}", str(card.image_size), card.note) for own, card in BACKBONES.items()]
-    return TerminalTable(heads, rows, title="backbones (or a folder, a hub repository, OpenAI's .pt, a name of open_clip)")
+    return TerminalTable(
+        heads, rows, title="backbones (or a folder, a hub repository, OpenAI's .pt, a name of open_clip)"
+    )
 
 
 def _metrics() -> TerminalTable:

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from openworld import __version__
+from openworld._sizes import size_in_words as size
 
 MOST_TOLD = 3
 
@@ -107,17 +108,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"
 
 
-def size(count: int) -> str:
-    """Bytes as people say them.
-
-    >>> size(340_000_000), size(1_300_000_000), size(323_000_000_000)
-    ('340 MB', '1.3 GB', '323 GB')
-    """
-    if count < 1e9:
-        return f"{count / 1e6:.0f} MB"
-    return f"{count / 1e9:.1f} GB" if count < 1e11 else f"{count / 1e9:,.0f} GB"
-
-
 def about(run) -> str:
     """How long a run will take; a dash where nothing was measured."""
     return "–" if run.seconds is None else duration(run.seconds)
@@ -167,6 +157,7 @@ def _lines(cost) -> list[str]:
         f"encode, with their augmented views {cost.passes:,} passes through the image tower; {features} of disk for "
         f"them and {records} for the records. What is there already is not done again."
     ]
+    lines += [_limited(cost.limited)] if cost.limited else []
     if cost.seconds is not None:
         most = list(cost.learners.items())[:MOST_TOLD]
         whole = sum(cost.learners.values()) or 1.0
@@ -178,3 +169,13 @@ def _lines(cost) -> list[str]:
     if cost.guessed:
         lines.append(f"Measured by single training steps, for lack of time: {', '.join(cost.guessed)}.")
     return lines
+
+
+def _limited(disk) -> str:
+    """What is kept and what is made again, where the cache has a limit."""
+    return (
+        f"Of encoded pictures {size(disk.most)} are kept at a time, of {size(disk.whole)}: embeddings, the training "
+        "set that a unit is at, and what else there is room for; what was used longest ago goes first. Training sets "
+        f"made more than once: {disk.made_again:,}. Patch rows computed again by units and not kept: of "
+        f"{disk.streamed:,} pictures; pixels that are not kept are read from the pictures' files."
+    )

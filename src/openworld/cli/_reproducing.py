@@ -73,7 +73,8 @@ def _cost(plan, manner: Manner, wish: Wish, out):
     from openworld.protocols._estimation_cost import estimation_cost
     from openworld.protocols._isood_cost import shift_cost
 
-    tell = estimation_cost if plan.estimates else shift_cost if plan.shifts else cost
+    learning = partial(cost, limit=manner.cache_limit)
+    tell = estimation_cost if plan.estimates else shift_cost if plan.shifts else learning
     return tell(
         plan,
         _speeds(plan, manner, out) if wish.estimate else None,

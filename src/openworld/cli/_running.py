@@ -27,6 +27,7 @@ class Manner:
     as_json: bool = False
     remark: str = ""
     engine: str = "local"
+    cache_limit: int | None = None
     among: "Among | None" = None
 
     @cached_property
@@ -102,7 +103,7 @@ def machine_of(manner: Manner, spec):
     from openworld.protocols._workbench import Machine
 
     cache, precision = None if manner.cache is None else str(manner.cache), getattr(spec, "precision", "float32")
-    return Machine(manner.devices[0], cache, manner.allow_corrupt, precision)
+    return Machine(manner.devices[0], cache, manner.allow_corrupt, precision, manner.cache_limit)
 
 
 def _require_free(folder: Path) -> None:

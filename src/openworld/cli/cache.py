@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from openworld._sizes import parse_size, size_in_words
 from openworld.cli import console
 
 
@@ -13,6 +14,9 @@ def cache(
         Path | None, typer.Option("--cache", help="The folder; default $OPENWORLD_CACHE or ~/.cache/openworld.")
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove what is listed, after asking.")] = False,
+    limit: Annotated[
+        str, typer.Option(help="Remove what was used longest ago, after asking, until so much is left, such as 50GB.")
+    ] = "",
     dataset: Annotated[str, typer.Option(help="Only the sets of this data set.")] = "",
     backbone: Annotated[str, typer.Option(help="Only the sets of this backbone.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -21,7 +25,9 @@ def cache(
     """List encoded image sets: where they lie, how large they are, of which data set and backbone.
 
     Every image set is encoded once by each backbone and kept; removing a set costs encoding it again, and nothing else.
-    `--clear` removes all that is listed. A folder that holds anything but such sets is left alone.
+    `--clear` removes all that is listed. `--limit 50GB` removes sets that were used longest ago, patch rows and pixels
+    before embeddings, until no more than that is left; what is more than an encoded set (trained classifiers, answers)
+    stays. Neither removes what another process reads. A folder that holds anything but such sets is left alone.
 
     Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
     """
@@ -35,13 +41,39 @@ def cache(
         _print_json(kept, chosen)
     else:
         _say(kept, chosen, console.output())
+    if limit:
+        _shrink(kept, parse_size(limit, "--limit"), dataset or backbone or clear, yes, as_json)
+        return
     if not clear or not chosen:
         return
     if not yes and not kept.foreign:
-        _ask(chosen)
-    count, size = len(chosen), remove(kept, chosen)
+        _ask("--clear", f"Remove {len(chosen)} set(s), {_total(chosen)}?")
+    size = remove(kept, chosen)
     if not as_json:
-        console.write(f"Removed {count} set(s), {_megabytes(size)}.")
+        left = [one for one in chosen if one.folder.exists()]
+        console.write(f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}.")
+        if left:
+            console.write(f"{len(left)} set(s) are being read and stay.")
+
+
+def _shrink(kept, limit: int, chosen: bool, yes: bool, quiet: bool) -> None:
+    from openworld._errors import OpenworldError
+    from openworld.features.room import shrink
+
+    if chosen:
+        raise OpenworldError(
+            "--limit chooses by itself what to remove; give it without --clear, --dataset, --backbone."
+        )
+    if kept.foreign:
+        raise OpenworldError(
+            f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there; move it away."
+        )
+    if kept.size > limit and not yes:
+        _ask("--limit", f"Remove sets used longest ago, {size_in_words(kept.size - limit)} or a little more?")
+    removed = set(shrink(kept.folder, limit))
+    if not quiet:
+        gone, left = ([one for one in kept.sets if (one.folder in removed) == is_gone] for is_gone in (True, False))
+        console.write(f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left.")
 
 
 def _matches(one, dataset: str, backbone: str) -> bool:
@@ -49,15 +81,18 @@ def _matches(one, dataset: str, backbone: str) -> bool:
     return named and backbone in ("", one.backbone)
 
 
-def _ask(chosen) -> None:
+def _total(sets) -> str:
+    return size_in_words(sum(one.size for one in sets))
+
+
+def _ask(option: str, question: str) -> None:
     import sys
 
     from openworld._errors import OpenworldError
 
     if not sys.stdin.isatty():
-        raise OpenworldError("--clear asks before it removes anything, and nobody can answer here; add --yes.")
-    size = _megabytes(sum(one.size for one in chosen))
-    if not typer.confirm(f"Remove {len(chosen)} set(s), {size}?"):
+        raise OpenworldError(f"{option} asks before it removes anything, and nobody can answer here; add --yes.")
+    if not typer.confirm(question):
         console.write("Nothing was removed.")
         sys.exit(0)
 
@@ -65,17 +100,16 @@ def _ask(chosen) -> None:
 def _say(kept, chosen, out) -> None:
     from openworld import _terminal as terminal
 
-    size = _megabytes(sum(one.size for one in chosen))
-    out.print(f"{kept.folder}: {len(chosen)} encoded image set(s), {size}", markup=False)
+    out.print(f"{kept.folder}: {len(chosen)} encoded image set(s), {_total(chosen)}", markup=False)
     if chosen:
         heads = [*map(terminal.name, ("data set", "backbone")), *map(terminal.Head, ("images", "size"))]
-        heads += map(terminal.name, ("with", "written", "folder"))
+        heads += map(terminal.name, ("with", "used", "folder"))
         rows = []
         for one in chosen:
             images = "not whole" if one.images is None else f"{one.images:,}"
-            name, written = one.dataset or "?", f"{one.written:%Y-%m-%d %H:%M}"
-            size = _megabytes(one.size)
-            rows.append((name, one.backbone or "?", images, size, one.holds, written, one.folder.name))
+            name, used = one.dataset or "?", f"{one.used:%Y-%m-%d %H:%M}"
+            size = size_in_words(one.size)
+            rows.append((name, one.backbone or "?", images, size, one.holds, used, one.folder.name))
         out.print(terminal.TerminalTable(heads, rows))
     if kept.foreign:
         out.print(f"Not ours, left alone: {', '.join(kept.foreign)}", markup=False)
@@ -91,12 +125,3 @@ def _print_json(kept, chosen) -> None:
 
 def _plain(one) -> dict:
     return {"folder": one.folder.name, "written": one.written.isoformat(), "used": one.used.isoformat()}
-
-
-def _megabytes(size: int) -> str:
-    """Bytes as people say them.
-
-    >>> _megabytes(0), _megabytes(2_340_000), _megabytes(5_600_000_000)
-    ('0.0 MB', '2.3 MB', '5.6 GB')
-    """
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

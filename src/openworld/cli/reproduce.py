@@ -49,6 +49,9 @@ def reproduce(
     cache: Annotated[
         Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
     ] = None,
+    cache_limit: Annotated[
+        str, typer.Option(help="What encoded images may take, such as 50GB; what is not kept is made again.")
+    ] = "",
     allow_corrupt: Annotated[
         int, typer.Option(min=0, help="Unreadable images that each image set may lack; more fail its run.")
     ] = 0,
@@ -114,6 +117,7 @@ def reproduce(
     are compared.
     """
     from openworld._errors import OpenworldError
+    from openworld._sizes import parse_size
     from openworld.cli._reproducing import Wish, carry_out_plan
     from openworld.cli._running import Manner
     from openworld.protocols._changes import Changes, read_added, read_settings
@@ -129,7 +133,8 @@ def reproduce(
     found = acceptance_plan(paper, ground) if accept else planned(paper, table or (), ground)
     named = f"{paper}-{found.ground.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
     folder = out or Path("runs") / named
-    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)
+    limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
+    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)
     carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate, accept=accept))
 
 

@@ -21,6 +21,9 @@ def run(
     cache: Annotated[
         Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
     ] = None,
+    cache_limit: Annotated[
+        str, typer.Option(help="What encoded images may take, such as 50GB; what is not kept is made again.")
+    ] = "",
     allow_corrupt: Annotated[
         int, typer.Option(min=0, help="Unreadable images that each image set may lack; more stop the run.")
     ] = 0,
@@ -100,6 +103,7 @@ def run(
     """
     from openworld import datasets
     from openworld._errors import OpenworldError
+    from openworld._sizes import parse_size
     from openworld.cli._running import Manner, carry_out
     from openworld.protocols import read_protocol
     from openworld.runs import read_given
@@ -110,5 +114,6 @@ def run(
         datasets.use_root(data)
     resolved = read_protocol(spec)
     folder = out or Path("runs") / spec.stem
-    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine)
+    limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
+    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)
     carry_out(resolved, read_given(spec), manner)

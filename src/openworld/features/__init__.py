@@ -9,6 +9,8 @@ from openworld.features.encoding import (
     encode_shard,
     encode_together,
     encoded_size,
+    fingerprint_of,
+    hold_set,
     is_encoded,
     missing_shards,
 )
@@ -27,6 +29,8 @@ __all__ = [
     "encode_shard",
     "encode_together",
     "encoded_size",
+    "fingerprint_of",
+    "hold_set",
     "is_encoded",
     "missing_shards",
     "random_resized_crop",

@@ -19,8 +19,9 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import tf32_allowed
 from openworld.features._shards import compute_shards
-from openworld.features.room import reserve
+from openworld.features.room import hold, reserve
 from openworld.features.store import Features, FeatureStore
+from openworld.runs.lock import SharedLock
 
 _SHARD_IMAGES = 1024
 _LAYOUT_VERSION = 5
@@ -156,6 +157,11 @@ def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | N
     return _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
 
 
+def hold_set(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> SharedLock | None:
+    """Keep an encoded set from being removed while what is returned lives; see `room.hold`."""
+    return hold(_store(clip, images, encoding, cache).folder)
+
+
 def missing_shards(clip, images, encodings: Sequence[Encoding], *, cache: Path | None = None) -> dict[int, int]:
     """{number of a shard: images in it} of what `encode_together` with the same arguments would compute."""
     stores = _stores(clip, images, encodings, cache).values()
@@ -191,7 +197,7 @@ def encode_shard(
 
 
 def encoded_size(config, encoding: Encoding, count: int) -> int:
-    """Bytes on disk of so many images in an encoding, but for a few thousand of heads and checksums.
+    """Bytes on disk of so many images in an encoding, at most: heads and checksums are taken for a little more.
 
     Args:
         config: of the backbone: `clip.config`.
@@ -200,7 +206,8 @@ def encoded_size(config, encoding: Encoding, count: int) -> int:
     """
     patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
     pixels = 3 * config.image.image_size**2 * encoding.pixels
-    return count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
+    heads = 1500 + 1000 * -(-count // _SHARD_IMAGES)
+    return heads + count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
 
 
 def _stores(clip, images, encodings: Sequence[Encoding], cache: Path | None) -> dict[Encoding, FeatureStore]:

@@ -1,5 +1,9 @@
 """Keep the cache below a limit: what was used longest ago, and nobody reads, makes room for what is needed now.
 
+Patch rows and pixels of training pictures go first, with their views, because a few units use them one after the other;
+then pixels of other pictures, which can be had again without the image tower, and their patch rows, which many units
+read; embeddings last, which are a hundredth as large and cost as much to make again.
+
 In the folder of a set lies the file `in-use`. Its time tells when the set was used last, and whoever reads or writes
 the set holds a share of its lock: a set is removed by who has that lock alone, so never while another process reads it.
 (Files that are mapped into memory stay readable on POSIX even when they are removed, but their disk is not given back.)
@@ -7,11 +11,12 @@ What `in-use` holds is how many bytes a set that is being written will have: roo
 """
 
 import gc
+import json
 import logging
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +26,7 @@ from openworld.runs.lock import SharedLock, file_lock
 
 IN_USE = "in-use"
 LOCK = ".room.lock"
+LAST = 3
 _REMOVED = ".removed-"
 _REMOVABLE = ("shard-", ".shard-", "manifest.json", ".manifest.json", IN_USE)  # a training costs more than room
 _PAUSE = 1.0  # seconds between two looks for room
@@ -81,10 +87,18 @@ def shrink(cache: Path, limit: int) -> list[Path]:
 
     What is in use stays, and so does what is no encoded image set: trained classifiers, their answers, decompositions.
     """
+    if not cache.is_dir():
+        return []
     before = {one.folder for one in _sets(cache)}
     with file_lock(cache / LOCK):
         _make_room(cache, limit, set())
     return sorted(before - {one.folder for one in _sets(cache)})
+
+
+def occupied(cache: Path, own: Iterable[Path]) -> int:
+    """Bytes of what is the last to go, or stays: embeddings and what is no encoded set, but for `own` folders."""
+    own = set(own)
+    return sum(one.size for one in _sets(cache) if one.folder not in own and (one.rank == LAST or not one.removable))
 
 
 def remove_unused(folder: Path) -> bool:
@@ -114,6 +128,7 @@ class _Set:
     folder: Path
     size: int
     used: float
+    rank: int
     removable: bool
 
 
@@ -128,12 +143,12 @@ def _note(sizes: Mapping[Path, int]) -> list[SharedLock]:
 def _make_room(cache: Path, limit: int, own: set[Path]) -> tuple[int, bool]:
     """Bytes that the cache, without its `own` sets, has beyond a limit, and whether a set in use is among them.
 
-    What is used by nobody is removed first, that used longest ago first, until there is no excess.
+    What is used by nobody is removed, that used longest ago first, until there is no excess.
     """
     gc.collect()  # arrays of finished units that only wait to be collected hold their sets
     sets = [one for one in _sets(cache) if one.folder not in own]
     excess, others = sum(one.size for one in sets) - limit, False
-    for one in sorted(sets, key=lambda one: one.used):
+    for one in sorted(sets, key=lambda one: (one.rank, one.used)):
         if excess <= 0:
             break
         if not one.removable:
@@ -154,10 +169,25 @@ def _set(folder: Path) -> _Set:
         files = {file.name: file.stat().st_size for file in folder.iterdir()}
         used = last_used(folder)
     except FileNotFoundError:  # a file that was being written, or the set was removed
-        return _set(folder) if folder.exists() else _Set(folder, 0, 0.0, False)
+        return _set(folder) if folder.exists() else _Set(folder, 0, 0.0, 0, False)
     ours = len(folder.name.removeprefix(_REMOVED)) == 32 and all(name.startswith(_REMOVABLE) for name in files)
     spoken_for = 0 if "manifest.json" in files else _spoken_for(folder)
-    return _Set(folder, max(sum(files.values()), spoken_for), used, ours)
+    return _Set(folder, max(sum(files.values()), spoken_for), used, _rank(folder), ours)
+
+
+def rank_of(*, views: int, patches: bool, pixels: bool) -> int:
+    """Which sets go first: 0 before 1 before 2; `LAST` for embeddings."""
+    if not (patches or pixels):
+        return LAST
+    return 0 if views else 1 + patches
+
+
+def _rank(folder: Path) -> int:
+    try:
+        encoding = json.loads((folder / "manifest.json").read_bytes())["encoding"]
+        return rank_of(**{name: encoding[name] for name in ("views", "patches", "pixels")})
+    except (OSError, ValueError, LookupError, TypeError):
+        return 0  # not whole: little is lost with it
 
 
 def _spoken_for(folder: Path) -> int:

@@ -40,31 +40,35 @@ def stream(
         raise OpenworldError(f"{encoding.views} views of each image cannot be streamed; encode them.")
     options = {"cache": cache, "allow_corrupt": allow_corrupt, "limit": limit}
     plain = encode(clip, images, replace(encoding, patches=False, pixels=False), **options)
-    config = clip.config.image
-    shapes = {
-        "patches": (_Patches, (config.grid**2, config.width), np.float16),
-        "pixels": (_Pixels, (3, config.image_size, config.image_size), np.uint8),
+    kinds = {"patches": _Patches} if encoding.patches else {}
+    kinds |= {"pixels": _Pixels} if encoding.pixels else {}
+    arrays = {
+        name: ShardedArray([kind(clip, images, rows) for rows in rows_of_shards(images)]).take(plain.rows)
+        for name, kind in kinds.items()
     }
-    arrays = {}
-    for name, (kind, shape, dtype) in shapes.items():
-        if getattr(encoding, name):
-            parts = [kind(clip, images, rows, shape, dtype) for rows in rows_of_shards(images)]
-            arrays[name] = ShardedArray(parts).take(plain.rows)
     return replace(plain, fingerprint=fingerprint_of(clip, images, encoding), **arrays)
 
 
 class _Streamed:
     """The rows of one shard, as if they were an array [N, ...] on disk."""
 
-    def __init__(self, clip, images, rows: range, shape: tuple[int, ...], dtype):
+    dtype: np.dtype
+
+    def __init__(self, clip, images, rows: range):
         self.clip, self.images, self.rows = clip, images, rows
-        self.shape, self.dtype = (len(rows), *shape), np.dtype(dtype)
+        self.shape = (len(rows), *self._shape(clip.config.image))
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 class _Pixels(_Streamed):
+    dtype = np.dtype(np.uint8)
+
+    @staticmethod
+    def _shape(config) -> tuple[int, ...]:
+        return 3, config.image_size, config.image_size
+
     def __getitem__(self, index) -> np.ndarray:
         (own,) = index
         # A unit has the cores that its threads would have.
@@ -73,6 +77,12 @@ class _Pixels(_Streamed):
 
 class _Patches(_Streamed):
     """Computed by whole batches, on which the last bits depend; those of the last reading are remembered."""
+
+    dtype = np.dtype(np.float16)
+
+    @staticmethod
+    def _shape(config) -> tuple[int, ...]:
+        return config.grid**2, config.width
 
     def __init__(self, *given):
         super().__init__(*given)

@@ -9,8 +9,9 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from openworld.protocols._disk_cost import DiskCost, Ledger
 from openworld.protocols._speeds import Speeds, shape, speed_key
-from openworld.protocols._work import Pictures, UnitWork, count_pictures, to_encode, work_of
+from openworld.protocols._work import UnitWork, work_of
 from openworld.protocols.reproduction import Plan
 
 RECORD_BYTES = 100_000
@@ -51,11 +52,12 @@ class Cost:
         runs: one by one.
         pictures: to encode, each image set once for all learners of a run.
         passes: through the image tower: pictures and their augmented views.
-        feature_bytes: of what is kept of them.
+        feature_bytes: of what is kept of them, at most.
         record_bytes: of the units' records.
         learners: seconds of all units of each learner together, the longest first; empty where nothing was measured.
         workers: units at a time.
         guessed: learners whose answers were not measured but taken to be as slow as those of the slowest of their kind.
+        limited: what becomes of them where the cache has a limit; None where it has none.
     """
 
     runs: tuple[RunCost, ...]
@@ -66,6 +68,7 @@ class Cost:
     learners: Mapping[str, float]
     workers: int
     guessed: tuple[str, ...] = ()
+    limited: DiskCost | None = None
 
     @property
     def units(self) -> int:
@@ -79,33 +82,37 @@ class Cost:
         return None if None in each else sum(each)
 
 
-def cost(plan: Plan, speeds: Speeds | None = None, workers: int = 1) -> Cost:
+def cost(plan: Plan, speeds: Speeds | None = None, workers: int = 1, limit: int | None = None) -> Cost:
     """What a plan will cost.
 
     Args:
         plan: of `reproduction.plan`.
         speeds: of `_speeds.measure` for its units; None tells no seconds.
         workers: units that run at a time, at least 1.
+        limit: bytes that the cache may have; None for no limit.
+
+    Raises:
+        OpenworldError: a limit that is too small for some unit.
     """
-    work, seen, everything, told = work_of(plan.runs), {}, {}, []
+    disk = Ledger(shape(plan.ground.backbone), limit, workers)
+    work, everything, told = work_of(plan.runs), {}, []
     pictures = passes = 0
     for run in plan.runs:
         units = [unit for unit in work[run.name] if unit not in everything]
-        fresh = [one for one in to_encode(units) if one not in seen]
-        seen |= dict.fromkeys(fresh)
         everything |= dict.fromkeys(units)
-        counted = count_pictures(fresh)
+        counted = disk.add(units)
         pictures, passes = pictures + counted[0], passes + counted[1]
         told.append(_run_cost(run, units, counted, speeds, workers))
     return Cost(
         runs=tuple(told),
         pictures=pictures,
         passes=passes,
-        feature_bytes=_feature_bytes(seen, plan.ground.backbone),
+        feature_bytes=disk.cost.most,
         record_bytes=sum(_record_bytes(unit) for unit in everything),
         learners=_by_learner(everything, speeds) if speeds else {},
         workers=workers,
         guessed=speeds.briefly if speeds else (),
+        limited=disk.cost if limit is not None else None,
     )
 
 
@@ -143,11 +150,6 @@ def _by_learner(units: Iterable[UnitWork], speeds: Speeds) -> dict[str, float]:
     for unit in units:
         found[unit.learner.name] = found.get(unit.learner.name, 0.0) + seconds_of(unit, speeds)
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
-
-
-def _feature_bytes(sets: Iterable[Pictures], backbone: str) -> int:
-    config = shape(backbone)
-    return sum(one.size(config) for one in sets)
 
 
 def _record_bytes(unit: UnitWork) -> int:

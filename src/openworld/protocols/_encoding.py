@@ -32,10 +32,11 @@ def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
     """The stage that encodes what the tasks read."""
 
     def work(crew: Crew, progress: Progress | None) -> int:
-        if crew.engine != "local" or (crew.workers > 1 and machine.device != "cpu"):
-            # On a CPU one process has all cores busy already.
+        # On a CPU one process has all cores busy already; where the cache has a limit, one process makes room.
+        spread = crew.engine != "local" or (crew.workers > 1 and machine.device != "cpu")
+        if spread and machine.cache_limit is None:
             encode_on(crew, tasks, machine, progress)
-        return encode_tasks(tasks, machine, progress)
+        return encode_tasks(tasks, machine, progress, crew.workers)
 
     return Stage("encoding", "encoded", "images", work)
 

@@ -61,7 +61,7 @@ def look_one(look: Mapping, machine: Mapping) -> UnitResult:
         for one in judged:
             answers[one].append(batch.answers(one.load(machine), machine.device))
     for name in look.backbones:  # all shards are there: this makes the set whole
-        encode(backbone(name, machine.device), images, cache=machine.folder, allow_corrupt=machine.allow_corrupt)
+        encode(backbone(name, machine.device), images, **machine.storage)
     for one, parts in answers.items():
         write_with_checksum(_path(look.pictures, one, machine), save({"logits": np.concatenate(parts)}))
     _describe(images, _folder(look.pictures, machine))
@@ -79,8 +79,7 @@ def answers_of(pictures: Pictures, judged: Judged, machine: Machine) -> np.ndarr
 
 def embeddings_of(pictures: Pictures, name: str, machine: Machine) -> Features:
     """What a backbone makes of the pictures, from the cache."""
-    options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(backbone(name, machine.device), pictures.load(), **options)
+    return encode(backbone(name, machine.device), pictures.load(), **machine.storage)
 
 
 class _Batch:

@@ -76,8 +76,9 @@ def two_tower_says(
 
 def encoded(images: ImageSet, model: JudgedSpec, machine: Machine) -> Features:
     """What a two-tower model makes of pictures, encoded here where the cache does not have it."""
-    options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(backbone(model.backbone, machine.device), images, Encoding(patches=model.needs_patches), **options)
+    return encode(
+        backbone(model.backbone, machine.device), images, Encoding(patches=model.needs_patches), **machine.storage
+    )
 
 
 def joined(parts: list[Features]) -> Features:

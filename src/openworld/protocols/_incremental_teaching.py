@@ -52,8 +52,7 @@ def features_of(pictures: Pictures, name: str, taught_by: str, machine: Machine)
     """What is split into halves of these pictures, from the cache where it has them."""
     if taught_by == "texts":
         return embeddings_of(pictures, name, machine)
-    options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(encoder(name, taught_by, machine.device), pictures.load(), **options)
+    return encode(encoder(name, taught_by, machine.device), pictures.load(), **machine.storage)
 
 
 def encoder(name: str, taught_by: str, device: str = "cpu"):

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.features import Features, encode
+from openworld.features import Features
 from openworld.learners import Fitted
 from openworld.protocols._incremental_division import Divided
 from openworld.protocols._open_world_shift_task import Names, Task
 from openworld.protocols._outcome import image_table
-from openworld.protocols._workbench import Machine, backbone
+from openworld.protocols._workbench import Machine, encoded_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +24,6 @@ class Told:
 
     table: dict[str, np.ndarray]
     logits: np.ndarray | None
-
-
-def encoded(task: Task, part: str, machine: Machine) -> Features:
-    """The features of one image set of a task, from disk where they are known."""
-    options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(backbone(task.backbone, machine.device), task.sources[part].load(), task.encoding(part), **options)
 
 
 class Asked:
@@ -43,7 +37,7 @@ class Asked:
         """What it says of some image sets, one behind the other; ids and groups go on from one to the next."""
         told, firsts = [], [0, 0]
         for part in parts:
-            shown = self._by_all_names(encoded(self._task, part, self._machine))
+            shown = self._by_all_names(encoded_part(self._task, part, self._machine))
             moved = replace(shown, rows=shown.rows + firsts[0], groups=shown.groups + firsts[1])
             told.append(self._said(moved))
             images = self._task.sources[part].load()

@@ -6,10 +6,12 @@ from typing import Protocol
 
 import torch
 
-from openworld.features import Encoding
+from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
+from openworld.features.room import occupied
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.learners._able import offers_everything, require_able
+from openworld.protocols._disk import DiskSet, by_training_set, made_first
 from openworld.protocols._units import task_unit
 from openworld.protocols._work import batches, schedules
 from openworld.protocols._workbench import Machine, Source, encode_source, on_disk, require_pictures
@@ -41,32 +43,77 @@ def resolve(one, dataset: str, published: PublishedTask):
 
 
 def encode_tasks(
-    tasks: Sequence[Plannable], machine: Machine, progress: Callable[[int, int], None] | None = None
+    tasks: Sequence[Plannable],
+    machine: Machine,
+    progress: Callable[[int, int], None] | None = None,
+    workers: int = 1,
 ) -> int:
     """Encode what the tasks need and is not on disk, each image set in one pass; returns how many images that were.
 
+    Where the cache has a limit, that is what `made_first` says of so many `workers`.
+
     `progress` is called with (images done, images to be encoded).
     """
-    missing = not_encoded(tasks, machine)
+    missing = not_encoded(tasks, machine, workers)
+    held = [] if machine.cache_limit is None else _hold(_made_first(tasks, machine, workers), machine)
     total, before = sum(len(source.load()) for source, _ in missing), 0
     for (source, name), encodings in missing.items():
         told = progress and (lambda done, _, before=before: progress(before + done, total))
         encode_source(source, encodings, name, machine, told)
         before += len(source.load())
+    del held
     return total
 
 
-def not_encoded(tasks: Sequence[Plannable], machine: Machine) -> dict[tuple[Source, str], list[Encoding]]:
-    """{(image set, backbone): the encodings that tasks need of it and that are not on disk}, none of them empty."""
-    needed: dict[tuple[Source, str], dict[Encoding, None]] = {}
-    for task in tasks:
-        for part, source in task.sources.items():
-            needed.setdefault((source, task.backbone), {})[task.encoding(part)] = None
-    missing = {
-        (source, name): [one for one in encodings if not on_disk(source, one, name, machine)]
-        for (source, name), encodings in needed.items()
-    }
-    return {image_set: encodings for image_set, encodings in missing.items() if encodings}
+def not_encoded(
+    tasks: Sequence[Plannable], machine: Machine, workers: int = 1
+) -> dict[tuple[Source, str], list[Encoding]]:
+    """{(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
+    missing: dict[tuple[Source, str], list[Encoding]] = {}
+    for one in _made_first(tasks, machine, workers):
+        source, name = one.images
+        if not on_disk(source, one.encoding, name, machine):
+            missing.setdefault(one.images, []).append(one.encoding)
+    return missing
+
+
+def _made_first(tasks: Sequence[Plannable], machine: Machine, workers: int) -> list[DiskSet]:
+    sets = _needed(in_order(tasks, machine), machine)
+    if machine.cache_limit is None:
+        return sets
+    cache = machine.folder or default_cache()
+    own = (
+        cache / fingerprint_of(machine.backbone(name), source.load(), how)
+        for (source, name), how in ((one.images, one.encoding) for one in sets)
+    )
+    return made_first(sets, machine.cache_limit, workers, occupied(cache, own))
+
+
+def _hold(sets: Iterable[DiskSet], machine: Machine) -> list:
+    """Locks that keep sets from making room for one another."""
+    return [
+        hold_set(machine.backbone(name), source.load(), how, cache=machine.folder)
+        for (source, name), how in ((one.images, one.encoding) for one in sets)
+    ]
+
+
+def _needed(tasks: Sequence[Plannable], machine: Machine) -> list[DiskSet]:
+    """Everything that the tasks read."""
+    needed = dict.fromkeys(
+        (source, task.backbone, task.encoding(part)) for task in tasks for part, source in task.sources.items()
+    )
+    return [
+        DiskSet((source, name), how, encoded_size(machine.backbone(name).config, how, len(source.load())))
+        for source, name, how in needed
+    ]
+
+
+def in_order(tasks: Sequence[Plannable], machine: Machine) -> list[Plannable]:
+    """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
+    if machine.cache_limit is None:
+        return list(tasks)
+    drawn = [(task.sources["train"], task.backbone, task.encoding("train")) for task in tasks]
+    return [tasks[number] for number in by_training_set(drawn)]
 
 
 def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
@@ -75,7 +122,7 @@ def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
 
 
 def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machine: Machine) -> list[Unit]:
-    """A unit per task; its key changes with settings, weights, pictures and the version of the algorithm.
+    """A unit per task, `in_order`; its key changes with settings, weights, pictures and the version of the algorithm.
 
     Raises:
         OpenworldError: a class without a picture, a learner that needs more than the backbone has.
@@ -83,8 +130,10 @@ def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machi
     for source in {source: None for task in tasks for source in task.whole_sources}:
         require_pictures(source)
     _require_able(tasks, machine)
+    bounded = machine.cache_limit is not None
     return [
-        task_unit(function, task, inputs_of(task, machine), version, machine, _effort(task, machine)) for task in tasks
+        task_unit(function, task, inputs_of(task, machine), version, machine, () if bounded else _effort(task, machine))
+        for task in in_order(tasks, machine)
     ]
 
 

@@ -12,8 +12,9 @@ from openworld import backbones, datasets
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import DTYPES, Precision, allow_tf32
-from openworld.features import Encoding, Features, encode_together, is_encoded
+from openworld.features import Encoding, Features, encode_together, is_encoded, stream
 from openworld.protocols._devices import require_device
+from openworld.protocols._disk import streams
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Machine:
         cache: folder of encoded image sets; None for the default one.
         allow_corrupt: how many unreadable images each image set may lack.
         precision: of the frozen towers, as the spec of the run says; part of every key.
+        cache_limit: bytes that the cache may have; None for no limit.
 
     Raises:
         OpenworldError: a device that torch does not know or this machine does not have.
@@ -34,6 +36,7 @@ class Machine:
     cache: str | None = None
     allow_corrupt: int = 0
     precision: Precision = "float32"
+    cache_limit: int | None = None
 
     def __post_init__(self):
         require_at_least(0, allow_corrupt=self.allow_corrupt)
@@ -43,6 +46,11 @@ class Machine:
     def folder(self) -> Path | None:
         """The cache as a path."""
         return None if self.cache is None else Path(self.cache)
+
+    @property
+    def storage(self) -> dict:
+        """How `encode` and its like are to keep what they make."""
+        return {"cache": self.folder, "allow_corrupt": self.allow_corrupt, "limit": self.cache_limit}
 
     def backbone(self, name: str):
         """The frozen backbone `name` on the device, ready to compute in the precision."""
@@ -109,18 +117,22 @@ def encode_source(
         machine.backbone(backbone_name),
         source.load(),
         encodings,
-        cache=machine.folder,
-        allow_corrupt=machine.allow_corrupt,
         progress=progress,
+        **machine.storage,
     )
 
 
 def encoded_parts(task, machine: Machine) -> dict[str, Features]:
     """The features of every image set that a task reads, by the part that it plays."""
-    return {
-        part: encode_source(source, [task.encoding(part)], task.backbone, machine)[0]
-        for part, source in task.sources.items()
-    }
+    return {part: encoded_part(task, part, machine) for part in task.sources}
+
+
+def encoded_part(task, part: str, machine: Machine) -> Features:
+    """The features of one of them: from disk, made now, or streamed where the cache has no room for them."""
+    source, encoding = task.sources[part], task.encoding(part)
+    if streams(encoding, machine.cache_limit) and not on_disk(source, encoding, task.backbone, machine):
+        return stream(machine.backbone(task.backbone), source.load(), encoding, **machine.storage)
+    return encode_source(source, [encoding], task.backbone, machine)[0]
 
 
 def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Machine) -> bool:

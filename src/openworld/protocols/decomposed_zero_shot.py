@@ -222,8 +222,7 @@ def _unseen(spec: DecomposedZeroShotSpec, machine: Machine) -> dict[Unit, int]:
 
 
 def _features(shown: Shown, name: str, machine: Machine) -> Features:
-    options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt}
-    return encode(backbone(name, machine.device), shown.load(), **options)
+    return encode(backbone(name, machine.device), shown.load(), **machine.storage)
 
 
 def _named(shown: Shown, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> dict:

@@ -33,7 +33,7 @@ from openworld.protocols._incremental_entries import DecompositionSpec, PoolSpec
 from openworld.protocols._incremental_ground import ShiftGround
 from openworld.protocols._incremental_tables import pictures
 from openworld.protocols._incremental_task import Division
-from openworld.protocols._open_world_shift_answers import Asked, Told, encoded, pool_columns, require_same_pictures
+from openworld.protocols._open_world_shift_answers import Asked, Told, pool_columns, require_same_pictures
 from openworld.protocols._open_world_shift_estimates import estimates_told, similarities_of
 from openworld.protocols._open_world_shift_outcome import by_shift, described
 from openworld.protocols._open_world_shift_task import Names, Task, names_of, require_sound
@@ -41,7 +41,7 @@ from openworld.protocols._outcome import training_images
 from openworld.protocols._picture_columns import with_names
 from openworld.protocols._planning import inputs_of, resolve, units_of
 from openworld.protocols._stages import Stage, work_off
-from openworld.protocols._workbench import Machine, backbone, require_same
+from openworld.protocols._workbench import Machine, backbone, encoded_part, require_same
 from openworld.runs import Unit, UnitResult, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
@@ -242,7 +242,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     require_same(_inputs(task, machine), inputs)
     found = divided(task.shift, machine)
     names = names_of(task.ground, found.pool)
-    clip, shots = backbone(task.backbone, machine.device), encoded(task, "train", machine)
+    clip, shots = backbone(task.backbone, machine.device), encoded_part(task, "train", machine)
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     fitted = learner.fit(clip, shots, seed=task.seed)

@@ -27,7 +27,7 @@ from openworld.protocols._entries import LearnerSpec, split_of, usual_crop_scale
 from openworld.protocols._operating import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.protocols._outcome import recognition_metrics, score, shots_asked, training_images
 from openworld.protocols._picture_columns import with_names
-from openworld.protocols._planning import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
+from openworld.protocols._planning import encode_tasks, fingerprints_of, in_order, other_inputs, resolve, units_of
 from openworld.protocols._thumbnails import thumbnails
 from openworld.protocols._workbench import Machine, Source, encoded_parts, require_inputs
 from openworld.protocols.imbalance import other_mixes
@@ -224,7 +224,7 @@ def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
     _require_validation(tasks(spec)[0])
     if len(spec.every_shots) == 1:
         return planned
-    names = [f"{task.learner.label}, {task.shots} shots, seed {task.seed}" for task in tasks(spec)]
+    names = [f"{task.learner.label}, {task.shots} shots, seed {task.seed}" for task in in_order(tasks(spec), machine)]
     return [replace(unit, name=name) for unit, name in zip(planned, names, strict=True)]
 
 
