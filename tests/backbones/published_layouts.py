@@ -353,9 +353,9 @@ def laion_large(folder: Path) -> Reference:
 
 
 def dfn(folder: Path) -> Reference:
-    """apple/DFN2B-CLIP-ViT-B-16: open_clip_pytorch_model.bin alone."""
-    model = PlainClip(quick=True).eval()
-    write_json(folder, "open_clip_config.json", open_clip_config(quick=True))
+    """apple/DFN2B-CLIP-ViT-B-16: open_clip_pytorch_model.bin alone, and no word of QuickGELU."""
+    model = PlainClip(quick=False).eval()
+    write_json(folder, "open_clip_config.json", open_clip_config(quick=False))
     write_clip_tokenizer(folder, *ALL_TOKENS)
     (folder / "LICENSE").write_text("of the model")
     torch.save(model.state_dict(), folder / "open_clip_pytorch_model.bin")

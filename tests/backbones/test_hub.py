@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 import torch
-from published_layouts import openai_archive, timm_conversion, write_openai_vocabulary
+from published_layouts import dfn, openai_archive, timm_conversion, write_openai_vocabulary
 from safetensors.torch import load_file
 
 from openworld import backbones
@@ -45,6 +45,14 @@ def test_of_timms_repository_the_two_towers_are_fetched_and_not_the_image_tower_
     backbones.load("timm/vit_base_patch16_clip_224.openai")
     weights = {name for name in hub.fetched if name.endswith((".bin", ".safetensors"))}
     assert weights == {"open_clip_model.safetensors"}
+
+
+def test_quickgelu_that_a_repository_does_not_state_is_known(hub, tmp_path):
+    hub.revisions[None] = tmp_path / "dfn"
+    hub.revisions[None].mkdir()
+    dfn(hub.revisions[None])
+    assert backbones.load("ViT-B-16/dfn2b").config.text.activation == "quick_gelu"
+    assert backbones.load(hub.revisions[None]).config.text.activation == "gelu"
 
 
 def test_where_main_is_pickled_the_hubs_own_conversion_is_taken(hub, converted, caplog):

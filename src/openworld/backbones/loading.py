@@ -18,7 +18,7 @@ from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.hub import fetch_small_files, repository_folder
 from openworld.backbones.layouts import load_state
-from openworld.backbones.names import known_name, local_path
+from openworld.backbones.names import QUICK_GELU_UNSAID, known_name, local_path
 from openworld.backbones.preprocess import Preprocess, openai_preprocess, read_preprocess
 from openworld.backbones.published_files import (
     CONFIGURATIONS,
@@ -117,6 +117,9 @@ def _from_folder(folder: Path, name: str) -> TwoTower:
     if form is None:
         raise OpenworldError(_incomplete(folder))
     config = described(folder / CONFIGURATIONS[form.layout], _READ[form.layout])
+    if name.partition("@")[0] in QUICK_GELU_UNSAID:
+        towers = {part: replace(getattr(config, part), activation="quick_gelu") for part in ("text", "image")}
+        config = replace(config, **towers)
     files = files_of(folder, form.files)
     weights = read_weights(files)
     preprocess = read_preprocess(folder, form.layout)

@@ -55,13 +55,20 @@ OPEN_CLIP_NAMES: dict[str, dict[str, str]] = {
         "laion400m_e31": f"{_TIMM}_large_patch14_clip_224.laion400m_e31",
         "laion400m_e32": f"{_TIMM}_large_patch14_clip_224.laion400m_e32",
         "laion2b_s32b_b82k": f"{_LAION}-L-14-laion2B-s32B-b82K",
+        "dfn2b_s39b": "apple/DFN2B-CLIP-ViT-L-14-39B",
         "datacomp_xl_s13b_b90k": f"{_LAION}-L-14-DataComp.XL-s13B-b90K",
     },
     "ViT-L-14-quickgelu": _L14,
     "ViT-L-14-336": {"openai": "openai/clip-vit-large-patch14-336"},
     "ViT-L-14-336-quickgelu": {"openai": "openai/clip-vit-large-patch14-336"},
-    "ViT-H-14": _H14 | {"laion2b_s32b_b79k": f"{_LAION}-H-14-laion2B-s32B-b79K"},
+    "ViT-H-14": _H14
+    | {
+        "laion2b_s32b_b79k": f"{_LAION}-H-14-laion2B-s32B-b79K",
+        "metaclip_altogether": f"{_TIMM}_huge_patch14_clip_224.metaclip_altogether",
+    },
     "ViT-H-14-quickgelu": _H14,
+    "ViT-H-14-378": {"dfn5b": "apple/DFN5B-CLIP-ViT-H-14-378"},
+    "ViT-H-14-378-quickgelu": {"dfn5b": "apple/DFN5B-CLIP-ViT-H-14-378"},
     "ViT-g-14": {
         "laion2b_s12b_b42k": f"{_LAION}-g-14-laion2B-s12B-b42K",
         "laion2b_s34b_b88k": f"{_LAION}-g-14-laion2B-s34B-b88K",
@@ -92,6 +99,8 @@ OPEN_CLIP_NAMES: dict[str, dict[str, str]] = {
 }
 
 
+# Trained with QuickGELU, as open_clip's list says (3.3.0), while their own open_clip_config.json leaves it out.
+QUICK_GELU_UNSAID = frozenset({"apple/DFN2B-CLIP-ViT-B-16"})
 _NOT_OURS = re.compile(
     r"(RN\d|EVA\d|MobileCLIP|convnext|coca_|nllb-|roberta-|xlm-roberta-|mt5-|PE-|SuperCLIP|TIPS|ViT.*(CLIPA|worldwide|naflex))"
 )
