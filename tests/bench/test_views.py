@@ -1,0 +1,15 @@
+"""bench/views.py runs at a small size, and both sides read the same."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+
+import views  # noqa: E402
+
+
+def test_it_prints_both_times_and_their_ratio(capsys, monkeypatch):
+    small = ["--pictures", "6", "--batch", "3", "--views", "2", "--patches", "4", "--width", "5", "--repeats", "1"]
+    monkeypatch.setattr(sys, "argv", ["views.py", *small])
+    views.main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["one", "all", "ratio"]
