@@ -54,3 +54,23 @@ def test_a_learner_of_embeddings_alone_runs_whatever_it_trains(foreign):
             return clip.encode_text([f"a {name}" for name in classnames])
 
     assert lacking(foreign, Probe()) is None
+
+
+def test_siglip_runs_learners_of_names_alone():
+    """Its text tower is not causal, its image tower has no class token."""
+    import torch
+
+    from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
+    from openworld.learners._size import WordTokenizer
+
+    text = TextConfig(width=16, layers=2, heads=2, mlp_width=24, vocabulary=512, causal=False, pool="last")
+    image = ImageConfig(16, 8, 16, 2, 2, 24, class_token=False, pre_norm=False, patch_bias=True, pool="attention")
+    torch.manual_seed(0)
+    siglip = TwoTower(
+        TwoTowerConfig(text, image, 16, "siglip"),
+        tokenizer=WordTokenizer(512, 77),
+        preprocess=Preprocess(16, 16, "squash", (0.5,) * 3, (0.5,) * 3),
+    )
+    assert {name for name, learner in LEARNERS.items() if lacking(siglip, learner()) is None} == NAMES_ALONE
+    assert "bidirectional" in lacking(siglip, LEARNERS["CoOp"]())
+    assert "class token" in lacking(siglip, LEARNERS["VPT"]())

@@ -138,14 +138,18 @@ Or your own: a folder of class folders, a list (.csv, .parquet), WebDataset shar
 Download: openworld data check NAME --root DIR says what to get, where to put it, and what is missing."""
 
 
-def _backbones() -> TerminalTable:
+def _backbones() -> RenderableType:
     from openworld.backbones import BACKBONES
 
     heads = (name("name"), name("M weights"), name("pixels"), words("what"))
     rows = [(own, f"{card.parameters:g}", str(card.image_size), card.note) for own, card in BACKBONES.items()]
-    return TerminalTable(
-        heads, rows, title="backbones (or a folder, a hub repository, OpenAI's .pt, a name of open_clip)"
-    )
+    return Group(TerminalTable(heads, rows, title="backbones"), Text(_BACKBONES_CAPTION))
+
+
+_BACKBONES_CAPTION = """\
+Or a folder, a hub repository (OWNER/NAME), one of OpenAI's .pt files, open_clip's MODEL/WEIGHTS; any other dual encoder
+by transformers:OWNER/NAME or open_clip:MODEL/WEIGHTS. openworld backbone check NAME says what runs with it, and where
+its files go."""
 
 
 def _metrics() -> TerminalTable:
