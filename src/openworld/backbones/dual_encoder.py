@@ -6,7 +6,7 @@ its towers are ours; models that another library runs (`foreign`) offer this. Wh
 """
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -43,7 +43,6 @@ class EncoderConfig(Protocol):
     def image(self) -> Picture: ...
 
 
-@runtime_checkable
 class DualEncoder(Protocol):
     """A frozen model that embeds pictures and sentences in one space; logits are `logit_scale` times the cosine.
 

@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld.backbones.dual_encoder import DualEncoder
 from openworld.features.augment import random_resized_crop
 
 Computed = Mapping[tuple[int, str], np.ndarray]
@@ -28,7 +29,7 @@ class Looks:
         encodings: at least one.
     """
 
-    clip: object
+    clip: DualEncoder
     images: object
     encodings: tuple
 

@@ -17,6 +17,7 @@ import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.precision import tf32_allowed
 from openworld.features._shards import compute_shards
 from openworld.features.room import hold, reserve
@@ -80,7 +81,7 @@ def default_cache() -> Path:
 
 
 def encode(
-    clip,
+    clip: DualEncoder,
     images,
     encoding: Encoding = Encoding(),
     *,
@@ -94,7 +95,7 @@ def encode(
     What is on disk is compared with its checksums, once per process; what is missing or damaged is encoded again.
 
     Args:
-        clip: backbone of `openworld.backbones.load`.
+        clip: any backbone of `openworld.backbones.load`; patches and pixels need one whose towers are ours.
         images: image set (`openworld.datasets`): labels, groups, classnames, fingerprint, `image(i)`.
         encoding: what to compute.
         cache: folder that holds encoded sets; None for `default_cache()`.
@@ -115,7 +116,7 @@ def encode(
 
 
 def encode_together(
-    clip,
+    clip: DualEncoder,
     images,
     encodings: Sequence[Encoding],
     *,

@@ -12,13 +12,14 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones.dual_encoder import DualEncoder
 from openworld.datasets import templates as sentences
 
 STANDARD_DEVIATION = 0.02
 
 
 @torch.no_grad()
-def encode_names(clip, names, templates) -> Tensor:
+def encode_names(clip: DualEncoder, names, templates) -> Tensor:
     """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
     features = [normalize(_widen(clip.encode_text(sentences.fill(one, names))), dim=-1) for one in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)

@@ -10,6 +10,7 @@ import torch
 
 from openworld import classifiers
 from openworld._errors import OpenworldError
+from openworld.backbones.dual_encoder import DualEncoder
 from openworld.features import encode
 from openworld.learners._bank import cosine_logits, require_distinct
 from openworld.learners._text import encode_names
@@ -59,7 +60,7 @@ class BackboneJudge:
     """
 
     name: str
-    clip: object
+    clip: DualEncoder
     text: torch.Tensor
     classnames: tuple[str, ...]
     scaled: bool

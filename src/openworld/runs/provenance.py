@@ -8,7 +8,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("openworld", "numpy", "scipy", "torch", "pyarrow", "pillow", "safetensors", "tokenizers")
+PACKAGES = (
+    "openworld",
+    "numpy",
+    "scipy",
+    "torch",
+    "pyarrow",
+    "pillow",
+    "safetensors",
+    "tokenizers",
+    "transformers",  # where it runs a backbone, as open_clip may
+    "open_clip_torch",
+)
 
 
 def provenance(
