@@ -40,6 +40,7 @@ class StandIn:
     text: torch.Tensor
     kind: str = "plain"
     consumes: str = "embeddings"
+    name: str = "stand-in"
 
     @property
     def depends_on_other_names(self) -> bool:

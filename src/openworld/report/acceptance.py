@@ -45,7 +45,7 @@ RENAMED = 0.002
 DEVIATIONS = 2.6
 """Standard deviations of what renamed pictures do to an accuracy; beyond it lies 1 % of a normal distribution."""
 
-LEVEL = 0.001
+OUTSIDE = 0.001
 """How often a mean over the paper's class orders may lie outside by chance, cell by cell."""
 
 PAPERS_ORDERS = 3
@@ -165,7 +165,7 @@ def _over_orders(ours: Measured | None, printed: float) -> float:
         return 0.0
     spread = stdev(values) * sqrt(1 / PAPERS_ORDERS + 1 / len(values))
     pictures = max((one.n for one in ours.intervals if one.over == "groups of pictures"), default=0)
-    return float(stdtrit(len(values) - 1, 1 - LEVEL / 2)) * spread + (tolerance_of(pictures) / 100 if pictures else 0)
+    return float(stdtrit(len(values) - 1, 1 - OUTSIDE / 2)) * spread + (tolerance_of(pictures) / 100 if pictures else 0)
 
 
 CELLS = {"openworldauc": openworldauc_cells, "openpl": openpl_cells}
@@ -179,7 +179,7 @@ REASONS = {
     ),
     "openpl": (
         "Tolerance: the paper's number is a mean over three class orders that are not published, ours a mean over the "
-        f"seeds' orders, and {100 * (1 - LEVEL):g} % of such means lie so near each other (Student's t over our "
+        f"seeds' orders, and {100 * (1 - OUTSIDE):g} % of such means lie so near each other (Student's t over our "
         "orders; of few classes, as EuroSAT's, that is far). Fractions of a point for decoders and filters are added."
     ),
 }
