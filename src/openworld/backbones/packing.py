@@ -28,7 +28,7 @@ from openworld.backbones.blocks import (
 from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.towers import TextTower
 
-SPARE = 2**18
+SPARE = 2**18  # divided by W^2: so many rows of width W cost less than the launches of a bucket (bench/steps.py)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ WEIGHTS is a tag of `open_clip.list_pretrained()` or a file; "open_clip:hf-hub:O
 open_clip needs torchvision and is imported when a model of it is asked for, not before.
 """
 
-import importlib
 import json
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel
+from openworld.backbones.foreign.library import import_library, refusing
 from openworld.backbones.tokenizer import Spelling, Tokenizer
 
 HUB = "hf-hub:"
@@ -27,16 +27,10 @@ def load(source: str, name: str) -> ForeignModel:
     open_clip cannot make.
     """
     model, weights = _parted(source, name)
-    library = _package(name)
-    try:
+    library = import_library("open_clip", name)
+    with refusing("open_clip", name):
         module, transform = library.create_model_from_pretrained(model, weights)
         tokenizer = library.get_tokenizer(model)
-    except (RuntimeError, ValueError, KeyError, OSError, ImportError) as error:
-        reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
-        raise OpenworldError(
-            f"open_clip cannot load {name!r} ({reason}); check the network, or give files that are here "
-            "(openworld backbone check says which)."
-        ) from error
     positions = getattr(tokenizer, "context_length", None) or getattr(module, "context_length", None) or 77
 
     def prepare(image: Image.Image) -> np.ndarray:
@@ -110,13 +104,3 @@ def _parted(source: str, name: str) -> tuple[str, str | None]:
 
 def _configuration(library: ModuleType, model: str) -> object:
     return library.get_model_config(model) if not model.startswith(HUB) else None
-
-
-def _package(name: str) -> ModuleType:
-    try:
-        return importlib.import_module("open_clip")
-    except ImportError as error:
-        raise OpenworldError(
-            f"{name!r} needs the package open_clip, which cannot be imported ({error}); "
-            'pip install "openworld[open-clip]".'
-        ) from error

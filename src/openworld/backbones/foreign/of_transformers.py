@@ -5,7 +5,6 @@ numbers on every machine; sentences through its own tokenizer, padded as its pro
 repository is never run, and a model whose weights are not all there is refused.
 """
 
-import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel
+from openworld.backbones.foreign.library import import_library, refusing
 from openworld.backbones.tokenizer import Tokenizer
 
 # Trained on sentences of one length, padding included, which their towers see: SigLIP pools the last position.
@@ -32,11 +32,11 @@ def load(source: str, name: str) -> ForeignModel:
 
     Raises OpenworldError where transformers is not there, cannot make the model whole, or gives no dual encoder.
     """
-    library = _package(name)
+    library = import_library("transformers", name)
     place, revision = (source, None) if Path(source).is_dir() else _parted(source)
     where = {} if revision is None else {"revision": revision}
     pil = {"backend": "pil"} if int(library.__version__.split(".")[0]) >= 5 else {"use_fast": False}
-    with _refusing(name), _without_bars(library):
+    with refusing("transformers", name), _without_bars(library):
         module, found = library.AutoModel.from_pretrained(
             place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False, **where
         )
@@ -182,21 +182,6 @@ def _parted(source: str) -> tuple[str, str | None]:
 
 
 @contextmanager
-def _refusing(name: str) -> Iterator[None]:
-    """What transformers raises, in a sentence."""
-    try:
-        yield
-    except OpenworldError:
-        raise
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
-        raise OpenworldError(
-            f"transformers cannot load {name!r} ({reason}); check the network, or give files that are here "
-            "(openworld backbone check says which)."
-        ) from error
-
-
-@contextmanager
 def _without_bars(library: ModuleType) -> Iterator[None]:
     """Its bars would be drawn over ours."""
     logging = library.utils.logging
@@ -207,13 +192,3 @@ def _without_bars(library: ModuleType) -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
-
-
-def _package(name: str) -> ModuleType:
-    try:
-        return importlib.import_module("transformers")
-    except ImportError as error:
-        raise OpenworldError(
-            f"{name!r} needs the package transformers, which cannot be imported ({error}); "
-            'pip install "openworld[transformers]".'
-        ) from error
