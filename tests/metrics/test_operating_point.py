@@ -81,7 +81,7 @@ def test_a_miss_rate_is_kept_and_the_next_threshold_breaks_it(base, new, most):
     assert rates(base, new, chosen.value) == pytest.approx((chosen.miss_rate, chosen.hit_rate))
     assert chosen.miss_rate <= most
     assert rates(base, new, np.nextafter(chosen.value, np.inf))[0] > most  # it is the largest there is
-    assert chosen.miss_rate == pytest.approx(misses[misses <= most].max())
+    assert chosen.miss_rate == pytest.approx(misses[misses <= most + 1e-12].max())  # the curve's 1 - 10/15 is above 1/3
 
 
 @given(side, side, st.floats(0.01, 1))
