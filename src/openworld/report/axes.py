@@ -9,12 +9,13 @@ ROUND = (1, 2, 5)
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its title with the unit, its range and the values that get a tick."""
+    """One axis: its title with the unit, its range, the values that get a tick, and their names where they have any."""
 
     title: str
     low: float
     high: float
     ticks: tuple[float, ...]
+    names: tuple[str, ...] = ()
 
     @classmethod
     def around(cls, title: str, values: Sequence[float], *, limits=(0.0, 100.0), count: int = 5) -> "Axis":
@@ -29,7 +30,7 @@ class Axis:
     @property
     def labels(self) -> tuple[str, ...]:
         """What is written at the ticks."""
-        return tuple(f"{tick:g}" for tick in self.ticks)
+        return self.names or tuple(f"{tick:g}" for tick in self.ticks)
 
     def share(self, value: float) -> float:
         """Where `value` lies along the axis: 0 at its beginning, 1 at its end."""

@@ -1,0 +1,116 @@
+"""What charts share on matplotlib axes, in the colours of a page on white paper."""
+
+import numpy as np
+
+from openworld.report.axes import Axis, LogAxis
+from openworld.report.palette import Look
+
+MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
+INK, MUTED, GRID, ACCENT, ALERT = "#1a1a1a", "#5c5c5c", "#e4e4e1", "#0b5fa5", "#d5491b"
+LINES = {"reference": (MUTED, (0, (4, 3))), "known": (INK, "-"), "alert": (ALERT, "-")}
+
+
+def text(name: str) -> str:
+    """Return the name as matplotlib shows it letter by letter: no formula, and no name that legends leave out.
+
+    >>> text("$5")
+    '\\\\$5'
+    """
+    return "\N{ZERO WIDTH SPACE}" * name.startswith("_") + name.replace("$", r"\$")
+
+
+def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
+    """Set title, ranges, ticks and grid."""
+    axes.set_title(text(title))
+    axes.set(xlabel=text(x.title), ylabel=text(y.title), ylim=(y.low, y.high), axisbelow=True)
+    if isinstance(x, LogAxis):
+        _set_log(axes, x)
+    else:
+        axes.set_xlim(x.low, x.high)
+    axes.set_xticks(x.ticks, map(text, x.labels), minor=False)
+    axes.set_yticks(y.ticks, map(text, y.labels))
+    axes.grid(color=GRID, linewidth=0.5)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _set_log(axes, x: LogAxis) -> None:
+    """A logarithmic axis; where 0 means none, it stands before a break, as on the page."""
+    from matplotlib.ticker import NullLocator
+
+    start, span = x.share(x.low), x.share(x.high) - x.share(x.low)
+    ratio = np.log(x.high / x.low)
+
+    def place(value):
+        value = np.asarray(value, float)
+        known = start + span * np.log(np.where(value > 0, value, 1.0) / x.low) / ratio
+        return np.where(value > 0, known, x.break_share / 2 * (1 + value))
+
+    def value_at(share):
+        share = np.asarray(share, float)
+        before = share / (x.break_share / 2) - 1 if x.break_share else share
+        return np.where(share < x.break_share, before, x.low * np.exp(ratio * (share - start) / span))
+
+    axes.set_xscale("function", functions=(place, value_at))
+    axes.set_xlim(-1 if x.break_share else value_at(0.0), value_at(1.0))
+    axes.xaxis.set_minor_locator(NullLocator())
+    if x.break_share:
+        axes.axvline(value_at(x.break_share), color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
+
+
+def mark_style(style: Look) -> dict:
+    """Return how the marks of a series are drawn."""
+    size = 8 if style.marker == "star" else 5
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
+    return {"color": style.light, "marker": MARKERS[style.marker], "markersize": size} | edge
+
+
+def line_style(style: Look, *, back: bool = False) -> dict:
+    """Return how the line of a series is drawn."""
+    dash = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
+    faint = {"alpha": 0.45, "linewidth": 0.8, "zorder": 2} if back else {"linewidth": 1.2, "zorder": 3}
+    return mark_style(style) | {"linestyle": dash} | faint
+
+
+def ring(axes, x: float, y: float, colour: str = INK) -> None:
+    """Draw a ring around a point."""
+    axes.plot([x], [y], "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, zorder=5)
+
+
+def points(axes, chart, name: str, own) -> None:
+    """Draw single points with their intervals, over the lines of a chart."""
+    xs = [chart.x.scaled(x) for x in own.x]
+    if own.low:
+        ends = ([chart.y.scaled(end) for end in side] for side in (own.low, own.high))
+        axes.vlines(xs, *ends, color=INK, linewidth=1.2, zorder=4)
+    marker = {"dot": "o", "ring": "o", "dash": "_"}[own.mark]
+    fill = {"markerfacecolor": "none", "markersize": 7} if own.mark == "ring" else {"markersize": 4}
+    ys = [np.nan if y is None else chart.y.scaled(y) for y in own.y]
+    axes.plot(xs, ys, marker, color=INK, label=text(name), zorder=5, **fill)
+
+
+def references(axes, chart) -> None:
+    """Draw the reference lines of a chart, with their names."""
+    for one in chart.references:
+        across, value = one.axis == "x", (chart.x if one.axis == "x" else chart.y).scaled(one.value)
+        colour, dash = LINES[one.kind]
+        (axes.axvline if across else axes.axhline)(value, color=colour, linestyle=dash, linewidth=0.8, zorder=1)
+        if one.text:
+            frame = axes.get_xaxis_transform() if across else axes.get_yaxis_transform()
+            move = {"textcoords": "offset points", "xytext": (-2, 0) if across else (2, 2), "rotation": 90 * across}
+            place, ends = ((value, 0.03), ("right", "bottom")) if across else ((0, value), ("left", "bottom"))
+            ends = dict(zip(("ha", "va"), ends, strict=True))
+            axes.annotate(text(one.text), place, xycoords=frame, color=MUTED, **move, **ends)
+
+
+def regions(axes, chart) -> None:
+    """Draw the shaded rectangles of a chart, with their names."""
+    for one in chart.regions:
+        left, right = map(chart.x.scaled, one.x) if one.x else axes.get_xlim()
+        low, high = map(chart.y.scaled, one.y) if one.y else axes.get_ylim()
+        colour = ACCENT if one.kind == "corner" else MUTED
+        axes.fill_between(
+            [left, right], low, high, color=colour, alpha=0.08 if one.kind == "corner" else 0.15, lw=0, zorder=0
+        )
+        if one.text:
+            axes.annotate(text(one.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")

@@ -1,0 +1,93 @@
+"""The plane of a plot on the page: axes around the data, the frame, and what lies across it."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.quantity import CROWDED, Quantity
+from openworld.report.figures.names import margin
+from openworld.report.svg import Frame, element
+
+LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0), "number": (-math.inf, math.inf)}
+TICKS = 12  # that have a number each; of more, every second or third has
+NAMED = 5  # labels below an axis
+
+
+def axis_of(quantity: Quantity, values: Iterable[float | None]) -> Axis | LogAxis:
+    """Return the axis that holds all values, in the unit that is drawn."""
+    drawn = [quantity.scaled(value) for value in (*values, *quantity.covers) if value is not None]
+    if quantity.labels:
+        return _labelled(quantity)
+    if quantity.ends:
+        low, high = map(quantity.scaled, quantity.ends)
+        return Axis(quantity.title, low, high, tuple(low + (high - low) * step / 5 for step in range(6)))
+    if quantity.at_values and drawn:
+        return _stepped(quantity, sorted(set(drawn)))
+    if quantity.log:
+        return LogAxis.around(quantity.title, drawn)
+    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=LIMITS[quantity.unit])
+
+
+def _stepped(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
+    ticks = tuple(steps[:: -(-len(steps) // TICKS)])
+    if quantity.log:
+        return LogAxis(quantity.title, steps[0], steps[-1], ticks)
+    room = 0.05 * (steps[-1] - steps[0]) or 0.5
+    return Axis(quantity.title, steps[0] - room, steps[-1] + room, ticks)
+
+
+def _labelled(quantity: Quantity) -> Axis:
+    """The first label, the last, and some between."""
+    count = len(quantity.labels)
+    shown = min(NAMED, count)
+    places = sorted({round(part * (count - 1) / max(1, shown - 1)) for part in range(shown)})
+    names = tuple(quantity.labels[place] for place in places)
+    return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
+
+
+def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = (), near: Iterable[str] = ()) -> Frame:
+    """Return the frame: larger when it stands alone, taller among many names, wide enough for those beside it."""
+    beside = list(beside)
+    many = len(beside) + len(list(near)) > CROWDED
+    width, height = (470.0, 440.0 if many else 350.0) if alone else (400.0, 310.0)
+    return Frame(width, height, (10.0, margin(beside), 42.0, 54.0), x, y)
+
+
+def cut(axis: Axis, value: float) -> float:
+    """Return the value, or the nearest end of the axis."""
+    return min(max(value, axis.low), axis.high)
+
+
+def references(plot: Frame, chart) -> Markup:
+    """Return the reference lines of a chart, with their names."""
+    return Markup("").join(part for reference in chart.references for part in _reference(plot, chart, reference))
+
+
+def _reference(plot: Frame, chart, reference) -> list[Markup]:
+    left, top, right, bottom = plot.box
+    if reference.axis == "x":
+        x = plot.across(chart.x.scaled(reference.value))
+        ends, place, turn = {"x1": x, "x2": x, "y1": bottom, "y2": top}, (x - 5, top + 0.45 * (bottom - top)), -90
+    else:
+        y = plot.up(chart.y.scaled(reference.value))
+        ends, place, turn = {"x1": left, "x2": right, "y1": y, "y2": y}, (left + 8, y - 5), 0
+    line = element("line", **ends, class_=reference.kind)
+    move = f"translate({place[0]:.1f} {place[1]:.1f})" + f" rotate({turn})" * bool(turn)
+    return [line] + [element("text", reference.text, transform=move, class_="contour-name")] * bool(reference.text)
+
+
+def regions(plot: Frame, chart) -> Markup:
+    """Return the shaded rectangles of a chart, with their names."""
+    parts = []
+    for region in chart.regions:
+        left, top, right, bottom = plot.box
+        if region.x:
+            left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
+        if region.y:
+            bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
+        parts.append(element("rect", x=left, y=top, width=right - left, height=bottom - top, class_=region.kind))
+        if region.text:
+            parts.append(element("text", region.text, x=left + 8, y=top + 16, class_=f"{region.kind}-name"))
+    return Markup("").join(parts)

@@ -1,0 +1,115 @@
+"""Numbers with their intervals, one below the other, beside what is known."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from openworld.report.axes import Axis
+from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.plane import axis_of
+from openworld.report.charts.quantity import Quantity, Reference
+from openworld.report.figures.names import LETTER
+from openworld.report.palette import Look
+from openworld.report.svg import Frame, drawing, element
+
+ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One series: a value, its interval, a faint bar behind it, and whether it is ringed."""
+
+    value: float
+    interval: tuple[float, float] | None = None
+    behind: tuple[float, float] | None = None
+    ringed: bool = False
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """Estimates by name, from above in the order given; references are upright lines, the region is shaded."""
+
+    title: str
+    x: Quantity
+    series: Mapping[str, Estimate]
+    references: tuple[Reference, ...] = ()
+    region: tuple[float, float] | None = None
+
+    @property
+    def paper_height(self) -> float:
+        """Inches on paper."""
+        return 0.8 + 0.22 * len(self.series)
+
+    def rows(self) -> Iterator[dict]:
+        """Yield a row per series."""
+        for name, one in self.series.items():
+            low, high = one.interval or (None, None)
+            yield {"series": name, self.x.key: one.value, "low": low, "high": high, "ringed": one.ringed}
+
+    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+        """Return the drawing for a page."""
+        count, x = len(self.series), self._axis()
+        left = max(LEFT, 16 + LETTER * max(map(len, self.series), default=0))
+        plot = Frame(WIDTH, ROW * count + 64, (22.0, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
+        parts = [self._region(plot), plot.axes(), *self._references(plot)]
+        for place, (name, one) in enumerate(self.series.items()):
+            parts.append(self._row(plot, count - 1 - place, name, one, styles[name]))
+        values = [one.value for one in self.series.values()]
+        ends = f", {self.x.write(min(values))} to {self.x.write(max(values))}" if values else ""
+        return drawing(WIDTH, plot.height, f"{self.x.title} by {count} methods{ends}.", parts)
+
+    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+        """Draw on matplotlib axes."""
+        x, count, scaled = self._axis(), len(self.series), self.x.scaled
+        names = tuple(reversed(self.series))
+        paper.set_axes(axes, self.title, x, Axis("", -0.5, count - 0.5, tuple(map(float, range(count))), names))
+        axes.grid(visible=False, axis="y")
+        if self.region:
+            axes.axvspan(*map(scaled, self.region), color=paper.MUTED, alpha=0.15, linewidth=0)
+        paper.references(axes, self)
+        for place, (name, one) in enumerate(self.series.items()):
+            y, colour = count - 1 - place, styles[name].light
+            if one.behind:
+                low, high = map(scaled, one.behind)
+                axes.barh(y, high - low, height=0.4, left=low, color=colour, alpha=0.15)
+            if one.interval:
+                axes.plot([*map(scaled, one.interval)], [y, y], color=colour, linewidth=1.2)
+            axes.plot([scaled(one.value)], [y], **paper.mark_style(styles[name]))
+            if one.ringed:
+                paper.ring(axes, scaled(one.value), y, colour)
+
+    def _axis(self):
+        ends = [end for one in self.series.values() for end in (one.value, *(one.interval or ()), *(one.behind or ()))]
+        return axis_of(self.x, [*ends, *(one.value for one in self.references), *(self.region or ())])
+
+    def _row(self, plot: Frame, height: float, name: str, one: Estimate, style: Look) -> Markup:
+        y, scaled = plot.up(height), self.x.scaled
+        parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if one.ringed else "near") + " end")]
+        if one.behind:
+            low, high = (plot.across(scaled(end)) for end in one.behind)
+            parts.append(element("rect", x=low, y=y - 5, width=high - low, height=10, class_="band"))
+        if one.interval:
+            low, high = (plot.across(scaled(end)) for end in one.interval)
+            parts.append(element("line", x1=low, x2=high, y1=y, y2=y, class_="line"))
+        if one.ringed:
+            parts.append(element("circle", cx=plot.across(scaled(one.value)), cy=y, r=9.0, class_="ring"))
+        parts.append(plot.mark(scaled(one.value), height, style.marker))
+        ends = f" [{' '.join(map(self.x.write, one.interval))}]" if one.interval else ""
+        title = element("title", f"{name}: {self.x.write(one.value)}{ends}")
+        return element("g", title, *parts, class_=style.css_class, data_learner=name)
+
+    def _references(self, plot: Frame) -> Iterator[Markup]:
+        """Upright lines, named above the plot."""
+        _, top, _, bottom = plot.box
+        for one in self.references:
+            x = plot.across(self.x.scaled(one.value))
+            yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=one.kind)
+            yield element("text", one.text, x=x, y=top - 8, class_="tick mid")
+
+    def _region(self, plot: Frame) -> Markup:
+        if not self.region:
+            return Markup("")
+        _, top, _, bottom = plot.box
+        low, high = (plot.across(self.x.scaled(end)) for end in self.region)
+        return element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region")

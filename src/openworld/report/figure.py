@@ -1,0 +1,101 @@
+"""A figure: charts side by side with a caption, its data, its drawings for a page, and a file for a paper."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from markupsafe import Markup
+
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError
+from openworld.report.data_files import csv_address
+from openworld.report.palette import Look
+
+FORMATS = (".pdf", ".svg", ".png")
+
+
+class Chart(Protocol):
+    """What every chart offers; `alone` says that it is the only one of its figure."""
+
+    title: str
+
+    def rows(self) -> Iterator[dict]: ...
+
+    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup: ...
+
+    def draw(self, axes, styles: Mapping[str, Look]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A chart as a drawing for the page, and its title."""
+
+    title: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Charts side by side.
+
+    Args:
+        name: of its files and of its place on the page.
+        title: a question or a heading.
+        caption: sentences below it.
+        charts: one or several.
+        styles: of every series, the same in all figures of a run.
+        key: marks that are no series', as (drawing, words), for the page.
+        small: whether many charts stand in a row.
+    """
+
+    name: str
+    title: str
+    caption: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    styles: Mapping[str, Look] = field(default_factory=dict)
+    key: tuple[tuple[Markup, str], ...] = ()
+    small: bool = False
+
+    def rows(self) -> list[dict]:
+        """Return the numbers behind the figure, with the panel where there are several; fractions, not rounded."""
+        several = len(self.charts) > 1
+        return [({"panel": chart.title} if several else {}) | row for chart in self.charts for row in chart.rows()]
+
+    @property
+    def csv(self) -> str:
+        """The rows as CSV text: six significant digits, more than can be seen."""
+        rows = self.rows()
+        header = list(dict.fromkeys(key for row in rows for key in row))
+        return csv_text(header, ([_short(row.get(key)) for key in header] for row in rows))
+
+    @property
+    def download(self) -> str:
+        """The CSV as a `data:` address, so that a page can offer it without a server."""
+        return csv_address(self.csv)
+
+    @cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The charts as drawings for a page."""
+        alone = len(self.charts) == 1
+        return tuple(Panel(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.
+
+        Needs matplotlib: pip install 'openworld[plots]'.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in FORMATS:
+            raise OpenworldError(f"{path.name} is no {', '.join(FORMATS)} file; give a path that ends in one of these.")
+        if not self.charts:
+            raise OpenworldError(f"the figure {self.name!r} has nothing to draw: {' '.join(self.caption)}")
+        from openworld.report.charts.drawing.paper_figure import save_figure
+
+        save_figure(self, path)
+        return path
+
+
+def _short(cell):
+    return f"{cell:.6g}" if isinstance(cell, float) else cell

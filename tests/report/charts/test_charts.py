@@ -1,0 +1,180 @@
+"""What all charts promise: small valid drawings, the same bytes each time, names escaped, data on matplotlib axes."""
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import FrozenInstanceError
+
+import pytest
+from matplotlib.figure import Figure as Sheet
+
+from openworld.report.charts import (
+    Cloud,
+    Estimate,
+    IntervalChart,
+    Line,
+    LineChart,
+    Points,
+    Quantity,
+    Reference,
+    Region,
+    ScatterChart,
+    Spot,
+)
+from openworld.report.palette import looks
+
+NAMES = ("zero-shot", '<b>&" $x', "_under")
+STYLES = looks(NAMES, ["zero-shot"])
+LEVEL, ACCURACY = Quantity("level", "level", "number", None, at_values=True), Quantity("accuracy", "accuracy, %")
+
+
+def line_chart(**options):
+    lines = {name: Line((0, 1, 2), (0.5, 0.6, None), (0.4, 0.5, None), (0.6, 0.7, None)) for name in NAMES}
+    return LineChart("lines", LEVEL, ACCURACY, lines, ("zero-shot",), references=(Reference(0.5, "chance"),), **options)
+
+
+def over_time():
+    time = Quantity("chunk", "", labels=("first", "second"))
+    points = {"quoted": Points((0, 1), (0.5, None), (0.4, 0.3), (0.6, 0.5))}
+    return LineChart("time", time, ACCURACY, {name: Line((0, 1), (0.5, 0.4)) for name in NAMES}, points=points)
+
+
+def scatter_chart(guide="products"):
+    clouds = {name: Cloud(((0.5 + 0.1 * n, 0.6), (0.55, 0.7 + 0.05 * n))) for n, name in enumerate(NAMES)}
+    return ScatterChart("dots", Quantity("hm", "HM, %"), ACCURACY, clouds, guide)
+
+
+def cost_chart():
+    clouds = {name: Cloud(((1000.0 * n, 0.6),), ((1000.0 * n, 0.5), (1000.0 * n, 0.7))) for n, name in enumerate(NAMES)}
+    return ScatterChart("costs", Quantity("cost", "parameters", "number", log=True), ACCURACY, clouds, "frontier")
+
+
+def interval_chart():
+    series = {name: Estimate(0.6, (0.5, 0.7), (0.55, 0.6), name == "_under") for name in NAMES}
+    return IntervalChart("methods", ACCURACY, series, (Reference(0.65, "source", "x"),), (0.5, 0.6))
+
+
+CHARTS = {
+    "line": line_chart,
+    "over time": over_time,
+    "scatter": scatter_chart,
+    "cost": cost_chart,
+    "intervals": interval_chart,
+}
+
+
+@pytest.fixture(params=CHARTS, ids=str)
+def chart(request):
+    return CHARTS[request.param]()
+
+
+def test_a_chart_is_data(chart):
+    with pytest.raises(FrozenInstanceError):
+        chart.title = "other"
+    assert {row["series"] for row in chart.rows()} >= set(NAMES)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_drawing_is_xml_names_every_series_and_is_the_same_each_time(chart, alone):
+    svg = chart.svg(STYLES, alone=alone)
+    root = ElementTree.fromstring(svg)
+    assert svg == chart.svg(STYLES, alone=alone)
+    assert {node.get("data-learner") for node in root.iter()} - {None} == set(NAMES)
+    assert "<b>" not in svg and root.get("aria-label")
+    assert any(title.text.startswith(NAMES[1]) for title in root.iter("title"))
+    assert len(svg) < 3000 + 1500 * len(NAMES)
+
+
+def test_matplotlib_axes_hold_the_series(chart):
+    axes = Sheet().subplots()
+    chart.draw(axes, STYLES)
+    assert axes.get_title() == chart.title and (axes.lines or axes.collections)
+    shown = {text.get_text() for text in axes.get_yticklabels()} | set(axes.get_legend_handles_labels()[1])
+    assert {"zero-shot", r'<b>&" \$x', "\N{ZERO WIDTH SPACE}_under"} <= shown
+
+
+def drawn(chart, **options):
+    return ElementTree.fromstring(chart.svg(STYLES, **options))
+
+
+def test_a_line_goes_through_its_points_and_stops_where_there_is_none():
+    chart = LineChart("", LEVEL, Quantity("y", "y", ends=(0, 1)), {"zero-shot": Line((0, 1, 2), (0.0, 1.0, None))})
+    (line,) = (node for node in drawn(chart).iter("polyline") if node.get("class") == "line")
+    (x1, y1), (x2, y2) = (tuple(map(float, point.split(","))) for point in line.get("points").split())
+    # 400 by 310 with margins: 54 left, 12 right, 10 above, 42 below; x from -0.1 to 2.1, y from 0 to 100.
+    assert (x1, y1) == (pytest.approx(54 + 334 * 0.1 / 2.2, abs=0.06), 268.0)
+    assert (x2, y2) == (pytest.approx(54 + 334 * 1.1 / 2.2, abs=0.06), 10.0)
+
+
+def test_a_band_needs_two_points_and_stays_in_the_frame():
+    def bands(low, high):
+        own = {"zero-shot": Line((0, 1), (0.5, 0.6), low, high)}
+        return list(drawn(LineChart("", LEVEL, ACCURACY, own)).iter("polygon"))
+
+    (wide,) = bands((0.0, 0.1), (1.0, 0.9))
+    heights = [float(point.split(",")[1]) for point in wide.get("points").split()]
+    assert min(heights) >= 10 and max(heights) <= 268
+    assert not bands((0.4, None), (0.6, None)) and not bands((), ())
+
+
+def test_rows_of_lines_name_what_a_band_spans_and_carry_further_columns():
+    own = {"zero-shot": Line((0, 1), (0.5, None), (0.4, None), (0.6, None), further={"seeds": (3, 0)})}
+    rows = list(LineChart("", LEVEL, ACCURACY, own, over="seeds").rows())
+    first = {"series": "zero-shot", "level": 0, "accuracy": 0.5, "low_over_seeds": 0.4, "high_over_seeds": 0.6}
+    assert rows[0] == first | {"seeds": 3} and rows[1]["accuracy"] is None
+
+
+@pytest.mark.parametrize(("count", "back"), [(6, 0), (7, 6)])
+def test_among_more_than_six_lines_all_but_the_highlighted_stand_back(count, back):
+    names = [f"learner {n}" for n in range(count)]
+    lines = {name: Line((0, 1), (0.5, 0.6)) for name in names}
+    svg = LineChart("", LEVEL, ACCURACY, lines, ("learner 1",)).svg(looks(names))
+    assert svg.count(' back"') == back
+    assert LineChart("", LEVEL, ACCURACY, lines).svg(looks(names)).count(' back"') == 0
+
+
+def test_long_lines_have_few_marks_and_no_list_of_numbers():
+    xs = [step / 100 for step in range(101)]
+    svg = LineChart("", Quantity("x", "x", ends=(0, 1)), ACCURACY, {"zero-shot": Line(xs, xs)}).svg(STYLES)
+    assert svg.count("<use") == 5 and "<title>zero-shot</title>" in svg
+
+
+def test_rings_regions_and_upright_references_lie_where_they_belong():
+    share = Quantity("x", "x", ends=(0, 1))
+    own = {"zero-shot": Line((0, 1), (0, 1), rings=(Spot(0.5, 0.25, "here"),))}
+    region, upright = Region((0, 0.5), (0.5, 1), "corner", "corner"), Reference(0.5, "required", "x")
+    root = drawn(LineChart("", share, share, own, references=(upright,), regions=(region,)))
+    (ring,) = root.iter("circle")
+    assert (float(ring.get("cx")), float(ring.get("cy"))) == (54 + 167, 268 - 258 / 4)
+    (corner,) = root.iter("rect")
+    assert [float(corner.get(name)) for name in ("x", "y", "width", "height")] == [54, 10, 167, 129]
+    (line,) = (node for node in root.iter("line") if node.get("class") == "reference")
+    assert line.get("x1") == line.get("x2") == "221"
+
+
+def test_what_costs_nothing_stands_before_the_break():
+    assert ">none</text>" in cost_chart().svg(STYLES) and "break-stroke" in cost_chart().svg(STYLES)
+    assert "break-stroke" not in scatter_chart().svg(STYLES)
+    axes = Sheet().subplots()
+    cost_chart().draw(axes, STYLES)
+    places = axes.transData.transform([(0, 60), (1000, 60), (2000, 60)])[:, 0]
+    assert places[0] < places[1] < places[2] and axes.get_xticklabels()[0].get_text() == "none"
+
+
+@pytest.mark.parametrize(("guide", "lines"), [("", 0), ("equal", 1), ("path", 1), ("frontier", 1), ("products", 4)])
+def test_guides_lie_under_the_dots(guide, lines):
+    found = [node for node in drawn(scatter_chart(guide)).iter("polyline") if node.get("class") == "contour"]
+    assert len(found) == lines
+
+
+def test_a_series_without_a_dot_is_not_drawn_and_none_at_all_draws_axes():
+    chart = ScatterChart("", ACCURACY, ACCURACY, {"zero-shot": Cloud(())}, "products")
+    assert "<use" not in chart.svg(STYLES, alone=True) and list(chart.rows()) == []
+    empty = LineChart("", LEVEL, ACCURACY, {"zero-shot": Line((0,), (None,))})
+    assert 'class="line"' not in empty.svg(STYLES, alone=True)
+
+
+def test_intervals_stand_in_rows_between_their_ends():
+    chart = IntervalChart("", Quantity("x", "x", ends=(0, 1)), {"zero-shot": Estimate(0.5, (0.25, 0.75))})
+    (bar,) = (node for node in drawn(chart).iter("line") if node.get("class") == "line")
+    # 560 wide: 92 left, 14 right; one row of 24 below 22.
+    assert [float(bar.get(name)) for name in ("x1", "x2")] == pytest.approx([92 + 454 / 4, 92 + 454 * 3 / 4], abs=0.06)
+    assert float(bar.get("y1")) == 22 + 24 / 2
