@@ -23,12 +23,12 @@ import numpy as np
 
 from openworld.backbones.precision import DTYPES
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.recognition.task import units
+from openworld.evaluations.runtime import Machine, Source
 from openworld.features import encode
 from openworld.learners import ZeroShot
-from openworld.protocols import RecognitionSpec
-from openworld.protocols._entries import LearnerSpec
-from openworld.protocols._workbench import Machine, Source
-from openworld.protocols.recognition import units
 
 METRICS = {
     "openworld_auc": "OpenworldAUC",

@@ -21,12 +21,12 @@ import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
 
+from openworld.evaluations.dynamic import scenarios as play
+from openworld.evaluations.dynamic.metrics import tables, view_metrics, view_rows
+from openworld.evaluations.dynamic.predictions import Pool, answer_views, joined
 from openworld.features import Features
 from openworld.learners import Fitted
 from openworld.learners._bank import Names, TextBank, answer_by_cosine
-from openworld.protocols import scenarios as play
-from openworld.protocols._pool import Pool, answer_views, joined
-from openworld.protocols._view_outcome import tables, view_metrics, view_rows
 
 DIMENSION = 512
 SEED = 1

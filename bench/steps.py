@@ -25,8 +25,8 @@ from openworld import backbones, datasets
 from openworld.backbones import packing
 from openworld.learners import LEARNERS, Images, configure
 from openworld.learners._training import PLAIN
-from openworld.protocols._ground import embedded_settings
 from openworld.protocols._work import batches, schedules
+from openworld.reproduction.settings import embedded_settings
 
 SHOTS = 800
 PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")

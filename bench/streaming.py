@@ -48,8 +48,8 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
 
 def measured(source: Path, target: Path) -> tuple[str | None, float | None, float, float]:
     """The quoted method and its accuracy (None: it cannot be told), processor seconds, largest size in GB."""
-    from openworld.protocols._judging_tables import open_table
-    from openworld.protocols.judging import judge
+    from openworld.applications.estimate.judgement import judge
+    from openworld.applications.estimate.tables import open_table
 
     started = time.process_time()
     judged = judge(open_table([source]), open_table([target]))

@@ -5,8 +5,8 @@ import torch
 
 from openworld import backbones, datasets
 from openworld.estimators import ESTIMATORS
+from openworld.evaluations import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
 from openworld.learners import LEARNERS, Fitted, configure
-from openworld.protocols import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
 from openworld.runs import read_spec
 
 

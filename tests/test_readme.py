@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from openworld.cli.app import app
-from openworld.protocols import module_of, read_protocol
+from openworld.evaluations import module_of, read_protocol
 
 
 @pytest.fixture(scope="module")

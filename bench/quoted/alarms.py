@@ -29,10 +29,10 @@ from pathlib import Path
 import numpy as np
 import pool
 
+from openworld.applications.estimate.alerts import Quoted, null_of
+from openworld.applications.estimate.quotes import Quoting
 from openworld.estimators import COTT, ESTIMATORS, Chunk, DoC, Null, Outputs, find_alarms, measure_null
 from openworld.estimators.quote import ALONE
-from openworld.protocols._judging_alarms import Quoted, null_of
-from openworld.protocols._judging_quotes import Quoting
 
 CHUNKS, BEFORE, AFTER = 365, 30, 60
 SIZES, SOURCE = (100, 250), (250, 500)

@@ -88,14 +88,14 @@ def test_help_and_version_need_no_heavy_package():
 
 @pytest.mark.parametrize("kind", ["learners", "datasets", "backbones", "metrics", "protocols"])
 def test_list_shows_every_entry(kind):
-    from openworld import backbones, datasets, learners, metrics, protocols
+    from openworld import backbones, datasets, evaluations, learners, metrics
 
     entries = {
         "learners": learners.LEARNERS,
         "datasets": datasets.DATASETS,
         "backbones": backbones.BACKBONES,
         "metrics": metrics.METRICS,
-        "protocols": protocols.PROTOCOLS,
+        "protocols": evaluations.PROTOCOLS,
     }[kind]
     shown = openworld("list", kind).stdout
     assert all(name in shown for name in entries)

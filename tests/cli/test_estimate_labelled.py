@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from openworld.applications.estimate import corrupted_copies as corruptions
+from openworld.applications.estimate import images as _judging_pictures
 from openworld.cli.app import app
-from openworld.protocols import _judging_corruptions as corruptions
-from openworld.protocols import _judging_pictures
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 

@@ -13,10 +13,10 @@ from openworld import backbones
 from openworld.cli.app import app
 from openworld.datasets import PUBLISHED
 from openworld.datasets.class_names import ClassNames
-from openworld.protocols import _acceptance_model as model
-from openworld.protocols import _acceptance_stages as stages
 from openworld.report import acceptance
 from openworld.report.published import published_numbers
+from openworld.reproduction import acceptance_model as model
+from openworld.reproduction import acceptance_stages as stages
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 

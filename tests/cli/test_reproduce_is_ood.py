@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from openworld.cli.app import app
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "protocols"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations" / "ood_detection"))
 
 from released_cells import plant  # noqa: E402
 

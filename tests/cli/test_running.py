@@ -4,7 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.cli._running import Manner, _headline, perform
-from openworld.protocols import read_protocol
+from openworld.evaluations import read_protocol
 
 
 def test_a_page_that_is_not_of_a_run_is_not_written_over(tmp_path):

@@ -17,8 +17,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from openworld import backbones, datasets
+from openworld.applications.shift import image_decomposition as _shift_seeing
+from openworld.applications.shift import text_decomposition as _shift_texts
 from openworld.cli.app import app
-from openworld.protocols import _shift_seeing, _shift_texts
 from openworld.shift import Decomposition, load_decomposition
 
 
@@ -197,7 +198,7 @@ def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monke
 def test_killed_it_goes_on_and_ends_with_the_same_bytes(folders, usual, tmp_path, monkeypatch):
     arguments = ["shift", *map(str, usual), "--test", str(folders / "new"), "--test", str(folders / "grey"), "--quiet"]
     script = (
-        "import os, signal\nfrom openworld.protocols import measuring_shift\n"
+        "import os, signal\nfrom openworld.applications.shift import measurement as measuring_shift\n"
         "measuring_shift._against = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"from openworld.cli.app import app\napp({arguments!r})"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.cli._telling import TOLD_BY, comparing, report_run, telling, telling_of
-from openworld.protocols import PROTOCOLS
+from openworld.evaluations import PROTOCOLS
 from openworld.runs import RunStore
 
 

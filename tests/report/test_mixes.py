@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openworld.evaluations.recognition.class_imbalance import other_mixes
 from openworld.metrics import average, openworld_auc
 from openworld.metrics.thinning import kept_share
-from openworld.protocols.imbalance import other_mixes
 from openworld.report.mix_tables import (
     imbalance_grid,
     mixes_csv,

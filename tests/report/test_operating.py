@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openworld.evaluations.recognition.operating_point import OperatingSpec, decided
 from openworld.metrics import accuracy
-from openworld.protocols._operating import OperatingSpec, decided
 from openworld.report import load, render, summarise
 from openworld.report.figures import miss_hit
 from openworld.report.operating import all_run_at, preferred, rule_in_words, run_at, sentence, why_none

@@ -11,7 +11,7 @@ DEPARTS = 3
 
 def say_missing_runs(plan, out):
     """The plan of what is there; what is not there is told."""
-    from openworld.protocols.acceptance import without_missing
+    from openworld.reproduction.acceptance import without_missing
 
     found, missing = without_missing(plan)
     if missing:
@@ -27,10 +27,10 @@ def say_missing_runs(plan, out):
 def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
     from openworld.cli._running import machine_of
-    from openworld.protocols._acceptance_sentences import other_sentences
-    from openworld.protocols._acceptance_stages import departures
     from openworld.report.acceptance import CELLS, REASONS
     from openworld.report.measured import StandsFor
+    from openworld.reproduction.acceptance_sentences import other_sentences
+    from openworld.reproduction.acceptance_stages import departures
 
     runs = [run for run in plan.runs if run.name not in failures]
     stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
@@ -53,7 +53,7 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
 
 def verdict(cells: Sequence, found: Sequence) -> list[str]:
     """How many numbers are within, what every stage is like, and which stages explain the numbers that depart."""
-    from openworld.protocols.acceptance import STAGES
+    from openworld.reproduction.acceptance import STAGES
 
     departing = [one for one in cells if not one.within]
     told = [f"{len(cells) - len(departing)} of {len(cells)} numbers of zero-shot CLIP are within their tolerances."]

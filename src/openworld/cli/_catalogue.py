@@ -172,7 +172,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _protocols() -> TerminalTable:
-    from openworld.protocols import PROTOCOLS
+    from openworld.evaluations import PROTOCOLS
 
     rows = [(own, spec.__doc__.splitlines()[0]) for own, spec in PROTOCOLS.items()]
     return TerminalTable((name("name"), words("what")), rows, title="protocols")

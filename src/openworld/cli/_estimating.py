@@ -51,7 +51,7 @@ class Sides:
 
 def carry_out(sides: Sides, asked, out):
     """The judgement; page, plot and JSON of it where they are to be kept."""
-    from openworld.protocols.judging import judge
+    from openworld.applications.estimate.judgement import judge
     from openworld.report.names_audit import FILE as AUDIT
 
     if sides.out is not None:
@@ -119,10 +119,10 @@ def say(judged, folder: Path | None, out) -> None:
 
 def _tables(sides: Sides, scratch: ExitStack, made: dict[str, str], out, seed: int):
     """Tables of source, target and labelled shifts; where they are pictures, models look at them first."""
+    from openworld.applications.estimate.images import is_pictures
+    from openworld.applications.estimate.labelled_shifts import CORRUPTIONS, LabelledTable
+    from openworld.applications.estimate.tables import open_table
     from openworld.cli._looking import look_at, refuse_models
-    from openworld.protocols._judging_labelled import CORRUPTIONS, LabelledTable
-    from openworld.protocols._judging_pictures import is_pictures
-    from openworld.protocols._judging_tables import open_table
 
     files, names = sides.files, _names(sides.models.classnames)
     if files.source_partners and len(files.source_partners) != len(files.target_partners):

@@ -26,8 +26,8 @@ def look_at(sides, names, folder: Path, made: dict[str, str], out, seed: int) ->
         sides: as the command has them. names: class names given, or None. made: takes what is worth keeping. seed: of
             corruptions.
     """
+    from openworld.applications.estimate.images import is_pictures, labelled_pictures, target_pictures
     from openworld.datasets.templates import PHOTO
-    from openworld.protocols._judging_pictures import is_pictures, labelled_pictures, target_pictures
 
     shown = {f"source-{place}": labelled_pictures(one) for place, one in _pictures(sides.source)}
     first = next(iter(shown.values()), None)
@@ -54,8 +54,8 @@ def look_at(sides, names, folder: Path, made: dict[str, str], out, seed: int) ->
 
 def _labelled(shifts: Sequence, source, panel, folder: Path, seed: int, out) -> Iterator:
     """Labelled shifts as files of scores; what was written before, of the same pictures and models, is taken again."""
-    from openworld.protocols._judging_labelled import CORRUPTIONS, NamedShift
-    from openworld.protocols._judging_pictures import is_pictures, labelled_pictures
+    from openworld.applications.estimate.images import is_pictures, labelled_pictures
+    from openworld.applications.estimate.labelled_shifts import CORRUPTIONS, NamedShift
 
     for place, shift in enumerate(shifts):
         if shift.place == CORRUPTIONS:
@@ -69,8 +69,8 @@ def _labelled(shifts: Sequence, source, panel, folder: Path, seed: int, out) -> 
 
 
 def _corrupted(source, panel, folder: Path, seed: int, out) -> Iterator:
-    from openworld.protocols._judging_corruptions import corrupted_copies
-    from openworld.protocols._judging_labelled import NamedShift
+    from openworld.applications.estimate.corrupted_copies import corrupted_copies
+    from openworld.applications.estimate.labelled_shifts import NamedShift
 
     if source is None:
         raise OpenworldError(
@@ -85,10 +85,10 @@ def _corrupted(source, panel, folder: Path, seed: int, out) -> Iterator:
 
 def audit_names(panel, template: str, folder: Path | None, out) -> None:
     """Say what is wrong with the class names, where a model knows classes by their names alone."""
+    from openworld.applications.estimate.models import BackboneJudge
     from openworld.cli._names import keep, lines
     from openworld.datasets.audit import audit
     from openworld.datasets.wordnet import find_wordnet
-    from openworld.protocols._judging_models import BackboneJudge
 
     named = [one for one in panel.models.values() if isinstance(one, BackboneJudge)]
     if not named:
@@ -102,22 +102,22 @@ def audit_names(panel, template: str, folder: Path | None, out) -> None:
 
 
 def _pictures(given):
-    from openworld.protocols._judging_pictures import is_pictures
+    from openworld.applications.estimate.images import is_pictures
 
     return [(place, one) for place, one in enumerate(given) if is_pictures(one)]
 
 
 def _names_of_files(files) -> tuple[str, ...] | None:
-    from openworld.protocols._judging_tables import open_table
+    from openworld.applications.estimate.tables import open_table
 
     return open_table([Path(files[0])]).layout.classnames
 
 
 def _panel(models, names, own):
     """Who looks: a classifier brings its class names along, a backbone is told those given or those of the source."""
-    from openworld.protocols._devices import find_device
-    from openworld.protocols._judging_models import find_judge, is_classifier
-    from openworld.protocols._judging_pictures import Panel
+    from openworld.applications.estimate.images import Panel
+    from openworld.applications.estimate.models import find_judge, is_classifier
+    from openworld.evaluations.devices import find_device
 
     if not models.model:
         raise OpenworldError(
@@ -147,7 +147,7 @@ def _require_used(models) -> None:
 
 def _write(shown, panel, path: Path, out, *, again: bool = True) -> None:
     """Let the models look, unless the file holds the very same already and it need not be `again`."""
-    from openworld.protocols._judging_pictures import is_written, made_of, write_scores
+    from openworld.applications.estimate.images import is_written, made_of, write_scores
 
     made = made_of(shown, panel)
     if not again and is_written(path, made):

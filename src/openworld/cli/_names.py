@@ -16,8 +16,8 @@ def audit_names(spec, manner, out) -> None:
     from openworld.datasets.audit import audit
     from openworld.datasets.templates import PHOTO, TEMPLATES
     from openworld.datasets.wordnet import find_wordnet
-    from openworld.protocols._names import casts, readers
-    from openworld.protocols._workbench import backbone
+    from openworld.evaluations.class_lists import casts, readers
+    from openworld.evaluations.runtime import backbone
 
     tokenizers = [backbone(name, manner.devices[0]).tokenizer for name in readers(spec)[:1]]
     shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}

@@ -137,7 +137,7 @@ def _of_shift(plan):
 
 def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
     """Every run in turn; one that fails does not keep the others from being done. Returns {failed run: why}."""
-    from openworld.protocols.reproduction import units_of
+    from openworld.reproduction.plan import units_of
 
     silent, failures, before = console.output(quiet=True), {}, 0
     for place, run in enumerate(plan.runs, start=1):

@@ -33,7 +33,7 @@ class Manner:
     @cached_property
     def devices(self) -> tuple[str, ...]:
         """Where units are computed."""
-        from openworld.protocols._devices import find_devices
+        from openworld.evaluations.devices import find_devices
 
         if self.engine == "ray" and self.device in ("auto", "cuda"):  # Ray itself shares the GPUs out
             return find_devices(self.device)[0].partition(":")[:1]
@@ -75,8 +75,8 @@ def carry_out(spec, given, manner: Manner) -> None:
 def perform(spec, given, manner: Manner, out) -> None:
     """Encode and run every unit; records are all that comes of it."""
     from openworld.cli._names import audit_names
-    from openworld.protocols import module_of, stages_of
-    from openworld.protocols._names import require_data
+    from openworld.evaluations import module_of, stages_of
+    from openworld.evaluations.class_lists import require_data
     from openworld.runs import RunStore
 
     machine = machine_of(manner, spec)
@@ -100,7 +100,7 @@ def perform(spec, given, manner: Manner, out) -> None:
 
 def machine_of(manner: Manner, spec):
     """What a run tells its units of where they compute."""
-    from openworld.protocols._workbench import Machine
+    from openworld.evaluations.runtime import Machine
 
     cache, precision = None if manner.cache is None else str(manner.cache), getattr(spec, "precision", "float32")
     return Machine(manner.devices[0], cache, manner.allow_corrupt, precision, manner.cache_limit)
@@ -113,8 +113,8 @@ def _require_free(folder: Path) -> None:
 
 
 def _provenance(spec, machine) -> dict:
-    from openworld.protocols import module_of
-    from openworld.protocols._names import readers
+    from openworld.evaluations import module_of
+    from openworld.evaluations.class_lists import readers
     from openworld.runs import provenance
 
     weights = {name: machine.backbone(name).fingerprint for name in readers(spec)}
@@ -122,7 +122,7 @@ def _provenance(spec, machine) -> dict:
 
 
 def _headline(spec, manner: Manner) -> str:
-    from openworld.protocols import module_of
+    from openworld.evaluations import module_of
 
     parts = [
         f"openworld {__version__}",
@@ -136,7 +136,7 @@ def _headline(spec, manner: Manner) -> str:
 
 def _prepare(stage, out, manner: Manner) -> None:
     """Do a stage of a run, and say what came of it where there was something to do."""
-    from openworld.protocols._stages import Crew
+    from openworld.evaluations.artifacts import Crew
 
     started = time.perf_counter()
     with console.bars(manner.quiet or manner.as_json) as progress:
@@ -203,6 +203,6 @@ def _places(manner: Manner) -> str:
 
 def count_workers(manner: Manner, specs: Sequence) -> int:
     """Units that are worked on at a time in runs of these specs, where nobody says how many."""
-    from openworld.protocols._unit_memory import count_units, needed_by
+    from openworld.evaluations.unit_memory import count_units, needed_by
 
     return manner.workers or count_units(manner.devices, lambda: needed_by(specs))

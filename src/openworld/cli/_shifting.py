@@ -50,13 +50,13 @@ class Done:
 
 def carry_out(sides: Sides, asked, out) -> Done:
     """Measure everything."""
-    from openworld.protocols import _shift_remarks as remarks
-    from openworld.protocols._devices import find_device
-    from openworld.protocols._shift_examples import examples
-    from openworld.protocols._shift_found import Compared, found, table
-    from openworld.protocols._shift_pictures import Reader, gather
-    from openworld.protocols._workbench import backbone
-    from openworld.protocols.measuring_shift import measure
+    from openworld.applications.shift import remarks
+    from openworld.applications.shift.examples import examples
+    from openworld.applications.shift.findings import Compared, found, table
+    from openworld.applications.shift.images import Reader, gather
+    from openworld.applications.shift.measurement import measure
+    from openworld.evaluations.devices import find_device
+    from openworld.evaluations.runtime import backbone
 
     device = find_device(sides.device)
     reference, tests = gather(sides.reference), _gathered(sides.tests)
@@ -151,7 +151,7 @@ def say(found, folder: Path | None, out) -> None:
 
 def _gathered(tests: tuple[str, ...]) -> list:
     """The sets of pictures, under names that differ: folders of one name by that of the folder they lie in, too."""
-    from openworld.protocols._shift_pictures import gather
+    from openworld.applications.shift.images import gather
 
     places = [Path(one).resolve() if Path(one).exists() else one for one in tests]
     for place, one in enumerate(places):
@@ -187,7 +187,7 @@ def _names(words: Words, sets: list) -> tuple[str, ...]:
 def _split(words: Words, clip, sets: list, seed: int, told) -> tuple:
     """What the pictures are encoded with, and its decomposition."""
     from openworld._errors import unknown_name
-    from openworld.protocols import _shift_seeing as seeing
+    from openworld.applications.shift import image_decomposition as seeing
     from openworld.shift import SeesLooks, load_decomposition
 
     if words.taught_by not in seeing.TEACHERS:
@@ -203,7 +203,7 @@ def _split(words: Words, clip, sets: list, seed: int, told) -> tuple:
 
 def split_for(words: Words, clip, names: tuple[str, ...], seed: int, told):
     """The decomposition: read where one is kept, else fitted to the names."""
-    from openworld.protocols._shift_texts import fit_laid, read_laid
+    from openworld.applications.shift.text_decomposition import fit_laid, read_laid
 
     if words.laid is not None:
         return read_laid(words.laid, clip)

@@ -54,8 +54,8 @@ class Done:
 
 def carry_out(asked: Asked, made: Made, out) -> Done:
     """Measure, plan, say the plan, and paint."""
-    from openworld.protocols._devices import find_device
-    from openworld.protocols._synthesis_painters import find_screen
+    from openworld.applications.synthesize.painters import find_screen
+    from openworld.evaluations.devices import find_device
     from openworld.shift.synthesis import begin, generate
 
     asked = replace(asked, device=find_device(asked.device))
@@ -92,7 +92,7 @@ def as_json(done: Done) -> str:
 
 def say_plan(plan, wanted, out) -> None:
     """How many prompts and pictures, the table of cells, and cells without."""
-    from openworld.protocols.synthesizing import remarks
+    from openworld.applications.synthesize.plan import remarks
 
     report = plan.report()
     there = len(plan) // plan.count
@@ -135,15 +135,15 @@ def say_made(found, folder: Path, out) -> None:
 
 
 def _settings(asked: Asked, made: Made):
-    from openworld.protocols._synthesis_painters import PainterSettings
+    from openworld.applications.synthesize.painters import PainterSettings
 
     return PainterSettings(**made.settings, device=asked.device, download=not made.only_plan)
 
 
 def _wanted(asked: Asked, made: Made, settings):
+    from openworld.applications.synthesize.painters import find_styles, shown_labels
+    from openworld.applications.synthesize.plan import Wanted
     from openworld.datasets.class_names import class_names
-    from openworld.protocols._synthesis_painters import find_styles, shown_labels
-    from openworld.protocols.synthesizing import Wanted
 
     if not asked.labels and made.painter != "rendered":
         raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
@@ -153,7 +153,7 @@ def _wanted(asked: Asked, made: Made, settings):
 
 def _tried(plan, painter, made: Made, out) -> Done:
     """What painting takes, by painting a little; or why that is not known."""
-    from openworld.protocols.synthesizing import expect
+    from openworld.applications.synthesize.plan import expect
 
     with console.working():
         expected = painter if isinstance(painter, str) else expect(plan, painter, made.batch)
@@ -171,7 +171,7 @@ def _hush(quiet: bool) -> None:
 
 def _painter(made: Made, settings, prompts):
     """The painter; or why it cannot be had, where only a plan is wanted and weights may not have come yet."""
-    from openworld.protocols._synthesis_painters import find_painter
+    from openworld.applications.synthesize.painters import find_painter
 
     try:
         return find_painter(made.painter, settings, prompts)
@@ -183,10 +183,10 @@ def _painter(made: Made, settings, prompts):
 
 def _planned(asked: Asked, wanted, folder: Path | None, told):
     """The plan, by the division that the folder keeps, or by one that is measured now."""
-    from openworld.protocols import synthesizing
-    from openworld.protocols._shift_pictures import Reader, gather
-    from openworld.protocols._synthesis_keeping import keep_division, kept_division
-    from openworld.protocols._workbench import backbone
+    from openworld.applications.shift.images import Reader, gather
+    from openworld.applications.synthesize import plan as synthesizing
+    from openworld.applications.synthesize.kept_division import keep_division, kept_division
+    from openworld.evaluations.runtime import backbone
 
     references = tuple(gather(one) for one in asked.reference)
     clip = backbone(asked.backbone, asked.device)

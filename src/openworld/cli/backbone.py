@@ -48,9 +48,9 @@ def check(
     import json
 
     from openworld._errors import OpenworldError
+    from openworld.applications.backbone_check import check_backbone
     from openworld.cli import _backbone as words
-    from openworld.protocols._devices import find_device
-    from openworld.protocols.backbone_check import check_backbone
+    from openworld.evaluations.devices import find_device
 
     chosen = find_device(device)
     try:

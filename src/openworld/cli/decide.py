@@ -48,7 +48,7 @@ def decide(
 
     from openworld import report
     from openworld.cli import console
-    from openworld.protocols._operating import OperatingSpec, decided
+    from openworld.evaluations.recognition.operating_point import OperatingSpec, decided
     from openworld.report.operating_tables import operating_json
 
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}

@@ -34,7 +34,7 @@ def demo(
     table, a page with curves and pictures, and the records of every image. Run it again: nothing is computed twice.
     """
     from openworld.cli._running import Manner, carry_out
-    from openworld.protocols import presets
+    from openworld.evaluations.recognition import presets
 
     spec = replace(presets.preset(preset), train_domain=style, test_domain=redrawn or style)
     few = "preset quick: 10 to 20 epochs, where the papers run 50 to 100; too few to rank the methods"

@@ -92,11 +92,11 @@ def estimate(
     years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
     """
+    from openworld.applications.estimate.chunks import Cut
+    from openworld.applications.estimate.judgement import Asked
+    from openworld.applications.estimate.labelled_shifts import named_shift
     from openworld.cli import _estimating as estimating
     from openworld.cli import console
-    from openworld.protocols._judging_labelled import named_shift
-    from openworld.protocols._judging_spans import Cut
-    from openworld.protocols.judging import Asked
 
     cut = Cut(chunks, chunk_rows, period, bool(timestamps))
     asked = Asked(tuple(estimator or ()), cut, by_class, alert, false_alarms, seed)

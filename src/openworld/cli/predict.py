@@ -70,7 +70,7 @@ def predict(
 def _load(saved, backbone: str, device: str):
     from openworld import backbones
     from openworld.backbones.precision import DTYPES
+    from openworld.evaluations.devices import find_device
     from openworld.learners import load
-    from openworld.protocols._devices import find_device
 
     return load(saved.folder, backbones.load(backbone, device=find_device(device), dtype=DTYPES[saved.precision]))

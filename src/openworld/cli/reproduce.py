@@ -120,10 +120,10 @@ def reproduce(
     from openworld._sizes import parse_size
     from openworld.cli._reproducing import Wish, carry_out_plan
     from openworld.cli._running import Manner
-    from openworld.protocols._changes import Changes, read_added, read_settings
-    from openworld.protocols.acceptance import acceptance_plan
-    from openworld.protocols.reproduction import Ground
-    from openworld.protocols.reproduction import plan as planned
+    from openworld.reproduction.acceptance import acceptance_plan
+    from openworld.reproduction.changes import Changes, read_added, read_settings
+    from openworld.reproduction.plan import Ground
+    from openworld.reproduction.plan import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision)

@@ -105,7 +105,7 @@ def run(
     from openworld._errors import OpenworldError
     from openworld._sizes import parse_size
     from openworld.cli._running import Manner, carry_out
-    from openworld.protocols import read_protocol
+    from openworld.evaluations import read_protocol
     from openworld.runs import read_given
 
     if not spec.exists():

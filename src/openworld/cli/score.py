@@ -29,9 +29,9 @@ def score(
     import tempfile
 
     from openworld import report
+    from openworld.applications import score as scoring
     from openworld.cli import console
     from openworld.cli._tell_recognition import say_table
-    from openworld.protocols import scoring
     from openworld.runs import RunStore, execute, provenance
 
     units = scoring.units(file)

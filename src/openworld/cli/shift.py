@@ -52,9 +52,9 @@ def shift(
     laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
     to search, and some 100 bytes a picture. Features are kept on disk (`openworld cache`): started again, it goes on.
     """
+    from openworld.applications.shift.measurement import Asked
     from openworld.cli import _shifting as shifting
     from openworld.cli import console
-    from openworld.protocols.measuring_shift import Asked
 
     shifting.require_room(out)
     asked = Asked(neighbour, levels, least, seed, shifting.cuts(levels_of))

@@ -1,29 +1,11 @@
-"""The papers' evaluations, one file each: what is run, and what is computed from saved scores.
+"""The evaluations under their former name; see `openworld.evaluations`."""
 
-A protocol's module holds its spec, and `tasks`, `encode_all`, `fingerprints`, `units`, `run_unit` and `summary` of it;
-instead of `encode_all` perhaps `preparations`, where more is to be done before the units than encoding.
+from openworld import evaluations
 
-All of it is imported when it is first asked for: scoring saved predictions needs no torch.
-"""
-
-from importlib import import_module
-
-__all__ = (
-    "PROTOCOLS",
-    "AccuracyEstimationSpec",
-    "DecomposedZeroShotSpec",
-    "DynamicSpec",
-    "GeneralisationSpec",
-    "IncrementalShiftSpec",
-    "OpenWorldShiftSpec",
-    "RecognitionSpec",
-    "module_of",
-    "read_protocol",
-    "stages_of",
-)
+__all__ = evaluations.__all__
 
 
 def __getattr__(name: str):
     if name in __all__:
-        return getattr(import_module(f"{__name__}._reading"), name)
+        return getattr(evaluations, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

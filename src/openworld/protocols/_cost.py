@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from openworld.protocols._disk_cost import DiskCost, Ledger
 from openworld.protocols._speeds import Speeds, shape, speed_key
 from openworld.protocols._work import UnitWork, work_of
-from openworld.protocols.reproduction import Plan
+from openworld.reproduction.plan import Plan
 
 RECORD_BYTES = 100_000
 """Of a unit's record beside its rows: thumbnails and numbers."""

@@ -16,7 +16,7 @@ from openworld.estimators import Outputs
 from openworld.protocols._estimation_work import RunWork, TrainingWork, work_of
 from openworld.protocols._speed_trial import fastest
 from openworld.protocols._speeds import seconds_to_encode
-from openworld.protocols.reproduction import Plan
+from openworld.reproduction.plan import Plan
 
 _STEPPED, _LOOKED = 8, 16  # pictures of a measured step and look: few, so that large networks take seconds
 _SHOWN, _CLASSES = 400, 20  # of a measured estimate

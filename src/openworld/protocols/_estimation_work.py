@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from openworld.classifiers import Recipe
 from openworld.datasets import PUBLISHED, SHIFTED, load
-from openworld.protocols._ground import PlannedRun
+from openworld.reproduction.settings import PlannedRun
 from openworld.runs import read_spec
 
 _TRAIN_PER_TEST = 26  # of ImageNet's classes: about 1,300 and 50

@@ -6,13 +6,13 @@ training pictures of ImageNet, which `_isood_plan.remarks` names.
 """
 
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
+from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.protocols._cost import RECORD_BYTES, Cost, RunCost
 from openworld.protocols._estimation_cost import key_of
 from openworld.protocols._estimation_work import count
-from openworld.protocols._ground import PlannedRun
 from openworld.protocols._isood_speeds import ShiftSpeeds, classifiers_of
-from openworld.protocols.incremental_shift import IncrementalShiftSpec
-from openworld.protocols.reproduction import Plan, units_of
+from openworld.reproduction.plan import Plan, units_of
+from openworld.reproduction.settings import PlannedRun
 
 LISTED = {"imagenet21k": 522_500 + 11_060_223, "SynIS": 320_000}
 """Pictures of the published lists (qqwsad5/IS-OOD @ 7b52db8): both parts of ImageNet-21K-P, and Syn-IS.

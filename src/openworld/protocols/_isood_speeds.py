@@ -9,10 +9,10 @@ import torch
 from openworld.classifiers import Recipe
 from openworld.protocols._estimation_cost import key_of, time_classifier
 from openworld.protocols._estimation_work import TrainingWork
-from openworld.protocols._ground import PlannedRun
 from openworld.protocols._speed_trial import fastest, names_of
 from openworld.protocols._speeds import photos, seconds_to_encode, stand_in
-from openworld.protocols.reproduction import Plan
+from openworld.reproduction.plan import Plan
+from openworld.reproduction.settings import PlannedRun
 from openworld.shift import LAID, in_looks
 
 JUDGED = Recipe(side=224)

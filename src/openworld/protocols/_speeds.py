@@ -20,11 +20,11 @@ from PIL import Image
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
+from openworld.evaluations.runtime import backbone
 from openworld.features import encode
 from openworld.learners._size import WordTokenizer
 from openworld.protocols._speed_trial import Line, Speed, Trial, fastest, names_of, timed
 from openworld.protocols._work import UnitWork, schedules
-from openworld.protocols._workbench import backbone
 from openworld.runs import digest
 
 SHAPES: dict[str, TwoTowerConfig] = {

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from openworld.datasets import PUBLISHED
+from openworld.evaluations.dynamic.task import OF_CLASSES
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.runtime import Source
 from openworld.features import Encoding, count_looks, encoded_size
 from openworld.learners import Schedule, configure, encoding_for, find_learner
-from openworld.protocols._dynamic_task import OF_CLASSES, DataSpec
-from openworld.protocols._entries import LearnerSpec
-from openworld.protocols._ground import PlannedRun
-from openworld.protocols._workbench import Source
+from openworld.reproduction.settings import PlannedRun
 
 
 @dataclass(frozen=True)

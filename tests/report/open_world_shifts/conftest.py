@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from openworld.datasets import ImageSet
-from openworld.protocols._incremental_division import Divided
-from openworld.protocols._incremental_ground import Pool
-from openworld.protocols._open_world_shift_estimates import errors_of, nones
-from openworld.protocols._open_world_shift_outcome import by_shift
+from openworld.evaluations.ood_detection.cells import Divided
+from openworld.evaluations.ood_detection.pool import Pool
+from openworld.evaluations.recognition_by_shift.estimates import errors_of, nones
+from openworld.evaluations.recognition_by_shift.metrics import by_shift
 from openworld.report.open_world_shifts import open_world_shift_run
 from openworld.runs import RunStore, Unit, UnitResult
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld.evaluations.ood_detection.metrics import Sides
+from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_pictures
 from openworld.metrics import detection_by_cell
-from openworld.protocols._incremental_errors import Ranked, joint_totals, over_pictures
-from openworld.protocols._incremental_outcome import Sides
 from openworld.report.shifts import shift_run
 from openworld.runs import RunStore, Unit, UnitResult
 from openworld.shift import ShiftGrid

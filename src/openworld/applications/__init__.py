@@ -1,0 +1,1 @@
+"""What is done with a person's own images and predictions; no spec, no paper."""

@@ -1,0 +1,1 @@
+"""Covariate and semantic shift of a person's own images against a reference."""

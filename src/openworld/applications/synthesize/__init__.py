@@ -1,0 +1,1 @@
+"""Images generated to order at measured shift."""

@@ -1,0 +1,132 @@
+"""Who paints ordered pictures, by name: the diffusion model, the renderer, or a painter of one's own; and who screens.
+
+A function of one's own is named package.module:function. As a painter it is called without arguments and returns a
+`openworld.shift.synthesis.Painter`; as a screen it is called with pictures and says which to keep.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld._functions import FORM, find_function
+from openworld.applications.estimate.images import labelled_pictures
+from openworld.datasets import ImageSet
+from openworld.datasets.pooling import pooled
+from openworld.learners._bank import spoken
+from openworld.shift import synthesis
+from openworld.shift.synthesis.diffusion import TURBO
+
+TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styles}
+"""Tables of styles by name: the paper's 51, and those that need no model."""
+
+
+@dataclass(frozen=True)
+class PainterSettings:
+    """What painters can be told.
+
+    pictures: what the renderer redraws, folders of class folders or data sets as NAME/DOMAIN/PART. weights, side,
+    steps, guidance: of the diffusion model; download: whether its weights may be fetched. device: "cpu", "cuda".
+    """
+
+    pictures: tuple[str, ...] = ()
+    weights: str = TURBO
+    side: int = 512
+    steps: int = 4
+    guidance: float = 0.0
+    device: str = "cpu"
+    download: bool = True
+
+    def drawings(self) -> ImageSet:
+        """All pictures that are redrawn, as one image set by all their names.
+
+        Raises:
+            OpenworldError: none are named, or what is named holds none.
+        """
+        if not self.pictures:
+            raise OpenworldError(
+                "the renderer redraws pictures, and none are named; give --pictures, a folder of class folders or a "
+                "data set as NAME/DOMAIN/PART."
+            )
+        sets = [labelled_pictures(where).images for where in self.pictures]
+        names = {spoken(name): name for images in sets for name in images.classnames}
+        return pooled([_named(images, names) for images in sets], tuple(names.values()))
+
+
+def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
+    """A table of styles: by a name of `TABLES`, or a TOML file; "" for what suits the painter.
+
+    >>> len(find_styles("", "rendered")), len(find_styles("", "sdxl-turbo"))
+    (17, 51)
+    """
+    name = name or ("rendered" if painter == "rendered" else "syn-is")
+    if name in TABLES:
+        return TABLES[name]()
+    if not Path(name).is_file():
+        raise unknown_name("table of styles", name, (*TABLES, "FILE.toml"))
+    return synthesis.prompt_styles(name)
+
+
+def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
+    """The painter of that name, ready to paint these prompts.
+
+    Raises:
+        OpenworldError: an unknown name, a painter that cannot be had, prompts that it cannot paint.
+    """
+    if ":" in name:
+        return _own_painter(name)
+    if name not in PAINTERS:
+        raise unknown_name("painter", name, (*PAINTERS, FORM))
+    return PAINTERS[name](settings, prompts)
+
+
+def find_screen(name: str) -> synthesis.Screen | None:
+    """The check that pictures must pass; "" for none."""
+    return synthesis.Screen(name, find_function(name)) if name else None
+
+
+def _turbo(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
+    told = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device", "download")}
+    return synthesis.sdxl_turbo(settings.weights, **told)
+
+
+def _rendered(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
+    painter = synthesis.RenderedPainter(settings.drawings())
+    painter.require(prompts)
+    return painter
+
+
+PAINTERS: dict[str, Callable[[PainterSettings, synthesis.Prompts], synthesis.Painter]] = {
+    "sdxl-turbo": _turbo,
+    "rendered": _rendered,
+}
+"""Painters by name."""
+
+
+def _own_painter(name: str) -> synthesis.Painter:
+    function = find_function(name)
+    try:
+        painter = function()
+    except Exception as error:  # somebody's code may fail in any way; the failure is named
+        raise OpenworldError(f"{name} gives no painter ({type(error).__name__}: {error}).") from error
+    lacking = [part for part in ("about", "fitting", "paint") if not hasattr(painter, part)]
+    if lacking:
+        raise OpenworldError(
+            f"{name} returns a {type(painter).__name__} without {' and '.join(lacking)}; expected a painter, as "
+            "openworld.shift.synthesis.Painter describes it."
+        )
+    return painter
+
+
+def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
+    """With its names written as all the others write them."""
+    return replace(images, classnames=tuple(names[spoken(name)] for name in images.classnames))
+
+
+def shown_labels(images: ImageSet) -> tuple[str, ...]:
+    """Names of the classes that have a picture.
+
+    >>> shown_labels(ImageSet("toy", "", ("cat", "dog"), [1], [0], "one", None))
+    ('dog',)
+    """
+    return tuple(images.classnames[label] for label in sorted(set(images.labels.tolist())))

@@ -1,0 +1,206 @@
+"""Pictures made to order at measured shift: what `openworld synthesize` does before and around the painting.
+
+Syn-IS (Long et al., 2024, section 2.3 and appendix D): labels x styles give prompts; the shift degrees of their text
+features against reference images cut these into cells; equally many pictures are made from every cell. The paper's cuts
+are unpublished; here they stand at the quantiles of its division of ImageNet-21K.
+
+Memory: of the reference one block of features at a time, some 330 MB of neighbours for a million prompts, and 32 bytes
+of degrees and levels of each.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.applications.shift.images import Gathered, Reader
+from openworld.report.shift_axes import AXES as WORDS
+from openworld.report.shifts.found import SURE
+from openworld.runs import digest
+from openworld.shift import (
+    HALVES,
+    PUBLISHED_QUANTILES,
+    Decomposition,
+    Levels,
+    ShiftGrid,
+    equal_width_levels,
+    synthesis,
+)
+from openworld.shift.synthesis.keeping import as_png
+
+TRIED = 16  # pictures painted to tell what all will take
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be made.
+
+    labels: distinct names. styles: in words. each: pictures of every cell. k: degrees are distances to this neighbour.
+    levels: of each axis, at least 3. least: cells of fewer prompts are N/A. seed: of the draw and of all noise.
+    """
+
+    labels: tuple[str, ...]
+    styles: tuple[synthesis.PromptStyle, ...]
+    each: int = 100
+    k: int = 10
+    levels: int = 8
+    least: int = 10
+    seed: int = 0
+
+    def __post_init__(self):
+        require_at_least(1, each=self.each, neighbour=self.k, smallest_cell=self.least)
+        require_at_least(3, levels=self.levels)
+        require_at_least(0, seed=self.seed)
+
+    @property
+    def prompts(self) -> synthesis.Prompts:
+        """Every label in every style."""
+        return synthesis.Prompts(self.labels, self.styles)
+
+    def request(self, references: tuple[Gathered, ...], clip, split: Mapping[str, Any]) -> dict[str, Any]:
+        """All that the prompts' degrees and levels depend on, as JSON knows it.
+
+        split: says which decomposition.
+        """
+        return {
+            "labels": {"count": len(self.labels), "sha256": digest(self.labels)},
+            "styles": {"count": len(self.styles), "sha256": digest([(one.name, one.prompt) for one in self.styles])},
+            "reference": {one.name: one.images.fingerprint for one in references},
+            "backbone": {"name": clip.name, "weights": clip.fingerprint},
+            "decomposition": dict(split),
+            "neighbour": self.k,
+            "levels": self.levels,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """N prompts by their degrees.
+
+    degrees: float64[N] by half. cuts: by half. known: how many reference pictures there were. right: by half, share of
+    the texts that the decomposition did not learn from which it puts in the right order; {} where nobody tried.
+    """
+
+    degrees: dict[str, np.ndarray]
+    cuts: dict[str, Levels]
+    known: int
+    right: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All but the degrees, as JSON knows it."""
+        cuts = {half: list(self.cuts[half].cuts) for half in HALVES}
+        return {"cuts": cuts, "reference_pictures": self.known, "held_out_right": self.right}
+
+    def grid(self, least: int) -> ShiftGrid:
+        """The cells of the prompts."""
+        semantic, covariate = (self.cuts[half].of(self.degrees[half]) for half in HALVES)
+        return ShiftGrid(semantic, covariate, (len(self.cuts["covariate"]), len(self.cuts["semantic"])), least)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What painting will take, from `tried` pictures of the plan: bytes on the disk and seconds, of all pictures."""
+
+    tried: int
+    size: int
+    seconds: float
+
+
+def require_readable(wanted: Wanted, clip) -> None:
+    """Refuse, before any work, sentences that are too long for a backbone: the longest label's in every style."""
+    longest = synthesis.Prompts((max(wanted.labels, key=len),), wanted.styles)
+    _Encoder(clip, len(longest), lambda *_: None)(longest.texts(0, len(longest)))
+
+
+def divide(wanted: Wanted, references: tuple[Gathered, ...], decomposition: Decomposition, reader: Reader) -> Division:
+    """Measure all prompts against all reference pictures, and cut both axes.
+
+    Raises:
+        OpenworldError: too few reference pictures, pictures that cannot be read, prompts that hardly differ.
+    """
+    blocks = tuple(features.embeddings for one in references for _, features in reader.blocks(one))
+    known = sum(map(len, blocks))
+    if known < wanted.k:
+        names = " and ".join(one.name for one in references)
+        raise OpenworldError(
+            f"{names} holds {known} picture(s) that can be read, and the distance to neighbour {wanted.k} needs "
+            f"{wanted.k} or more: give more reference pictures, or a smaller --neighbour."
+        )
+    prompts = wanted.prompts
+    encode = _Encoder(reader.clip, len(prompts), reader.told)
+    found = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=wanted.k, chunk=_TOGETHER)
+    degrees = {half: getattr(found, f"{half}_degree") for half in HALVES}
+    cuts = {half: _cut(half, degrees[half], wanted.levels) for half in HALVES}
+    return Division(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
+
+
+def plan(wanted: Wanted, division: Division, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
+    """Equally many pictures of every cell that has prompts enough; the plan says what its levels come from."""
+    drawn = synthesis.plan_synthesis(wanted.prompts, division.grid(wanted.least), wanted.each, seed=wanted.seed)
+    return replace(drawn, origin={**request, **division.told})
+
+
+def remarks(drawn: synthesis.SynthesisPlan) -> Iterator[str]:
+    """What to know before trusting a plan's levels, in sentences."""
+    for half, share in drawn.origin["held_out_right"].items():
+        if share < SURE:
+            other = next(word for own, word in WORDS.items() if own != half)
+            yield (
+                f"of the texts kept back to try it, the half for {WORDS[half]} puts {100 * share:.0f} % in the right "
+                f"order, so what is far in {other} moves its levels too; look at the pictures of each level."
+            )
+
+
+def expect(drawn: synthesis.SynthesisPlan, painter: synthesis.Painter, batch: int | None = None) -> Expected:
+    """Paint a few pictures of a plan, keep none, and tell what all will take.
+
+    Args:
+        batch: pictures at a time; None asks the painter.
+    """
+    size = painter.fitting() if batch is None else batch
+    numbers = np.linspace(0, len(drawn) - 1, min(TRIED, size, len(drawn))).astype(int).tolist()
+    orders = [drawn.commission(number) for number in numbers]
+    painter.paint(orders[:1])  # the first picture of a process takes longer than those after it
+    started = time.perf_counter()
+    files = [as_png(picture) for picture in painter.paint(orders)]
+    share = len(drawn) / len(orders)
+    return Expected(len(orders), round(sum(map(len, files)) * share), (time.perf_counter() - started) * share)
+
+
+_TOGETHER = 4096  # prompts encoded at a time
+
+
+@dataclass
+class _Encoder:
+    """Encodes sentences, and tells how many of all are done."""
+
+    clip: Any
+    count: int
+    told: Callable[[str, int, int], None]
+    done: int = 0
+
+    @torch.no_grad()
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        try:
+            found = self.clip.encode_text(texts).float().cpu().numpy()
+        except OpenworldError as error:
+            raise OpenworldError(f"{error} Or take another --backbone, or --styles of fewer words.") from error
+        self.done += len(texts)
+        self.told("measuring prompts", self.done, self.count)
+        return found
+
+
+def _cut(half: str, degrees: np.ndarray, count: int) -> Levels:
+    try:
+        return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], count)
+    except OpenworldError as error:
+        raise OpenworldError(
+            f"the prompts cannot be divided into {half} levels, because their degrees hardly differ; give more labels "
+            "and styles, or such as differ."
+        ) from error

@@ -1,0 +1,1 @@
+"""Accuracy estimated without labels, beside the truth, over shifted target sets."""

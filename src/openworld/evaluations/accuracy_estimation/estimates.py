@@ -1,0 +1,122 @@
+"""Every estimator of a run, fitted on the source of one judged model."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from openworld.estimators import Estimate, Fitted, Outputs, ScoreRegression
+from openworld.evaluations.accuracy_estimation.conditions import Answers
+from openworld.evaluations.estimation_entries import EstimatorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Fitted estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
+
+    Args:
+        specs: what is fitted, in the order of the tables.
+        fitted: label -> corruption or None -> estimator.
+    """
+
+    specs: Sequence[EstimatorSpec]
+    fitted: Mapping[str, Mapping[str | None, Fitted]]
+
+    def of(self, one: EstimatorSpec, corruption: str | None) -> Fitted:
+        """The estimator that has seen nothing of the corruption."""
+        known = self.fitted[one.label]
+        return known.get(corruption, known[None])
+
+    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, dict]:
+        """label -> what a record says of an estimate."""
+        return {one.label: told(self.estimate(one, target, corruption, resamples)) for one in self.specs}
+
+    def estimate(self, one: EstimatorSpec, target: Answers, corruption: str | None, resamples: int) -> Estimate:
+        """An estimator's answer on a target; an interval where there are resamples."""
+        options = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
+        return self.of(one, corruption).estimate(seen_by(one, target), **options)
+
+
+def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers]) -> Fits:
+    """Fit every estimator.
+
+    Args:
+        specs: with their references named.
+        source: the labelled source set.
+        shifts: corruption -> the labelled source set under it; for scores.
+    """
+    return Fits(specs, {one.label: _fit(one, source, shifts) for one in specs})
+
+
+def seen_by(one: EstimatorSpec, said: Answers) -> Outputs:
+    """With the similarities of the estimator's reference."""
+    return said.outputs[one.reference] if one.reference else said.any
+
+
+def told(estimate: Estimate) -> dict:
+    """Of an estimate what a record holds: no lists, and nothing that is known of the source anyway."""
+    details = {name: value for name, value in estimate.details.items() if name not in _KNOWN and _is_small(value)}
+    return {
+        "error": estimate.error,
+        "raw_error": estimate.raw_error,
+        "interval": estimate.interval,
+        "warnings": estimate.warnings,
+        "details": details,
+    }
+
+
+def seconds_alone(specs: Iterable[EstimatorSpec], source: Answers, shifts: Mapping, target: Answers) -> dict[str, dict]:
+    """How long each estimator takes that cannot use what others have found: {"fit", "estimate"} -> label -> seconds."""
+    found: dict[str, dict] = {"fit": {}, "estimate": {}}
+    for one in specs:
+        known, asked = _forgetful(one, source), _forgetful(one, target)
+        sets = [_forgetful(one, shift) for shift in shifts.values()] if one.is_score else []
+        started = time.perf_counter()
+        fitted = one.build().fit(sets if one.is_score else known)
+        fitted_at = time.perf_counter()
+        fitted.estimate(asked, interval=False)
+        found["fit"][one.label] = fitted_at - started
+        found["estimate"][one.label] = time.perf_counter() - fitted_at
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Once:
+    """A score that looks at every set once, however many lines are drawn through it."""
+
+    of: object
+    label: str
+
+    @property
+    def name(self) -> str:
+        return self.of.name
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.of.needs
+
+    def score(self, outputs: Outputs) -> float | None:
+        return outputs.once(("score", self.label), lambda: self.of.score(outputs))
+
+
+def _fit(one: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, Fitted]:
+    if not one.is_score:
+        return {None: one.build().fit(seen_by(one, source))}
+    lines = {corruption: [each for other, each in shifts.items() if other != corruption] for corruption in shifts}
+    return {corruption: _line(one, sets) for corruption, sets in (lines | {None: [*shifts.values()]}).items()}
+
+
+def _line(one: EstimatorSpec, sets: Sequence[Answers]) -> Fitted:
+    score = _Once(one.build().of, one.label)
+    return ScoreRegression(score).fit([seen_by(one, each) for each in sets])
+
+
+def _forgetful(one: EstimatorSpec, said: Answers) -> Outputs:
+    """What the estimator sees, with nothing found in it yet."""
+    return replace(seen_by(one, said))
+
+
+_KNOWN = {"n_source", "n_target", "mistakes", "temperature", "resampled", "resamples"}
+
+
+def _is_small(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)

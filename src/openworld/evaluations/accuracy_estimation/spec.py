@@ -1,0 +1,329 @@
+"""Accuracy without labels, judged where labels are known: the benchmark of FRAP, sections 5.1 to 5.6.
+
+Classifiers are trained (or loaded) over seeds and checkpoints. Natural shifts and corruptions show each of them the
+same classes under other circumstances; estimators, fitted on a labelled source set, say how accurate it is there, and
+the record holds both what they say and what is true. Every (model, seed, checkpoint) is one unit. Before the units,
+stages train what is to be judged, and let all models look at all pictures once.
+
+FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation". What the paper leaves open is said
+where it is decided: the pictures of a condition, which model is whose partner, what scores are fitted on.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+import torch
+
+from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
+from openworld.estimators import ESTIMATORS
+from openworld.estimators._plugins import origin
+from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
+from openworld.evaluations.accuracy_estimation.conditions import Answers, answers
+from openworld.evaluations.accuracy_estimation.estimates import fit_all, seconds_alone
+from openworld.evaluations.accuracy_estimation.metrics import (
+    alignment,
+    calibration,
+    image_table,
+    source_told,
+    temperature_of,
+)
+from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.artifacts import Stage, work_off
+from openworld.evaluations.classifiers import untrained
+from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.image_selection import Condition, DataSpec, Ground
+from openworld.evaluations.model_outputs import unseen
+from openworld.evaluations.runtime import Machine, backbone, require_same
+from openworld.evaluations.thumbnails import thumbnail
+from openworld.evaluations.units import task_unit
+from openworld.runs import Unit, UnitResult, digest, read_spec
+
+ALGORITHM_VERSION = 2
+
+CLIP = ReferenceSpec("CLIP", backbone="embedded")
+
+
+@dataclass(frozen=True)
+class AccuracyEstimationSpec:
+    """Judge estimators of accuracy without labels where the labels are known (FRAP, sections 5.1 to 5.6).
+
+    Args:
+        models: what is judged, over all seeds and checkpoints.
+        sources: data sets whose pictures are pooled; the class names are those of the first.
+        train_part, shots: what is trained on; shots per class of each source, 0 or None for all pictures.
+        source_part: the labelled source set, on which estimators are fitted.
+        held_out: the labelled source set is so many pictures of `train_part` instead, which are not trained on.
+        targets: natural shifts.
+        corruptions: "all", or names of `openworld.datasets.corruptions`; each at all `severities`.
+        corrupted_part: of the sources, what is corrupted.
+        corruption_row: the line of the table of errors in which it counts.
+        cut: side in pixels of the middle square that is cut before a picture is corrupted; None for whole pictures.
+        images: so many of a condition, classes in their shares; 0 or None for all.
+        references: what FRAP and its kin compare with; the first is that of estimators that name none.
+        estimators: none for all that come with openworld and can be had, as they come.
+        seeds: of training, not negative; every model is trained once per seed, on the same pictures.
+        resamples: of the bootstrap behind the interval of every estimate; 0 for none.
+        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+
+    Raises:
+        OpenworldError: no model, seed, source or condition; repeated ones; an unknown corruption or reference; an
+            estimator that needs what there is not; a number outside its range.
+    """
+
+    models: tuple[ModelSpec, ...]
+    sources: tuple[DataSpec, ...]
+    protocol: Literal["accuracy-estimation"] = "accuracy-estimation"
+    train_part: str = "train"
+    shots: int | None = 16
+    source_part: str = "validation"
+    held_out: int | None = None
+    targets: tuple[TargetSpec, ...] = ()
+    corruptions: tuple[str, ...] | Literal["all"] = ()
+    severities: tuple[int, ...] = SEVERITIES
+    corrupted_part: str = "test"
+    corruption_row: str = "synthetic"
+    cut: int | None = None
+    images: int | None = 1000
+    references: tuple[ReferenceSpec, ...] = (CLIP,)
+    estimators: tuple[EstimatorSpec, ...] = ()
+    seeds: tuple[int, ...] = (0, 1, 10)
+    resamples: int = 0
+    threads: int = 1
+
+    def __post_init__(self):
+        for name, value in {"shots": self.shots or None, "images": self.images or None}.items():
+            object.__setattr__(self, name, value)  # TOML has no word for None
+        object.__setattr__(self, "corruptions", _known_corruptions(self.corruptions))
+        self._require_sound()
+        models = tuple(one.resolved(self.sources[0].dataset) for one in self.models)
+        object.__setattr__(self, "models", models)
+        object.__setattr__(self, "estimators", tuple(map(self._referred, self.estimators)) or self._usual())
+        self._require_estimators()
+        _require_distinct("names of conditions", [one.name for one in self.ground.conditions])
+
+    @property
+    def ground(self) -> Ground:
+        """The pictures of the run."""
+        return Ground(**{field.name: getattr(self, field.name) for field in fields(Ground)})
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Estimators that come with openworld and cannot be had here, and why; none where the spec lists its own."""
+        if self.estimators != self._usual():
+            return {}
+        lacking = ((name, self._lacking(EstimatorSpec(name))) for name in ESTIMATORS)
+        return {name: why for name, why in lacking if why}
+
+    def _require_sound(self) -> None:
+        require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
+        require_at_least(0, resamples=self.resamples)
+        require_seeds(self.seeds)
+        lists = {"seeds": self.seeds, "sources": self.sources, "labels of models": [one.label for one in self.models]}
+        for name, entries in lists.items():
+            if not entries:
+                raise OpenworldError(f"{name.split()[-1]} is empty; give at least one.")
+            _require_distinct(name, entries)
+        _require_distinct("severities", self.severities)
+        _require_distinct("names of references", [one.name for one in self.references])
+        self._require_seeds()
+        if not (self.targets or self.corruptions):
+            raise OpenworldError("there is no condition; give targets, corruptions, or both.")
+        if not set(self.severities) <= set(SEVERITIES):
+            raise OpenworldError(f"severities are {list(self.severities)}, expected some of {list(SEVERITIES)}.")
+        if self.held_out is not None and self.shots is not None and self.train_part == "train":
+            raise OpenworldError("held_out takes pictures out of all those of the training part; give shots = 0.")
+
+    def _require_seeds(self) -> None:
+        """Refuse one saved classifier for several seeds: it would count as so many models that agree in everything."""
+        alone = [one.weights for one in self.models if one.weights and "{seed}" not in one.weights]
+        if alone and len(self.seeds) > 1:
+            raise OpenworldError(
+                f"weights {alone[0]!r} are one classifier for the seeds {', '.join(map(str, self.seeds))}; write "
+                "{seed} where their folders differ, or give one seed, such as seeds = [0]."
+            )
+
+    def _require_estimators(self) -> None:
+        _require_distinct("labels of estimators", [one.label for one in self.estimators])
+        for one in self.estimators:
+            if why := self._lacking(one):
+                raise OpenworldError(f"{one.label} {why}")
+
+    def _lacking(self, one: EstimatorSpec) -> str:
+        """What an estimator needs and this run has not; "" where it has all."""
+        names = [reference.name for reference in self.references]
+        if "reference" in one.needs and not names:
+            return "needs a reference; list one under references."
+        if one.reference and one.reference not in names:
+            return str(unknown_name("reference", one.reference, names))
+        others = len(self.models) * len(self.seeds) - 1
+        if "partners" in one.needs and others < (2 if one.estimator.startswith("ALine") else 1):
+            return "needs partners: further seeds, or further models."
+        return ""
+
+    def _referred(self, one: EstimatorSpec) -> EstimatorSpec:
+        """With the name of its reference, "" where it needs none, and its settings written out whole."""
+        first = self.references[0].name if self.references else ""
+        return one.resolved((one.reference or first) if "reference" in one.needs else "")
+
+    def _usual(self) -> tuple[EstimatorSpec, ...]:
+        known = map(EstimatorSpec, ESTIMATORS)
+        return tuple(self._referred(one) for one in known if not self._lacking(one))
+
+
+def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
+    """Every (model, seed, checkpoint), models in the order of the spec."""
+    shared = {name: getattr(spec, name) for name in ("models", "seeds", "references", "estimators")}
+    shared |= {"ground": spec.ground, "left_out": spec.left_out}
+    shared |= {"resamples": spec.resamples, "threads": spec.threads}
+    return [
+        Task(model=number, seed=seed, checkpoint=place, **shared)
+        for number, model in enumerate(spec.models)
+        for seed in spec.seeds
+        for place in range(len(model.checkpoints))
+    ]
+
+
+def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
+    """Training, and looking at every condition."""
+    first = tasks(spec)[0]
+
+    def train(crew, progress) -> int:
+        return work_off("training", lambda: untrained(first.trainings, machine), crew, progress)
+
+    def look(crew, progress) -> int:
+        return work_off("looking", lambda: unseen(first.looks, machine), crew, progress)
+
+    return Stage("training", "trained", "epochs", train), Stage("looking", "looked at", "images", look)
+
+
+def summary(spec: AccuracyEstimationSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    kinds = [one.kind for one in spec.ground.conditions]
+    told = [f"{kinds.count(kind)} {kind}" for kind in ("natural", "synthetic") if kind in kinds]
+    checkpoints = sum(len(one.checkpoints) for one in spec.models)
+    return [
+        f"{' + '.join(map(str, spec.sources))} → {' and '.join(told)} conditions",
+        f"{_counted(len(spec.models), 'model')}, {_counted(checkpoints, 'checkpoint')} of each seed",
+        _counted(len(spec.estimators), "estimator"),
+    ]
+
+
+def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
+    """What pictures the run reads: a hash per image set."""
+    ground = spec.ground
+    sets = {"training": ground.training, "source": ground.source}
+    sets |= {one.name: one.pictures for one in ground.conditions}
+    return {name: pictures.load().fingerprint for name, pictures in sets.items()}
+
+
+def units(spec: AccuracyEstimationSpec, machine: Machine) -> list[Unit]:
+    """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`."""
+    planned = tasks(spec)
+    inputs = _inputs(planned[0], machine)
+    return [task_unit(run_unit, task, inputs, ALGORITHM_VERSION, machine) for task in planned]
+
+
+def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+    """Fit every estimator on the source of one judged model, and ask it about every condition."""
+    task, machine = read_spec(task, Task), read_spec(machine, Machine)
+    torch.set_num_threads(task.threads)
+    require_same(_inputs(task, machine), inputs)
+    source = answers(task, task.ground.source, machine, labelled=True)
+    shifts = {one.corruption: answers(task, one, machine, labelled=True, alone=True) for one in task.labelled_shifts}
+    fits = fit_all(task.estimators, source, shifts)
+    told, tables, first = [], [], None
+    for number, condition in enumerate(task.ground.conditions):
+        said = answers(task, condition.pictures, machine)
+        first = first or said
+        estimates = fits.estimates(said, condition.pictures.corruption, task.resamples)
+        told.append(_told(task, condition, said, source, machine) | {"estimates": estimates})
+        images = condition.pictures.load()
+        table = image_table(said, temperature_of(source), number)
+        tables.append(with_names(table, images.classnames, images.path_of))
+    return UnitResult(
+        outputs={"images": {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}},
+        metrics=_described(task, source, machine) | {"targets": told},
+        attachments=dict(_pictures(task, tables)) if task.is_first else {},
+        timing={"seconds": seconds_alone(task.estimators, source, shifts, first), "device": machine.device},
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _told(task: Task, condition: Condition, said: Answers, source: Answers, machine: Machine) -> dict:
+    scale = temperature_of(source)
+    similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
+    return condition.described() | {
+        "n": said.any.n,
+        "accuracy": said.accuracy,
+        "ece": calibration(task, said, scale, machine),
+        "alignment": alignment(task, said, scale, similarity),
+    }
+
+
+def _described(task: Task, source: Answers, machine: Machine) -> dict:
+    judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
+    model = task.models[task.model]
+    history = judged.load(machine).history if judged.training else ()
+    return {
+        "protocol": "accuracy-estimation",
+        "model": model.label,
+        "architecture": judged.load(machine).architecture,
+        "seed": task.seed,
+        "epoch": judged.epoch,
+        "checkpoint": task.checkpoint,
+        "sources": task.ground.sources,
+        "classes": source.any.classes,
+        "references": [one.name for one in task.references],
+        "reference_models": task.references,
+        "training": {"recipe": model.recipe, "history": history},
+        "source": source_told(source),
+        "estimators": [one.told() for one in task.estimators],
+        "left_out": task.left_out,
+        "taxonomy": {"name": taxonomy.name, "reason": taxonomy.reason},
+    }
+
+
+def _pictures(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+    """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
+    for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
+        images, rows = condition.pictures.load(), table["id"]
+        for place in (1, 2) if condition.kind == "natural" else (1,):
+            row = int(rows[len(rows) * place // 3])
+            yield f"pictures/{number}/{row}.png", thumbnail(images.image(row))
+
+
+def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    ground = task.ground
+    pictures = {"training pictures": ground.training, "source pictures": ground.source}
+    found = {name: one.load().fingerprint for name, one in pictures.items()}
+    found["conditions"] = digest([one.pictures.load().fingerprint for one in ground.conditions])
+    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
+    found |= {f"classifier {one.folder}": one.key for one in task.folders}
+    plug_ins = {one.estimator: origin(one.estimator) for one in task.estimators}
+    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+
+
+def _known_corruptions(given) -> tuple[str, ...]:
+    """All of them for "all"."""
+    names = tuple(CORRUPTIONS) if given == "all" else tuple(given)
+    for name in names:
+        if name not in CORRUPTIONS:
+            raise unknown_name("corruption", name, CORRUPTIONS)
+    _require_distinct("corruptions", names)
+    return names
+
+
+def _require_distinct(what: str, entries) -> None:
+    entries = list(entries)
+    doubled = next((one for place, one in enumerate(entries) if one in entries[:place]), None)
+    if doubled is not None:
+        raise OpenworldError(f"{what} must be distinct, but {str(doubled)!r} comes twice.")

@@ -1,0 +1,132 @@
+"""A unit of accuracy estimation: one checkpoint of one model, its partners, and who looks at what."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from openworld.classifiers import Recipe
+from openworld.evaluations.classifiers import Judged, Training, in_folder, of_reference
+from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
+from openworld.evaluations.image_selection import Ground, Pictures
+from openworld.evaluations.model_outputs import Look
+from openworld.runs import read_spec
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit's share of a spec: which of the models is judged, at which seed and checkpoint.
+
+    Args:
+        model, checkpoint: places in `models` and in that model's checkpoints.
+        seed: one of `seeds`.
+        ground: the pictures.
+        models, estimators: with their settings written out whole.
+        left_out: estimators that could not be had, and why.
+        seeds, references, resamples, threads: as in the spec.
+    """
+
+    model: int
+    seed: int
+    checkpoint: int
+    ground: Ground
+    models: tuple[ModelSpec, ...]
+    seeds: tuple[int, ...]
+    references: tuple[ReferenceSpec, ...]
+    estimators: tuple[EstimatorSpec, ...]
+    left_out: dict[str, str]
+    resamples: int
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """What people call the unit."""
+        return f"{self.judged.label}, seed {self.seed}, epoch {self.judged.epoch}"
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first unit of its run, which keeps the pictures for the report."""
+        return (self.model, self.seed, self.checkpoint) == (0, self.seeds[0], 0)
+
+    @property
+    def judged(self) -> Judged:
+        """The classifier whose accuracy is estimated."""
+        return self._everyone[self.model, self.seed, self.checkpoint]
+
+    @property
+    def partners(self) -> tuple[Judged, ...]:
+        """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints.
+
+        A model with fewer checkpoints takes part with its last one.
+        """
+        place = self.seeds.index(self.seed)
+        seeds = (*self.seeds[place + 1 :], *self.seeds[:place])
+        others = (*range(self.model + 1, len(self.models)), *range(self.model))
+        pairs = [(self.model, seed) for seed in seeds]
+        pairs += [(model, seed) for model in others for seed in (self.seed, *seeds)]
+        last = [len(model.checkpoints) - 1 for model in self.models]
+        return tuple(self._everyone[model, seed, min(self.checkpoint, last[model])] for model, seed in pairs)
+
+    @property
+    def trainings(self) -> tuple[Training, ...]:
+        """Everything that is to be trained for the run, this unit or not."""
+        return tuple(dict.fromkeys(one.training for one in self._everyone.values() if one.training))
+
+    @property
+    def folders(self) -> tuple[Judged, ...]:
+        """The classifiers that are not trained but lie somewhere, references among them."""
+        referred = [of_reference(one) for one in self.references if one.classifier]
+        return (*(one for one in self._everyone.values() if one.folder), *referred)
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """Everything that is to be looked at for the run; the same pictures once."""
+        found: dict[str, Look] = {}
+        for look in self._looks():
+            found.setdefault(look.pictures.load().fingerprint, look)
+        return tuple(found.values())
+
+    @property
+    def backbones(self) -> tuple[str, ...]:
+        """Of the references, each once."""
+        return tuple(dict.fromkeys(one.backbone for one in self.references if one.backbone))
+
+    @property
+    def score_references(self) -> tuple[ReferenceSpec, ...]:
+        """The references that scores look at."""
+        named = {one.reference for one in self.estimators if one.is_score}
+        return tuple(one for one in self.references if one.name in named)
+
+    @property
+    def labelled_shifts(self) -> tuple[Pictures, ...]:
+        """What scores are fitted on; nothing where no estimator is one."""
+        return self.ground.labelled_shifts if any(one.is_score for one in self.estimators) else ()
+
+    def _looks(self) -> Iterator[Look]:
+        yield self._look("source", self.ground.source, self.references)
+        for number, one in enumerate(self.ground.conditions, 1):
+            yield self._look(f"condition {number}: {one.name}", one.pictures, self.references)
+        for pictures in self.labelled_shifts:
+            yield self._look(f"source, {pictures.corruption} {pictures.severity}", pictures, self.score_references)
+
+    def _look(self, name: str, pictures: Pictures, references: Iterable[ReferenceSpec]) -> Look:
+        others = [of_reference(one) for one in references if one.classifier]
+        backbones = dict.fromkeys(one.backbone for one in references if one.backbone)
+        return Look(name, pictures, (*self._everyone.values(), *others), tuple(backbones), self.threads)
+
+    @cached_property
+    def _everyone(self) -> dict[tuple[int, int, int], Judged]:
+        """Every classifier of the run by the places of its model and checkpoint, and its seed between them."""
+        return {
+            (number, seed, place): self._at(model, seed, epoch)
+            for number, model in enumerate(self.models)
+            for seed in self.seeds
+            for place, epoch in enumerate(model.checkpoints)
+        }
+
+    def _at(self, model: ModelSpec, seed: int, epoch: int) -> Judged:
+        if model.weights:
+            named = {"label": model.label, "seed": seed, "epoch": epoch, "architecture": model.architecture}
+            return in_folder(model.weights.format(seed=seed, epoch=epoch), **named)
+        recipe = read_spec(model.recipe | {"checkpoints": model.checkpoints}, Recipe)
+        training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
+        return Judged(model.label, seed, epoch, training)

@@ -1,0 +1,1 @@
+"""Zero-shot accuracy with whole features and with their two parts."""

@@ -1,0 +1,244 @@
+"""Decomposed zero-shot accuracy: does the semantic half keep what a feature knows, and the covariate half not?
+
+Table 3 of "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024). Features
+of a two-tower model are split by a method that was taught by names in sentences; pictures are named by the nearest
+class text, with whole features and with either half, as they are and in other looks. Every (method, seed) is one unit;
+before the units, stages encode the pictures and fit the decompositions.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Literal
+
+import torch
+
+from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError
+from openworld.backbones import known_name
+from openworld.datasets import templates
+from openworld.evaluations.artifacts import Stage, work_off
+from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Shown, ShownSpec
+from openworld.evaluations.runtime import Machine, Source, backbone, require_same
+from openworld.evaluations.shift_degrees import Split, decomposition_of, split_of, unfitted
+from openworld.evaluations.units import stage_unit, task_unit
+from openworld.features import Features, encode, is_encoded
+from openworld.learners._bank import spoken
+from openworld.learners._text import encode_names
+from openworld.metrics import Accuracy
+from openworld.runs import Unit, UnitResult, read_spec
+from openworld.shift import Decomposition, decomposed_zero_shot
+
+ALGORITHM_VERSION = 1
+
+
+@dataclass(frozen=True)
+class NamedGround:
+    """The fields of a spec that say what is named and what teaches; see `DecomposedZeroShotSpec`."""
+
+    sets: tuple[ShownSpec, ...]
+    names: tuple[str, ...]
+    tested_teach: bool
+    images: int | None
+    backbone: str
+    sentences: tuple[str, ...]
+    class_sentences: tuple[str, ...]
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """Every entry in every look."""
+        return tuple(Shown(one, look, self.names_of, self.images) for one in self.sets for look in one.looks)
+
+    @property
+    def names_of(self) -> Source:
+        """Whose class names count."""
+        return Source(self.sets[0].dataset, self.sets[0].domain, self.sets[0].part)
+
+    @property
+    def teaching(self) -> tuple[str, ...]:
+        """The names that decompositions are taught by."""
+        kept = {} if self.tested_teach else {spoken(name) for name in self.names_of.load().classnames}
+        every = [name for one in self.names for name in Source(one, None, "test").load().classnames]
+        return tuple(name for name in every if spoken(name) not in kept)
+
+
+@dataclass(frozen=True)
+class DecomposedZeroShotSpec:
+    """Tell zero-shot accuracy with whole features and with their halves (IS-OOD, Appendix B).
+
+    Args:
+        sets: pictures; the class names are those of the first.
+        methods: what splits features.
+        names: data sets whose class names teach; none for those of the first set.
+        tested_teach: whether names of the tested classes are among them, as published.
+        images: so many pictures of each set, classes in their shares; None for all.
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        sentences: with {}, the looks that teach; none for those of the embedded world where all is of it, else CLIP's
+            80.
+        class_sentences: with {}, around the names that pictures are compared with, averaged; none for the data set's.
+        seeds: of the methods that draw, not negative.
+        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+
+    Raises:
+        OpenworldError: no method, seed or set; repeated ones; a number outside its range.
+    """
+
+    sets: tuple[ShownSpec, ...]
+    protocol: Literal["decomposed-zero-shot"] = "decomposed-zero-shot"
+    methods: tuple[HalvesSpec, ...] = (HalvesSpec("LAID"), HalvesSpec("PCA"))
+    names: tuple[str, ...] = ()
+    tested_teach: bool = True
+    images: int | None = None
+    backbone: str = "embedded"
+    sentences: tuple[str, ...] = ()
+    class_sentences: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0, 1, 2)
+    threads: int = 1
+
+    def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
+        require_at_least(1, threads=self.threads, images=self.images or 1)
+        require_seeds(self.seeds)
+        labels = [one.label for one in self.methods]
+        for name, entries in {"sets": self.sets, "methods": labels, "seeds": self.seeds}.items():
+            if not entries or len(set(entries)) < len(entries):
+                raise OpenworldError(f"{name} are {list(map(str, entries))}; give one at least, each once.")
+        dataset = self.sets[0].dataset
+        usual = (templates.TEMPLATES.get(dataset, templates.PHOTO),)
+        object.__setattr__(self, "names", self.names or (dataset,))
+        object.__setattr__(self, "class_sentences", self.class_sentences or usual)
+
+    @property
+    def ground(self) -> NamedGround:
+        """What is named, and what teaches."""
+        return NamedGround(**{one.name: getattr(self, one.name) for one in fields(NamedGround)})
+
+
+@dataclass(frozen=True)
+class Task:
+    """One method and seed."""
+
+    method: HalvesSpec
+    seed: int
+    ground: NamedGround
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """What people call the unit."""
+        return f"{self.method.label}, seed {self.seed}" if self.method.has_seeds else self.method.label
+
+    @property
+    def split(self) -> Split:
+        """The decomposition, and what it is fitted on."""
+        ground = self.ground
+        how = self.method.split_by(ground.backbone, self.seed, ground.sentences)
+        return split_of(how, ground.names, ground.teaching, self.threads)
+
+
+def tasks(spec: DecomposedZeroShotSpec) -> list[Task]:
+    """Every method with every seed, methods in the order of the spec; once those that draw nothing."""
+    return [
+        Task(method, seed, spec.ground, spec.threads)
+        for method in spec.methods
+        for seed in (spec.seeds if method.has_seeds else spec.seeds[:1])
+    ]
+
+
+def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage, ...]:
+    """Encoding the pictures and fitting the decompositions."""
+
+    def unsplit() -> dict[Unit, int]:
+        return {
+            replace(unit, name=task.name): size
+            for task in tasks(spec)
+            for unit, size in unfitted(task.split, machine).items()
+        }
+
+    def working(doing: str, missing):
+        return lambda crew, progress: work_off(doing, missing, crew, progress)
+
+    return (
+        Stage("encoding", "encoded", "images", working("encoding", lambda: _unseen(spec, machine))),
+        Stage("splitting", "read", "sentences", working("splitting", unsplit)),
+    )
+
+
+def summary(spec: DecomposedZeroShotSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    rows = dict.fromkeys(one.row for one in spec.sets)
+    return [" + ".join(rows), f"{len(spec.ground.shown)} image set(s)", " + ".join(one.label for one in spec.methods)]
+
+
+def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
+    """What pictures the run reads: a hash per image set."""
+    return {str(one): one.load().fingerprint for one in spec.ground.shown}
+
+
+def units(spec: DecomposedZeroShotSpec, machine: Machine) -> list[Unit]:
+    """The run's units; keys change with settings, weights, pictures, names, and `ALGORITHM_VERSION`."""
+    return [task_unit(run_unit, task, _inputs(task, machine), ALGORITHM_VERSION, machine) for task in tasks(spec)]
+
+
+def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+    """Name all pictures with whole features and with the halves of one decomposition."""
+    task, machine = read_spec(task, Task), read_spec(machine, Machine)
+    torch.set_num_threads(task.threads)
+    require_same(_inputs(task, machine), inputs)
+    started, ground = time.perf_counter(), task.ground
+    halves, names = decomposition_of(task.split, machine), ground.names_of.load().classnames
+    texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
+    metrics = {
+        "protocol": "decomposed-zero-shot",
+        "method": task.method.label,
+        "seed": task.seed,
+        "backbone": ground.backbone,
+        "classes": len(names),
+        "taught_by": {"names": len(task.split.names), "sentences": len(task.split.templates)},
+        "widths": {"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
+        "decomposition": halves.about,
+        "sets": [_named(one, halves, texts, ground.backbone, machine) for one in ground.shown],
+    }
+    return UnitResult(
+        metrics=metrics, timing={"seconds": {"naming": time.perf_counter() - started}, "device": machine.device}
+    )
+
+
+def encode_one(shown: Mapping, backbone_name: str, machine: Mapping) -> UnitResult:
+    """The unit: one image set, into the cache."""
+    _features(read_spec(shown, Shown), backbone_name, read_spec(machine, Machine))
+    return UnitResult()
+
+
+def _unseen(spec: DecomposedZeroShotSpec, machine: Machine) -> dict[Unit, int]:
+    """A unit per image set that is not in the cache, and how many pictures it has."""
+    clip, found = backbone(spec.backbone, machine.device), {}
+    for one in spec.ground.shown:
+        images = one.load()
+        if not is_encoded(clip, images, cache=machine.folder):
+            what = {"shown": asdict(one), "backbone_name": spec.backbone}
+            found[stage_unit(encode_one, what, str(one), machine)] = len(images)
+    return found
+
+
+def _features(shown: Shown, name: str, machine: Machine) -> Features:
+    return encode(backbone(name, machine.device), shown.load(), **machine.storage)
+
+
+def _named(shown: Shown, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> dict:
+    """What a record says of one image set."""
+    found, entry = _features(shown, name, machine), shown.entry
+    rows = decomposed_zero_shot(halves, found.embeddings[:], found.labels, texts, groups=found.groups)
+    parts = {row.part: {"top1": _told(row.top1), "top5": row.top5 and _told(row.top5)} for row in rows}
+    return {"row": entry.row, "dataset": entry.dataset, "domain": entry.domain, "look": shown.look, "parts": parts}
+
+
+def _told(one: Accuracy) -> dict:
+    return {"value": one.value, "interval": one.interval, "n": one.n}
+
+
+def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    found = {str(one): one.load().fingerprint for one in task.ground.shown}
+    clip = backbone(task.ground.backbone, machine.device)
+    return found | {"weights": clip.fingerprint, "decomposition": task.split.key}

@@ -1,0 +1,209 @@
+"""Test pictures of one or two image sets under one list of names, and what a learner answers in every view of them.
+
+All pictures in play are answered once, among all names in play; a view is a slice of these logits. What depends on the
+names of a view is made again from its own text bank: the logits of a learner that says so, and detection scores that
+are not the default ones. Those are never sliced.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.dynamic.scenarios import Course
+from openworld.features import Features, View
+from openworld.learners import Answer, Fitted
+from openworld.learners._bank import spoken
+from openworld.learners.parts import answer_of
+
+_SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree to some 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Encoded image sets, one behind the other, whose labels count in one list of names.
+
+    Args:
+        parts: the sets, for instance the source's test pictures and a variant's.
+        names: of all classes.
+    """
+
+    parts: tuple[Features, ...]
+    names: tuple[str, ...]
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """int64[N], the class of every picture."""
+        return np.concatenate([part.labels for part in self.parts])
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """int64[N], the number of the part that every picture comes from."""
+        return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64[N], the number of every picture in its own image set."""
+        return np.concatenate([part.rows for part in self.parts])
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """int64[N], equal for pictures of one part that are not independent."""
+        pairs = np.stack([self.origin, np.concatenate([part.groups for part in self.parts])])
+        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
+
+    def answer(self, fitted: Fitted, images: np.ndarray, base: np.ndarray, new: np.ndarray) -> Answer:
+        """What a fitted learner says of the pictures int64[n], increasing, among base and new classes."""
+        bank = fitted.text_bank(*([self.names[one] for one in side] for side in (base, new)))
+        starts = np.cumsum([0, *(len(part) for part in self.parts)])
+        bounds = np.searchsorted(images, starts)
+        inside = [images[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
+        answers = [
+            fitted.answer(part.select(rows - start), bank)
+            for part, rows, start in zip(self.parts, inside, starts[:-1], strict=True)
+        ]
+        return Answer(*(_joined([getattr(one, name) for one in answers]) for name in Answer.__annotations__))
+
+
+def joined(source: Features, other: Features, *, same_names: bool) -> Pool:
+    """The pool of two image sets: the other's names are those of the source or a part of them, or all of them are new.
+
+    Raises:
+        OpenworldError: names that the source lacks, where they are to be the same.
+    """
+    if not same_names:
+        moved = replace(other, labels=other.labels + len(source.classnames))
+        return Pool((source, moved), source.classnames + other.classnames)
+    numbers = numbers_among(source.classnames, other.classnames)
+    return Pool((source, replace(other, labels=numbers[other.labels])), source.classnames)
+
+
+def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
+    """int64[n], the source's number of every class of a variant.
+
+    Raises:
+        OpenworldError: a class that the source lacks.
+
+    >>> numbers_among(("cat", "wild dog", "owl"), ("Owl", "wild_dog")).tolist()
+    [2, 1]
+    """
+    place = {spoken(name): number for number, name in enumerate(source)}
+    lacking = [name for name in variant if spoken(name) not in place]
+    if lacking:
+        raise OpenworldError(
+            f"{len(lacking)} classes of the variant are no class of the source, first {lacking[0]!r}; a variant shows "
+            "classes of the source, under the same names."
+        )
+    return np.array([place[spoken(name)] for name in variant], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What was answered in one view.
+
+    Args:
+        view: the view.
+        logits: float32[n, c] of its pictures among its classes.
+        baseness: float32[n]; None where the view holds no base or no new class, so that there is nothing to detect.
+    """
+
+    view: View
+    logits: np.ndarray
+    baseness: np.ndarray | None
+
+
+def answer_views(fitted: Fitted, pool: Pool, courses: Sequence[Course]) -> Iterator[Iterator[Said]]:
+    """The answers in the views of each course, one by one, by slices of one matrix where that is exact.
+
+    Args:
+        fitted: a fitted learner.
+        pool: the pictures.
+        courses: on this pool, of the same base and new classes.
+    """
+    whole = None if fitted.learner.depends_on_other_names else _Whole.of(fitted, pool, courses)
+    for course in courses:
+        yield _answers(fitted, pool, course, whole)
+
+
+def answer_view(fitted: Fitted, pool: Pool, course: Course, view: View) -> Said:
+    """The same for one view from its own text bank: nothing is sliced. What `answer_views` must equal."""
+    base, new = _sides(course, view)
+    if not len(base):
+        return Said(view, _among_new(fitted, pool, course, view), None)
+    answer = pool.answer(fitted, view.images, base, new)
+    if not len(new):
+        return Said(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
+    return Said(view, answer.logits, answer.baseness)
+
+
+def _among_new(fitted: Fitted, pool: Pool, course: Course, view: View) -> np.ndarray:
+    """float32[n, c] where no name in the view was trained on, though a text bank wants a base name."""
+    if fitted.learner.depends_on_other_names:  # a further name would matter: all are told as base names
+        return pool.answer(fitted, view.images, view.classes, course.new[:0]).logits
+    return pool.answer(fitted, view.images, course.base[:1], view.classes).logits[:, 1:]
+
+
+def _answers(fitted: Fitted, pool: Pool, course: Course, whole: "_Whole | None") -> Iterator[Said]:
+    for view in course.views:
+        yield _said(fitted, pool, course, view, whole)
+
+
+def _said(fitted: Fitted, pool: Pool, course: Course, view: View, whole: "_Whole | None") -> Said:
+    base, new = _sides(course, view)
+    if whole is None:
+        return answer_view(fitted, pool, course, view)
+    logits = whole.slice(view, among_base=not len(new))
+    if not len(base) or not len(new):
+        return Said(view, logits, None)
+    if whole.default_scores:
+        return Said(view, logits, default_scores(logits, len(base)))
+    return Said(view, logits, pool.answer(fitted, view.images, base, new).baseness)
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """One answer for all pictures and classes in play, and where each of them is in it."""
+
+    images: np.ndarray
+    classes: np.ndarray
+    answer: Answer
+    default_scores: bool
+
+    @classmethod
+    def of(cls, fitted: Fitted, pool: Pool, courses: Sequence[Course]) -> "_Whole":
+        base, new = courses[0].base, courses[0].new
+        images = np.unique(np.concatenate([view.images for course in courses for view in course.views]))
+        answer = pool.answer(fitted, images, base, new)
+        return cls(images, np.concatenate([base, new]), answer, scored_by_default(answer, len(base)))
+
+    def slice(self, view: View, *, among_base: bool) -> np.ndarray:
+        """float32[n, c] of a view; `among_base` by the logits that a learner has for base names alone, if it has."""
+        place = {int(one): number for number, one in enumerate(self.classes)}
+        local = View(np.searchsorted(self.images, view.images), [place[int(one)] for one in view.classes], view.level)
+        own = among_base and self.answer.base_logits is not None
+        return local.slice(self.answer.base_logits if own else self.answer.logits)
+
+
+def _sides(course: Course, view: View) -> tuple[np.ndarray, np.ndarray]:
+    """The base and the new classes of a view, in its order."""
+    is_new = np.isin(view.classes, course.new)
+    return view.classes[~is_new], view.classes[is_new]
+
+
+def default_scores(logits: np.ndarray, base_count: int) -> np.ndarray:
+    """float32[N], the default detection score of logits float32[N, C] over base names, then new names."""
+    return answer_of(torch.from_numpy(np.ascontiguousarray(logits)), base_count).baseness.numpy()
+
+
+def scored_by_default(answer: Answer, base_count: int) -> bool:
+    """Whether the learner's detection scores are the default ones, so that slices of its logits give them too."""
+    return np.allclose(answer.baseness, default_scores(answer.logits, base_count), rtol=0, atol=_SAME_SCORE)
+
+
+def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts)

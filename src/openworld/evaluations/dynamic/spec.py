@@ -1,0 +1,256 @@
+"""Dynamic scenarios (OpenPL, sections 3 and 4): classes and pictures keep changing after a learner was tuned.
+
+Two scenarios tune on the base half of a data set's classes, cut in an order that every seed draws anew: new classes
+emerge, or take the place of base ones. Two tune on all classes of a source: its pictures give way to those of a
+variant, or its pictures and classes to another data set. A unit is one learner with one seed on what it is tuned on;
+it is fitted once and plays all scenarios of that kind. Zero-shot CLIP is always among the learners: every curve is
+compared with its own.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+
+from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError
+from openworld.backbones import known_name
+from openworld.backbones.precision import Precision
+from openworld.evaluations.dynamic.metrics import Rows, stacked, tables, view_metrics, view_rows
+from openworld.evaluations.dynamic.predictions import Said, answer_views
+from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
+from openworld.evaluations.dynamic.task import OF_CLASSES, Scene, Task, scenes
+from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.recognition_metrics import shots_asked, training_images
+from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
+from openworld.evaluations.tasks import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
+from openworld.features import Encoding
+from openworld.learners import Fitted, configure, find_learner
+from openworld.learners import Task as PublishedTask
+from openworld.runs import Unit, UnitResult, read_spec
+
+ALGORITHM_VERSION = 3
+YARDSTICK = "zero-shot"
+
+
+@dataclass(frozen=True)
+class DynamicSpec:
+    """Tune once, then let classes and pictures change step by step (OpenPL).
+
+    Args:
+        learners: what is compared; zero-shot CLIP is put before them where it is missing.
+        scenarios: of the four which.
+        datasets: each plays the two scenarios of classes, "emerging-classes" and "varying-ratio".
+        source: is tuned on for the two others, with all its classes.
+        variants: each takes over from the source in "distribution-shift"; its classes are some or all of the source's.
+        others: each takes over from the source in "co-evolution"; of classes that both name, the source's is left out.
+        levels: of change, increasing, in [0, 1].
+        class_limit, image_limit: most classes and pictures of a view in co-evolution.
+        shift_limit: most pictures of a view in a distribution shift; left out, as many as the smaller side has.
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        seeds: of class orders, few-shot draws, initial prompts, shuffles and orders of pictures; not negative.
+        shots: training pictures of each class, at least 1.
+        views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
+        crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; left out, the published
+            0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
+        published: whose settings the learners start from; "openpl" is the paper's unified setting.
+        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
+            in float32.
+
+    Raises:
+        OpenworldError: no learner, seed or scenario, or repeated ones, a scenario without data, a number outside its
+            range, a setting under `choose`.
+    """
+
+    learners: tuple[LearnerSpec, ...]
+    protocol: Literal["dynamic"] = "dynamic"
+    scenarios: tuple[Scenario, ...] = SCENARIOS
+    datasets: tuple[DataSpec, ...] = (DataSpec("emoji-concepts-200"),)
+    source: DataSpec = DataSpec("emoji-concepts")
+    variants: tuple[DataSpec, ...] = (
+        DataSpec("emoji-concepts", "fluent-emoji-high-contrast"),
+        DataSpec("emoji-concepts", "emojione-monotone"),
+    )
+    others: tuple[DataSpec, ...] = (DataSpec("emoji-concepts-b"), DataSpec("emoji-subgroups"))
+    levels: tuple[float, ...] = LEVELS
+    class_limit: int = 100
+    image_limit: int = 10_000
+    shift_limit: int | None = None
+    backbone: str = "embedded"
+    seeds: tuple[int, ...] = (1, 2, 3)
+    shots: int = 16
+    views: int = 8
+    crop_scale: tuple[float, float] | None = None
+    published: PublishedTask = "openpl"
+    threads: int = 1
+    precision: Precision = "float32"
+
+    def __post_init__(self):
+        object.__setattr__(self, "backbone", known_name(self.backbone))
+        if not any(one.learner == YARDSTICK for one in self.learners):
+            object.__setattr__(self, "learners", (LearnerSpec(YARDSTICK), *self.learners))
+        self._require_sound()
+        self._require_data()
+        require_levels(self.levels)
+        Encoding(self.views, self.crop_scale or PUBLISHED_CROP)  # refuses shares that are none
+
+    def _require_sound(self) -> None:
+        on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
+        require_at_least(int(on_views), views=self.views)
+        require_at_least(1, shots=self.shots, threads=self.threads, class_limit=self.class_limit)
+        limits = {name: getattr(self, name) for name in ("image_limit", "shift_limit")}
+        require_at_least(1, **{name: limit for name, limit in limits.items() if limit is not None})
+        require_seeds(self.seeds)
+        for one in self.learners:
+            if one.choose:
+                raise OpenworldError(
+                    f"{one.label} has settings under choose; decide them in a recognition run, and give them here."
+                )
+
+    def _require_data(self) -> None:
+        labels = [learner.label for learner in self.learners]
+        for name, entries in {"labels": labels, "seeds": self.seeds, "scenarios": self.scenarios}.items():
+            if not entries or len(set(entries)) < len(entries):
+                raise OpenworldError(f"{name} must be distinct, and at least one; they are {list(entries)}.")
+        wanted = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
+        for scenario in self.scenarios:
+            entries = getattr(self, wanted[scenario])
+            if not entries or len(set(entries)) < len(entries):
+                raise OpenworldError(
+                    f"{scenario} needs at least one entry under {wanted[scenario]}, each one once; they are "
+                    f"{[str(one) for one in entries]}."
+                )
+
+
+def tasks(spec: DynamicSpec) -> list[Task]:
+    """Every (data set tuned on, learner, seed), learners in the order of the spec."""
+    return [
+        Task(learner=resolve(one, data.dataset, spec.published), seed=seed, data=data, scenarios=played, **shared)
+        for data, played, shared in _kinds(spec)
+        for one in spec.learners
+        for seed in spec.seeds
+    ]
+
+
+def encode_all(spec: DynamicSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
+    """Encode what the run needs and is not on disk; returns how many images that were.
+
+    `progress` is called with (images done, images to be encoded).
+    """
+    return encode_tasks(tasks(spec), machine, progress)
+
+
+def summary(spec: DynamicSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    played = {
+        "emerging-classes": spec.datasets,
+        "varying-ratio": spec.datasets,
+        "distribution-shift": spec.variants,
+        "co-evolution": spec.others,
+    }
+    courses = [f"{len(played[one])} x {one}" for one in spec.scenarios]
+    tuned_on = (spec.source, *spec.datasets)
+    shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
+    return [", ".join(courses), f"{len(spec.learners)} learners", shots]
+
+
+def fingerprints(spec: DynamicSpec) -> dict[str, str]:
+    """What pictures the run reads: a hash per image set."""
+    return fingerprints_of(tasks(spec))
+
+
+def units(spec: DynamicSpec, machine: Machine) -> list[Unit]:
+    """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
+    return units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
+
+
+def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+    """Fit one learner once, answer every view of every course, compute every metric."""
+    task, machine = read_spec(task, Task), read_spec(machine, Machine)
+    torch.set_num_threads(task.threads)
+    clip = machine.backbone(task.backbone)
+    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
+    parts = encoded_parts(task, machine)
+    started = time.perf_counter()
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    shots = parts["train"].of_classes(task.halves[0])
+    fitted = learner.fit(clip, shots, seed=task.seed)
+    fitted_at = time.perf_counter()
+    courses, rows, shown = [], [], []
+    for scene in scenes(task, parts):
+        for scenario, answers in zip(scene.courses, answer_views(fitted, scene.pool, scene.ordered), strict=True):
+            course, told = _played(scene, scenario, answers, len(courses))
+            shown.append(_shown(task, scene, len(courses)))
+            courses.append(course)
+            rows += told
+    scored_at = time.perf_counter()
+    return UnitResult(
+        outputs=tables(rows) | {"images": stacked(shown)},
+        metrics=_described(task, fitted) | {"training_images": training_images(shots), "courses": courses},
+        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+    )
+
+
+def _kinds(spec: DynamicSpec) -> list[tuple[DataSpec, tuple[Scenario, ...], dict]]:
+    """(what is tuned on, the scenarios played with that, the rest of a task) of either kind of scenario."""
+    own = ("learner", "seed", "data", "scenarios", "variants", "others")
+    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
+    of_classes = tuple(one for one in spec.scenarios if one in OF_CLASSES)
+    against = tuple(one for one in spec.scenarios if one not in OF_CLASSES)
+    kinds = [(data, of_classes, shared | {"variants": (), "others": ()}) for data in spec.datasets if of_classes]
+    taking_over = {"variants": ("distribution-shift",), "others": ("co-evolution",)}
+    entries = {name: getattr(spec, name) if set(of) & set(against) else () for name, of in taking_over.items()}
+    return kinds + ([(spec.source, against, shared | entries)] if against else [])
+
+
+def _described(task: Task, fitted: Fitted) -> dict:
+    return {
+        "protocol": "dynamic",
+        "dataset": task.data.dataset,
+        "domain": task.data.domain,
+        "tuned_on": "base half" if task.of_classes else "all classes",
+        "backbone": task.backbone,
+        "learner": task.learner.label,
+        "yardstick": task.learner.learner == YARDSTICK,
+        "seed": task.seed,
+        "shots": task.shots,
+        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        "tuned_parameters": fitted.tuned_parameters,
+        "training_classnames": fitted.classnames,
+        "detail": {"settings": task.learner.settings, "history": fitted.history},
+    }
+
+
+def _shown(task: Task, scene: Scene, number: int) -> dict[str, np.ndarray]:
+    """The pictures of the pool of course `number`, by part and id as in its other tables."""
+    pool, images = scene.pool, [task.sources[part].load() for part in scene.shown]
+    tables = []
+    for part, one in enumerate(images):
+        own = pool.origin == part
+        table = {"course": np.full(own.sum(), number, np.int16), "part": np.full(own.sum(), part, np.int8)}
+        table |= {"id": pool.rows[own], "label": pool.labels[own]}
+        tables.append(with_names(table, pool.names, one.path_of))
+    return stacked(tables)
+
+
+def _played(scene: Scene, scenario: Scenario, answers: Iterable[Said], number: int) -> tuple[dict, list[Rows]]:
+    """One course: what is played against whom with the numbers of every view, and its rows of the tables."""
+    course, views, rows = scene.courses[scenario], [], []
+    for said in answers:  # one view after the other: the logits of all of them need not fit in memory
+        views.append(view_metrics(said, scene.pool, course))
+        rows.append(view_rows(said, scene.pool, number))
+    told = {
+        "scenario": scenario,
+        "against": None if scene.against is None else str(scene.against),
+        "classnames": scene.pool.names,
+        "n_base_classes": len(course.base),
+        "n_new_classes": len(course.new),
+        "views": views,
+    }
+    return told, rows

@@ -1,0 +1,68 @@
+"""What a fitted learner answers at every target; about the source's base pictures it is asked once, for all of them.
+
+The source itself and every other data set show these pictures beside new names of their own. Where logits do not
+depend on the other names, one answer among all new names holds the answer at each target as a slice; detection scores
+that are not the default ones are asked for again with the names of the target.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld.evaluations.dynamic.predictions import default_scores, scored_by_default
+from openworld.evaluations.generalisation.task import Stage
+from openworld.features import Features
+from openworld.learners import Answer, Fitted
+from openworld.learners._bank import spoken
+
+
+def answer_stages(fitted: Fitted, stages: Sequence[Stage]) -> Iterator[Answer]:
+    """The answers at each stage, pictures in its order; by slices of one answer where that is exact.
+
+    Args:
+        fitted: a fitted learner.
+        stages: of one task; those that show the same base pictures share the answer about them.
+    """
+    at_home = [stage for stage in stages if stage.base is stages[0].base]
+    shared = None if fitted.learner.depends_on_other_names else _Shared.of(fitted, at_home)
+    for stage in stages:
+        yield answer_stage(fitted, stage, shared if stage in at_home else None)
+
+
+def answer_stage(fitted: Fitted, stage: Stage, shared: "_Shared | None" = None) -> Answer:
+    """The answer at one stage; without `shared` nothing is sliced, and `answer_stages` must equal it."""
+    bank = fitted.text_bank(stage.base_names, stage.new_names)
+    base = fitted.answer(stage.base, bank) if shared is None else shared.slice(fitted, stage, bank)
+    both = base, fitted.answer(stage.new, bank)
+    joined = (_joined([getattr(one, name) for one in both], stage.order) for name in Answer.__annotations__)
+    return Answer(*joined)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """The answer about base pictures among base names and every new name that some stage has."""
+
+    answer: Answer
+    places: dict[str, int]
+    default: bool
+
+    @classmethod
+    def of(cls, fitted: Fitted, stages: Sequence[Stage]) -> "_Shared":
+        base: Features = stages[0].base
+        names = {spoken(name): name for stage in stages for name in stage.new_names}
+        answer = fitted.answer(base, fitted.text_bank(stages[0].base_names, names.values()))
+        places = {name: place for place, name in enumerate(names, stages[0].base_count)}
+        return cls(answer, places, scored_by_default(answer, stages[0].base_count))
+
+    def slice(self, fitted: Fitted, stage: Stage, bank) -> Answer:
+        """The part of a stage, whose names `bank` holds."""
+        new = [self.places[spoken(name)] for name in stage.new_names]
+        logits = self.answer.logits[:, [*range(stage.base_count), *new]]
+        if self.default:
+            return Answer(logits, default_scores(logits, stage.base_count), self.answer.base_logits)
+        return Answer(logits, fitted.answer(stage.base, bank).baseness, self.answer.base_logits)
+
+
+def _joined(parts: list[np.ndarray | None], order: np.ndarray) -> np.ndarray | None:
+    return None if parts[0] is None else np.concatenate(parts)[order]

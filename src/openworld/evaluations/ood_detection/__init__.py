@@ -1,0 +1,1 @@
+"""Out-of-distribution detection over a pool divided by measured shift (IS-OOD)."""

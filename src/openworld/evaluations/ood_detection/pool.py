@@ -1,0 +1,109 @@
+"""The pictures of an incremental-shift run: in-distribution ones to learn from and to test on, and the pool."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from openworld.datasets import PUBLISHED, ImageSet, base_new_split
+from openworld.datasets.class_names import class_names
+from openworld.datasets.pooling import pooled
+from openworld.evaluations.image_selection import DRAW, DataSpec, Pictures
+from openworld.evaluations.ood_detection.published_cells import given_cells
+from openworld.evaluations.runtime import Source
+from openworld.evaluations.shift_entries import CellsSpec, PoolSpec
+from openworld.learners._bank import spoken
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All pictures that are tested for being out-of-distribution.
+
+    Args:
+        images: N of them, with class names of their own.
+        styles: names; style: int64[N], places in them.
+        known: bool[N], whether a picture's class is one of those in distribution.
+    """
+
+    images: ImageSet
+    styles: tuple[str, ...]
+    style: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True)
+class ShiftGround:
+    """The fields of a spec that say what pictures there are; see `IncrementalShiftSpec`."""
+
+    sources: tuple[DataSpec, ...]
+    classes: Literal["base", "all"]
+    train_part: str
+    shots: int | None
+    id_part: str
+    pool: tuple[PoolSpec, ...]
+    cells: CellsSpec | None
+    images: int | None
+
+    @property
+    def training(self) -> Pictures:
+        """What models, detectors and shift degrees know of."""
+        return self._of_sources(self.train_part, self.shots)
+
+    @property
+    def test(self) -> Pictures:
+        """In-distribution pictures that nobody learned from."""
+        every = self._of_sources(self.id_part)
+        return replace(every, listed=self.cells.tested) if self.cells else every
+
+    @property
+    def tested(self) -> tuple[Pictures, ...]:
+        """The image sets of the pool, one after the other; none where its cells are given."""
+        return tuple(self._shown(one) for one in self.pool)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The in-distribution classes, in label order."""
+        return self.training.load().classnames
+
+    def load_pool(self) -> Pool:
+        """The pool as one image set, by all class names that occur in it."""
+        if self.cells:
+            given = given_cells(self.cells)
+            return Pool(given.images, given.styles, given.style, self._known(given.images))
+        sets = [one.load() for one in self.tested]
+        names = {spoken(name): name for images in sets for name in images.classnames}
+        images = pooled([_by_spoken(one, names) for one in sets], tuple(names.values()))
+        styles = tuple(dict.fromkeys(one.style for one in self.pool))
+        places = [styles.index(one.style) for one in self.pool]
+        style = np.repeat(places, [len(one) for one in sets])
+        return Pool(images, styles, style.astype(np.int64), self._known(images))
+
+    def _known(self, images: ImageSet) -> np.ndarray:
+        """By name, and by WordNet id where the in-distribution classes have one."""
+        ids: tuple[str, ...] = ()
+        if self.sources[0].dataset in PUBLISHED:
+            every = class_names(self.sources[0].dataset).wordnet_ids
+            ids = tuple(every[place] for place in self._chosen or range(len(every))) if every else ()
+        known = {spoken(name) for name in self.names} | set(ids)
+        return np.array([spoken(name) in known for name in images.classnames], dtype=bool)[images.labels]
+
+    @property
+    def _chosen(self) -> tuple[int, ...] | None:
+        if self.classes == "all":
+            return None
+        count = len(Source(self.sources[0].dataset, self.sources[0].domain, "test").load().classnames)
+        return tuple(base_new_split(count)[0].tolist())
+
+    def _of_sources(self, part: str, shots: int | None = None) -> Pictures:
+        drawn = {"seed": DRAW, "shots": shots} if part == "train" else {}
+        sources = tuple(Source(one.dataset, one.domain, part, **drawn) for one in self.sources)
+        return Pictures(sources, classes=self._chosen)
+
+    def _shown(self, one: PoolSpec) -> Pictures:
+        source = Source(one.dataset, one.domain, one.part)
+        return Pictures((source,), limit=self.images, corruption=one.corruption, severity=one.severity)
+
+
+def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:
+    """With its names written as the pool writes them."""
+    return replace(images, classnames=tuple(names[spoken(name)] for name in images.classnames))

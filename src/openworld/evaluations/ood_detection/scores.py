@@ -1,0 +1,120 @@
+"""Scores of all detectors of one judged model: fitted on the training pictures, asked about test pictures and pool."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld import detectors
+from openworld.classifiers import Classifier
+from openworld.datasets import ImageSet, templates
+from openworld.datasets.class_names import class_names
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.shift_entries import JudgedSpec
+from openworld.features import Encoding, Features, encode
+from openworld.learners._bank import spoken
+
+BATCH = 128  # another one may change the last bits
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Pictures of an image set, and the places int64[n] of those that can be read."""
+
+    images: ImageSet
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a model says.
+
+    Args:
+        test, pool: scores float64[n] by the label of the detector, larger = more in-distribution.
+        prediction: int64[n], classes of the test pictures.
+        warnings: sentences on detectors that are known to fail on such models.
+    """
+
+    test: dict[str, np.ndarray]
+    pool: dict[str, np.ndarray]
+    prediction: np.ndarray
+    warnings: tuple[str, ...]
+
+
+def classifier_says(
+    model: JudgedSpec, classifier: Classifier, training: Shown, test: Shown, pool: Shown, device: str
+) -> Said:
+    """What a classifier says; every picture is read once."""
+    module = classifier.module.to(device)
+    first = next(_batches(classifier, training, device))[0][:2]
+    watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
+    route = detectors.plan({one.label: one.build() for one in model.detectors}, watched)
+    fitted = route.fit(_batches(classifier, training, device))
+    found = [_plain(route.score(fitted, _batches(classifier, one, device))) for one in (test, pool)]
+    prediction = [_predicted(watched, pixels) for pixels, _ in _batches(classifier, test, device)]
+    concerns = [said for one in fitted.values() for said in one.warnings]
+    return Said(*found, np.concatenate(prediction), (*route.warnings, *concerns))
+
+
+def two_tower_says(
+    model: JudgedSpec, training: Features, test: Features, pool: Features, dataset: str, machine: Machine
+) -> Said:
+    """What a two-tower model says of encoded pictures; classes are those of the training pictures."""
+    clip = backbone(model.backbone, machine.device)
+    texts = _texts(model, clip, training.classnames, dataset)
+    fitted = detectors.fit_together(
+        {one.label: one.build() for one in model.detectors}, [detectors.seen_by(clip, training, texts)]
+    )
+    # Classes of the pool are others, and no score may look at them.
+    seen = [replace(detectors.seen_by(clip, one, texts), labels=None) for one in (test, pool)]
+    found = [_plain(detectors.score_together(fitted, one)) for one in seen]
+    concerns = tuple(said for one in fitted.values() for said in one.warnings)
+    return Said(*found, seen[0].predictions.cpu().numpy(), concerns)
+
+
+def encoded(images: ImageSet, model: JudgedSpec, machine: Machine) -> Features:
+    """What a two-tower model makes of pictures, encoded here where the cache does not have it."""
+    return encode(
+        backbone(model.backbone, machine.device), images, Encoding(patches=model.needs_patches), **machine.storage
+    )
+
+
+def joined(parts: list[Features]) -> Features:
+    """Encoded image sets one behind the other, `rows` counted through, labels of no meaning."""
+    arrays = {
+        name: np.concatenate([getattr(one, name)[:] for one in parts])
+        for name in ("embeddings", "groups", "patches")
+        if getattr(parts[0], name) is not None
+    }
+    count = sum(len(one) for one in parts)
+    return Features(
+        **arrays, labels=np.zeros(count, np.int64), rows=np.arange(count), classnames=("any",), fingerprint="joined"
+    )
+
+
+def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> detectors.Texts:
+    template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
+    if not model.negatives:
+        return detectors.encode_texts(clip, names, template=template)
+    own = {spoken(name) for name in names}
+    words = [word for word in class_names(model.negatives).names if spoken(word) not in own]
+    both = detectors.encode_texts(clip, names, negative=words, template=template)
+    return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
+
+
+def _batches(classifier: Classifier, shown: Shown, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    for start in range(0, len(shown.rows), BATCH):
+        rows = shown.rows[start : start + BATCH]
+        pixels = np.stack([classifier.prepare(shown.images.image(int(row))) for row in rows])
+        scaled = classifier.preprocess.scale(torch.from_numpy(pixels).to(device))
+        yield scaled, torch.from_numpy(shown.images.labels[rows])
+
+
+def _predicted(watched: Any, pixels: torch.Tensor) -> np.ndarray:
+    return watched.see(pixels).predictions.cpu().numpy()
+
+
+def _plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    return {label: found.double().cpu().numpy() for label, found in scores.items()}

@@ -1,0 +1,106 @@
+"""How curves, slopes and totals of a judged model would move with other pictures: intervals, and joint errors."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld.evaluations.ood_detection.metrics import Sides, places_of
+from openworld.metrics import CellSums, RankedSides, rank_sides, shift_weights
+from openworld.metrics.by_cell import NOWHERE
+from openworld.metrics.estimate import LEVEL, Spread, share_interval, student_quantile
+from openworld.shift import HALVES, ShiftGrid
+
+KINDS = {"all": False, "common": True}
+"""Whether a curve is over all cells that are there, or over common levels alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Scores of all detectors of a model, sorted once."""
+
+    labels: tuple[str, ...]
+    sides: RankedSides
+
+    @classmethod
+    def of(cls, sides: Mapping[str, Sides]) -> "Ranked":
+        """Of detectors that scored the same pictures."""
+        ones = tuple(sides.values())
+        test, pool = np.stack([one.test for one in ones]), np.stack([one.pool for one in ones])
+        return cls(tuple(sides), rank_sides(test, pool, groups=ones[0].groups))
+
+    def each(self, cells: np.ndarray, weights: np.ndarray) -> Iterator[CellSums]:
+        """Sums of one detector after the other, for there are many."""
+        return (self.sides.of(number).sums(cells, weights) for number in range(len(self.labels)))
+
+
+def over_pictures(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list[dict], dict]:
+    """Of all detectors over all cells.
+
+    Args:
+        grid: of the pool's `kept` pictures, int64[n] places in the pool.
+    Returns:
+        Per detector, by axis and kind: "curve", an interval per level, and "slope", an interval, None where there is
+        none; and by axis and kind what `joint_told` tells of the slopes.
+    """
+    cells = places_of(grid, kept, ranked.sides.plan.new.n)
+    chosen = {kind: shift_weights(grid.present, common=common) for kind, common in KINDS.items()}
+    places = [(axis, kind) for axis in HALVES for kind in KINDS]
+    curves = {one: chosen[one[1]][one[0]].curve.reshape(-1, grid.present.size) for one in places}
+    slopes = {one: chosen[one[1]][one[0]].slope for one in places}
+    slopes = {one: weights.reshape(1, -1) for one, weights in slopes.items() if weights is not None}
+    joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stacked(slopes, grid.present.size))), strict=True))
+    told = [{axis: {kind: {} for kind in KINDS} for axis in HALVES} for _ in ranked.labels]
+    for number, found in enumerate(ranked.each(cells, _stacked(curves, grid.present.size))):
+        rows = _rows(found)
+        for axis, kind in places:
+            own, sloped = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
+            told[number][axis][kind] = {
+                "curve": [one.interval(0) for one in own],
+                "slope": sloped and sloped.interval(number, share=False),
+            }
+    return told, {axis: {kind: joint_told(joint.get((axis, kind)), ranked.labels) for kind in KINDS} for axis in HALVES}
+
+
+def joint_totals(ranked: Ranked, subsets: Mapping[str, np.ndarray]) -> dict[str, dict | None]:
+    """What `joint_told` tells of the AUROCs against some pictures of the pool, bool[N] each."""
+    whole = {name: ranked.sides.sums(np.where(chosen, 0, NOWHERE), [[1.0 * chosen.any()]]) for name, chosen in
+             subsets.items()}  # fmt: skip
+    return {name: joint_told(Row(sums, 0), ranked.labels) for name, sums in whole.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One of the weighted sums."""
+
+    sums: CellSums
+    number: int
+
+    def spread(self, detector: int) -> Spread:
+        return self.sums.spread(self.number, np.eye(len(self.sums.values))[detector])
+
+    def interval(self, detector: int, *, share: bool = True) -> tuple[float, float] | None:
+        """Of a share on the logit scale; of a slope by Student's t."""
+        value, found = float(self.sums.values[detector, self.number]), self.spread(detector)
+        if share:
+            return share_interval(value, found, LEVEL)
+        quantile = student_quantile(LEVEL, found.degrees_of_freedom)
+        if quantile is None:
+            return None
+        return value - quantile * found.standard_error, value + quantile * found.standard_error
+
+
+def joint_told(row: Row | None, labels: tuple[str, ...]) -> dict | None:
+    """Covariance over detectors, and degrees of freedom of each (None: without an error); None where unknown."""
+    if row is None or row.sums.reasons[row.number]:
+        return None
+    degrees = [row.spread(number).degrees_of_freedom for number in range(len(labels))]
+    return {"detectors": labels, "covariance": row.sums.covariance[row.number].tolist(), "degrees_of_freedom": degrees}
+
+
+def _rows(sums: CellSums) -> Iterator[Row]:
+    return (Row(sums, number) for number in range(sums.values.shape[1]))
+
+
+def _stacked(weights: Mapping[tuple[str, str], np.ndarray], cells: int) -> np.ndarray:
+    return np.concatenate([np.zeros((0, cells)), *weights.values()])

@@ -1,0 +1,82 @@
+"""What would fail in the middle of an incremental-shift run is refused at its beginning, before anything is trained."""
+
+from collections.abc import Iterable
+
+import torch
+
+from openworld import classifiers, detectors
+from openworld._errors import OpenworldError
+from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_entries import JudgedSpec
+
+_ANY_STD = (1.0, 1.0, 1.0)
+_CLASSES = 2
+
+
+def require_able(tasks: Iterable[Task], machine: Machine) -> None:
+    """Refuse too few pictures, a saved classifier of other classes, and detectors that model or pictures cannot serve.
+
+    Args:
+        tasks: of one run.
+
+    Raises:
+        OpenworldError: the first of these.
+    """
+    planned = list(tasks)
+    _require_pictures(planned[0])
+    first = {one.model: one for one in reversed(planned)}
+    images = len(planned[0].ground.training.load())
+    for task in first.values():
+        _require_served(task, machine)
+        detectors.require_images({one.label: one.build() for one in task.judged.detectors}, images)
+
+
+def require_names(model: JudgedSpec, told: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    """Refuse a classifier of other classes than those in distribution, or in another order.
+
+    Raises:
+        OpenworldError: the first place at which they differ.
+    """
+    if told == wanted:
+        return
+    differ = (place for place, pair in enumerate(zip(told, wanted, strict=False)) if len(set(pair)) > 1)
+    place = next(differ, None)
+    where = f"it has {len(told)}" if place is None else f"class {place} is {told[place]!r}, not {wanted[place]!r}"
+    raise OpenworldError(
+        f"{model.label!r} was trained on other class names than the {len(wanted)} in distribution here, or in another "
+        f"order ({where}); give a classifier of these classes."
+    )
+
+
+def _require_pictures(task: Task) -> None:
+    ground, k = task.ground, task.division.k
+    if len(ground.names) < _CLASSES:
+        raise OpenworldError(
+            f"{len(ground.names)} class is in distribution, expected {_CLASSES} or more; give a data set of more, or "
+            "classes = 'all'."
+        )
+    count = len(ground.training.load())
+    if not ground.cells and count < k:
+        raise OpenworldError(
+            f"shift degrees are distances to training picture number {k}, and there are {count}; give more shots, or a "
+            "smaller k."
+        )
+
+
+def _require_served(task: Task, machine: Machine) -> None:
+    """Plans its detectors on a picture of zeros; what is trained here is built, untrained, for that."""
+    model = task.judged
+    if model.is_two_tower:
+        return
+    if model.weights:
+        classifier = task.classifier.load(machine)
+        require_names(model, classifier.classnames, task.ground.names)
+        module, side = classifier.module.cpu(), classifier.side
+    else:
+        recipe = task.classifier.training.recipe
+        side = recipe.side
+        with torch.random.fork_rng(devices=()):
+            module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
+    watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=_ANY_STD)
+    detectors.plan({one.label: one.build() for one in model.detectors}, watched)

@@ -1,0 +1,1 @@
+"""OpenworldAUC and its parts on base and new classes, learner by learner."""

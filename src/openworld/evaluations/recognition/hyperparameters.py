@@ -1,0 +1,39 @@
+"""Settings chosen on validation pictures of base classes: test images, and new classes, choose nothing.
+
+The base classes are cut into a pseudo base and a pseudo new half. Every candidate is fitted on the shots of the pseudo
+base half and judged by its OpenworldAUC on validation pictures of both; the best (the first, among equals) is kept.
+"""
+
+from itertools import product
+
+from openworld import datasets
+from openworld.evaluations.recognition_metrics import recognition_metrics, score
+from openworld.features import Features
+from openworld.learners import configure, find_learner, override
+
+
+def choose_settings(one, clip, shots: Features, validation: Features, seed: int) -> tuple[dict, list[dict]]:
+    """The settings of the best candidate, and what every candidate reached.
+
+    Args:
+        one: a `LearnerSpec` with settings written out and candidates under `choose`.
+        clip: the backbone.
+        shots, validation: features of the base classes.
+        seed: as in the unit.
+
+    Returns:
+        (settings whole, [{"candidate": {key: value}, "openworld_auc": in [0, 1]}, ...] in the order tried).
+
+    Raises:
+        OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
+    """
+    pseudo_base, pseudo_new = datasets.base_new_split(len(shots.classnames))
+    trail = []
+    for values in product(*one.choose.values()):
+        candidate = dict(zip(one.choose, values, strict=True))
+        learner = configure(find_learner(one.learner), override(one.settings, candidate))
+        fitted = learner.fit(clip, shots.of_classes(pseudo_base), seed=seed)
+        value = recognition_metrics(score(fitted, validation, pseudo_base, pseudo_new))["openworld_auc"]["value"]
+        trail.append({"candidate": candidate, "openworld_auc": value})
+    best = max(trail, key=lambda entry: entry["openworld_auc"])
+    return override(one.settings, best["candidate"]), trail

@@ -1,0 +1,1 @@
+"""Open-world recognition over a pool divided by measured shift."""

@@ -1,0 +1,73 @@
+"""What a fitted learner says of base test pictures, of the pool, and of labelled validation pictures, among all names.
+
+One text bank serves them all, so that answers differ by picture alone and a cell is a slice of one table.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.ood_detection.cells import Divided
+from openworld.evaluations.recognition_by_shift.task import Names, Task
+from openworld.evaluations.recognition_metrics import image_table
+from openworld.evaluations.runtime import Machine, encoded_part
+from openworld.features import Features
+from openworld.learners import Fitted
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Of n pictures: the columns of `image_table`, labels by all names, and logits float32[n, C] where estimators
+    need them, else None."""
+
+    table: dict[str, np.ndarray]
+    logits: np.ndarray | None
+
+
+class Asked:
+    """A fitted learner that is asked about image sets of a task among all names."""
+
+    def __init__(self, task: Task, fitted: Fitted, names: Names, machine: Machine):
+        self._task, self._fitted, self._names, self._machine = task, fitted, names, machine
+        self._bank = fitted.text_bank(names.base, names.new)
+
+    def about(self, *parts: str) -> Told:
+        """What it says of some image sets, one behind the other; ids and groups go on from one to the next."""
+        told, firsts = [], [0, 0]
+        for part in parts:
+            shown = self._by_all_names(encoded_part(self._task, part, self._machine))
+            moved = replace(shown, rows=shown.rows + firsts[0], groups=shown.groups + firsts[1])
+            told.append(self._said(moved))
+            images = self._task.sources[part].load()
+            firsts = [firsts[0] + len(images), firsts[1] + int(images.groups.max(initial=-1)) + 1]
+        tables = [one.table for one in told]
+        logits = np.concatenate([one.logits for one in told]) if self._task.estimators else None
+        return Told({name: np.concatenate([one[name] for one in tables]) for name in tables[0]}, logits)
+
+    def _said(self, shown: Features) -> Told:
+        answer = self._fitted.answer(shown, self._bank)
+        table = image_table(answer, shown, len(self._names.base))
+        return Told(table, np.asarray(answer.logits) if self._task.estimators else None)
+
+    def _by_all_names(self, shown: Features) -> Features:
+        places = self._names.labels_of(shown.classnames)
+        return replace(shown, labels=places[shown.labels], classnames=self._names.every)
+
+
+def pool_columns(found: Divided) -> Iterator[tuple[str, np.ndarray]]:
+    """What a table of the pool holds beside the learner's answers: styles, degrees and levels."""
+    yield "style", found.pool.style[found.rows].astype(np.int16)
+    for half, levels in found.levels.items():
+        yield half, found.degrees[half]
+        yield f"{half}_level", levels.astype(np.int16)
+
+
+def require_same_pictures(said: Told, found: Divided) -> None:
+    """Refuse answers about other pictures than those that were measured."""
+    if not np.array_equal(said.table["id"], found.rows):
+        raise OpenworldError(
+            f"{len(said.table['id'])} pictures of the pool were answered and {len(found.rows)} measured; a picture can "
+            "be read by one model and not by the other. Start the run again with an empty cache."
+        )

@@ -1,0 +1,149 @@
+"""A unit of open-world recognition by shift: one learner and seed, its pictures, and the cells they are told in."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
+from openworld.evaluations.image_selection import Pictures
+from openworld.evaluations.model_outputs import Look
+from openworld.evaluations.ood_detection import task as incremental
+from openworld.evaluations.ood_detection.pool import Pool, ShiftGround
+from openworld.evaluations.ood_detection.task import Division
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.features import Encoding
+from openworld.learners import encoding_for, find_learner
+from openworld.learners._bank import spoken
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit's share of a spec.
+
+    Args:
+        learner: its settings resolved.
+        validation_part: of the sources, what estimators are fitted on.
+        estimators: with their references named.
+        first: whether it is the run's first unit, which keeps pictures of the cells.
+    """
+
+    learner: LearnerSpec
+    seed: int
+    ground: ShiftGround
+    division: Division
+    validation_part: str
+    backbone: str
+    views: int
+    crop_scale: tuple[float, float]
+    references: tuple[ReferenceSpec, ...]
+    estimators: tuple[EstimatorSpec, ...]
+    threads: int
+    first: bool
+
+    @property
+    def name(self) -> str:
+        """What people call the unit."""
+        return f"{self.learner.label}, seed {self.seed}"
+
+    @property
+    def sources(self) -> dict[str, Pictures]:
+        """The image sets that the learner sees: shots, base test pictures, validation pictures, and the pool's."""
+        sets = {"train": self.ground.training, "base": self.ground.test}
+        if self.estimators:
+            sets["validation"] = self.validation
+        return sets | {f"pool {place}": one for place, one in enumerate(self.ground.tested, 1)}
+
+    @property
+    def whole_sources(self) -> tuple:
+        """None: `require_sound` looks for classes without a picture."""
+        return ()
+
+    @property
+    def validation(self) -> Pictures:
+        """Labelled pictures of base classes in the training looks that nobody learned from."""
+        return replace(self.ground, id_part=self.validation_part).test
+
+    @property
+    def shift(self) -> incremental.Task:
+        """What measures the degrees and divides the pool."""
+        return incremental.Task(0, 0, (), self.ground, self.division, True, self.threads)
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """What is embedded for the degrees and for the references."""
+        asked = tuple(dict.fromkeys(one.backbone for one in self.references))
+        looks = [replace(one, backbones=tuple(dict.fromkeys((*one.backbones, *asked)))) for one in self.shift.looks]
+        if self.estimators:
+            looks.append(Look("validation pictures", self.validation, (), asked, self.threads))
+        return tuple(one for one in looks if one.backbones)
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
+        return encoding_for(find_learner(self.learner.learner), drawn)
+
+    def weights(self, machine: Machine) -> dict[str, str]:
+        """Fingerprints of the models beside the learner's own: for the degrees, and as references."""
+        names = {self.division.decomposition.backbone, *(one.backbone for one in self.references)}
+        return {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """All names of a run: `base`, then `new`, and which of them each class of the pool is, int64[P]."""
+
+    base: tuple[str, ...]
+    new: tuple[str, ...]
+    of_pool: np.ndarray
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """Base names, then new names: what labels count in."""
+        return self.base + self.new
+
+    def labels_of(self, classnames: tuple[str, ...]) -> np.ndarray:
+        """int64[c], the label of each of some names.
+
+        >>> Names(("cat",), ("wild dog",), np.array([1])).labels_of(("wild_dog", "Cat")).tolist()
+        [1, 0]
+        """
+        place = {spoken(name): number for number, name in enumerate(self.every)}
+        return np.array([place[spoken(name)] for name in classnames], dtype=np.int64)
+
+
+def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
+    """The names of a run; `pool`, of `ground.load_pool()`, spares reading it again.
+
+    Raises:
+        OpenworldError: no picture of a new class, or base classes that the pool calls by other names.
+    """
+    pool, base = pool or ground.load_pool(), ground.names
+    known = {spoken(name) for name in base}
+    new = tuple(name for name in pool.images.classnames if spoken(name) not in known)
+    names = Names(base, new, np.zeros(0, np.int64))
+    found = Names(base, new, names.labels_of(pool.images.classnames))
+    is_base = found.of_pool[pool.images.labels] < len(base)
+    if not np.array_equal(is_base, pool.known):
+        number = int(np.flatnonzero(is_base != pool.known)[0])
+        raise OpenworldError(
+            f"the pool calls a base class {pool.images.classnames[pool.images.labels[number]]!r}, which no learner can "
+            "read; name its folders by class names, not by WordNet ids."
+        )
+    if is_base.all():
+        raise OpenworldError("the pool shows base classes alone; add pictures of other classes, which are new.")
+    return found
+
+
+def require_sound(task: Task) -> None:
+    """Refuse a base class without a picture to learn from or to test on, and what `names_of` refuses."""
+    for part in ("train", "base"):
+        images = task.sources[part].load()
+        without = np.setdiff1d(np.arange(len(images.classnames)), images.labels)
+        if without.size:
+            raise OpenworldError(
+                f"{without.size} base class(es) have no {part} picture, first {images.classnames[without[0]]!r}; add "
+                "pictures or leave the class out."
+            )
+    names_of(task.ground)

@@ -1,0 +1,79 @@
+"""How similar reference models find pictures and class names: what FRAP and its kin are told beside the logits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch.nn.functional import normalize
+
+from openworld.datasets import ImageSet, templates
+from openworld.estimators import dirichlet_reference, uniform_reference
+from openworld.evaluations.classifiers import of_reference
+from openworld.evaluations.estimation_entries import ReferenceSpec
+from openworld.evaluations.image_selection import Pictures
+from openworld.evaluations.model_outputs import answers_of, embeddings_of
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.learners._text import encode_names
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a backbone is asked: sentences around class names, whose features are averaged."""
+
+    backbone: str
+    templates: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def similarities(
+    reference: ReferenceSpec, pictures: Pictures, rows: np.ndarray, dataset: str, machine: Machine
+) -> np.ndarray:
+    """What a reference says of pictures.
+
+    Args:
+        reference: which; a random one is drawn anew for each set of pictures.
+        pictures: N of them, as all models have seen them.
+        rows: int64[n], the ones that could be read.
+        dataset: whose sentences are the usual ones.
+
+    Returns:
+        float[n, C], cosines of a backbone, logits of a classifier.
+    """
+    if reference.backbone:
+        return _cosines(reference, pictures, dataset, machine)
+    if reference.classifier:
+        return answers_of(pictures, of_reference(reference), machine)[rows]
+    images = pictures.load()
+    if reference.name == "uniform":
+        return uniform_reference(len(rows), len(images.classnames))
+    return dirichlet_reference(len(rows), len(images.classnames), seed=_seed(images))
+
+
+def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
+    """The temperature that it speaks with by itself: 1 / its logit scale; 1 for a classifier."""
+    return 1 / float(backbone(reference.backbone, machine.device).logit_scale) if reference.backbone else 1.0
+
+
+def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, machine: Machine) -> torch.Tensor:
+    """float32[C, D] on the CPU: what the backbone of a reference makes of class names in its sentences; unit length."""
+    known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
+    chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
+    return _text(Asked(reference.backbone, chosen, tuple(names)), machine.device)
+
+
+def _cosines(reference: ReferenceSpec, pictures: Pictures, dataset: str, machine: Machine) -> np.ndarray:
+    text = class_texts(reference, pictures.load().classnames, dataset, machine)
+    embeddings = torch.from_numpy(embeddings_of(pictures, reference.backbone, machine).embeddings)
+    return (normalize(embeddings, dim=-1) @ text.mT).numpy()
+
+
+@lru_cache(maxsize=8)
+def _text(asked: Asked, device: str) -> torch.Tensor:
+    with torch.no_grad():
+        return encode_names(backbone(asked.backbone, device), asked.names, asked.templates).cpu()
+
+
+def _seed(images: ImageSet) -> int:
+    return int(images.fingerprint[:8], 16)

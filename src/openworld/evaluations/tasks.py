@@ -1,0 +1,181 @@
+"""What every protocol does with its tasks before one is run: encode what they read, name it, make units of them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Protocol
+
+import torch
+
+from openworld.evaluations.runtime import Machine, Source, encode_source, on_disk, require_pictures
+from openworld.evaluations.units import task_unit
+from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
+from openworld.features.room import occupied
+from openworld.learners import Task as PublishedTask
+from openworld.learners import configure, find_learner, origin
+from openworld.learners._able import offers_everything, require_able
+from openworld.protocols._disk import DiskSet, by_training_set, made_first
+from openworld.protocols._work import batches, schedules
+from openworld.runs import Unit
+
+
+class Plannable(Protocol):
+    """A unit's share of a spec: a frozen dataclass that says what it reads.
+
+    `whole_sources` are those image sets in which no class that is asked for may lack a picture.
+    """
+
+    learner: object
+    backbone: str
+    name: str
+
+    @property
+    def sources(self) -> Mapping[str, Source]: ...
+
+    @property
+    def whole_sources(self) -> Iterable[Source]: ...
+
+    def encoding(self, part: str) -> Encoding: ...
+
+
+def resolve(one, dataset: str, published: PublishedTask):
+    """A `LearnerSpec` with its settings written out whole, with what is published for the data set and the task."""
+    return replace(one, settings=asdict(configure(find_learner(one.learner), one.settings, dataset, published)))
+
+
+def encode_tasks(
+    tasks: Sequence[Plannable],
+    machine: Machine,
+    progress: Callable[[int, int], None] | None = None,
+    workers: int = 1,
+) -> int:
+    """Encode what the tasks need and is not on disk, each image set in one pass; returns how many images that were.
+
+    Where the cache has a limit, that is what `made_first` says of so many `workers`.
+
+    `progress` is called with (images done, images to be encoded).
+    """
+    missing = not_encoded(tasks, machine, workers)
+    held = [] if machine.cache_limit is None else _hold(_made_first(tasks, machine, workers), machine)
+    total, before = sum(len(source.load()) for source, _ in missing), 0
+    for (source, name), encodings in missing.items():
+        told = progress and (lambda done, _, before=before: progress(before + done, total))
+        encode_source(source, encodings, name, machine, told)
+        before += len(source.load())
+    del held
+    return total
+
+
+def not_encoded(
+    tasks: Sequence[Plannable], machine: Machine, workers: int = 1
+) -> dict[tuple[Source, str], list[Encoding]]:
+    """{(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
+    missing: dict[tuple[Source, str], list[Encoding]] = {}
+    for one in _made_first(tasks, machine, workers):
+        source, name = one.images
+        if not on_disk(source, one.encoding, name, machine):
+            missing.setdefault(one.images, []).append(one.encoding)
+    return missing
+
+
+def _made_first(tasks: Sequence[Plannable], machine: Machine, workers: int) -> list[DiskSet]:
+    sets = _needed(in_order(tasks, machine), machine)
+    if machine.cache_limit is None:
+        return sets
+    cache = machine.folder or default_cache()
+    own = (
+        cache / fingerprint_of(machine.backbone(name), source.load(), how)
+        for (source, name), how in ((one.images, one.encoding) for one in sets)
+    )
+    return made_first(sets, machine.cache_limit, workers, occupied(cache, own))
+
+
+def _hold(sets: Iterable[DiskSet], machine: Machine) -> list:
+    """Locks that keep sets from making room for one another."""
+    return [
+        hold_set(machine.backbone(name), source.load(), how, cache=machine.folder)
+        for (source, name), how in ((one.images, one.encoding) for one in sets)
+    ]
+
+
+def _needed(tasks: Sequence[Plannable], machine: Machine) -> list[DiskSet]:
+    """Everything that the tasks read."""
+    needed = dict.fromkeys(
+        (source, task.backbone, task.encoding(part)) for task in tasks for part, source in task.sources.items()
+    )
+    return [
+        DiskSet((source, name), how, encoded_size(machine.backbone(name).config, how, len(source.load())))
+        for source, name, how in needed
+    ]
+
+
+def in_order(tasks: Sequence[Plannable], machine: Machine) -> list[Plannable]:
+    """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
+    if machine.cache_limit is None:
+        return list(tasks)
+    drawn = [(task.sources["train"], task.backbone, task.encoding("train")) for task in tasks]
+    return [tasks[number] for number in by_training_set(drawn)]
+
+
+def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
+    """What pictures the tasks read: a hash per image set."""
+    return {str(source): source.load().fingerprint for source in _sources(tasks)}
+
+
+def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machine: Machine) -> list[Unit]:
+    """A unit per task, `in_order`; its key changes with settings, weights, pictures and the version of the algorithm.
+
+    Raises:
+        OpenworldError: a class without a picture, a learner that needs more than the backbone has.
+    """
+    for source in {source: None for task in tasks for source in task.whole_sources}:
+        require_pictures(source)
+    _require_able(tasks, machine)
+    bounded = machine.cache_limit is not None
+    return [
+        task_unit(function, task, inputs_of(task, machine), version, machine, () if bounded else _effort(task, machine))
+        for task in in_order(tasks, machine)
+    ]
+
+
+def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
+    """Steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    if not schedules(learner):
+        return 0, 0
+    images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
+    start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
+    steps = sum(one.epochs * batches(len(images), one) for one in schedules(learner))
+    return steps, sum(tensor.numel() for tensor in start.values())
+
+
+def _require_able(tasks: Sequence[Plannable], machine: Machine) -> None:
+    """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
+    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
+    for (name, learner), one in wanted.items():
+        clip = machine.backbone(name)
+        if not offers_everything(clip):
+            require_able(clip, configure(find_learner(learner), one.settings))
+
+
+def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:
+    """Fingerprints of the weights and pictures that a task reads, and `other_inputs`."""
+    weights = machine.backbone(task.backbone).fingerprint
+    return {"weights": weights} | other_inputs(task, machine) | _pictures(task.sources)
+
+
+def other_inputs(task: Plannable, machine: Machine) -> dict[str, str]:
+    """What else a result depends on: package and version of a learner that is none of ours, a precision not the usual.
+
+    Keys of runs with learners of ours in float32 hold neither.
+    """
+    brought_by = origin(task.learner.learner)
+    told = {"plug-in": brought_by} if brought_by else {}
+    return told if machine.precision == "float32" else told | {"precision": machine.precision}
+
+
+def _pictures(sources: Mapping[str, Source]) -> dict[str, str]:
+    return {part: source.load().fingerprint for part, source in sources.items()}
+
+
+def _sources(tasks: Sequence[Plannable]) -> dict[Source, None]:
+    return {source: None for task in tasks for source in task.sources.values()}

@@ -1,0 +1,109 @@
+"""What is run to hold zero-shot CLIP against the printed numbers that are deterministic, or nearly so.
+
+OpenworldAUC: every data set once. OpenPL: over ten orders of the classes, because the paper's three are not published.
+Nothing is learned, so that one shot and no view is all that is encoded of training pictures.
+"""
+
+from dataclasses import dataclass, replace
+
+from openworld._errors import OpenworldError
+from openworld.datasets.checking import require_places
+from openworld.report.acceptance import EMERGING, METHOD, SHIFTS
+from openworld.reproduction.changes import Changes
+from openworld.reproduction.plan import Plan, data_of, plan
+from openworld.reproduction.settings import Ground
+
+GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
+"""Paper -> groups of tables; a group's runs need no data set of another group's."""
+
+SEEDS = {"openworldauc": (1,), "openpl": tuple(range(1, 11))}
+FEWEST_ORDERS = 3
+
+
+STAGES = ("images", "names", "sentences", "preprocessing", "weights", "metric")
+"""What a number passes through, in this order."""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A stage that is not as it should be.
+
+    Args:
+        stage: of STAGES.
+        datasets: that it is of, as the paper calls them; () for all.
+        what: what was found and what was expected.
+    """
+
+    stage: str
+    datasets: tuple[str, ...]
+    what: str
+
+    def concerns(self, dataset: str) -> bool:
+        """Whether the numbers of a data set rest on it."""
+        return not self.datasets or dataset in self.datasets
+
+
+def acceptance_plan(paper: str, ground: Ground) -> Plan:
+    """The runs of zero-shot CLIP whose numbers `openworld.report.acceptance` compares with printed ones.
+
+    Args:
+        paper: "openworldauc" or "openpl".
+        ground: downloaded data; no methods, or CLIP; seeds () for one, or ten orders of classes.
+
+    Raises:
+        OpenworldError: another paper or method, embedded data, too few orders, added learners, shots or views.
+    """
+    _require_acceptable(paper, ground)
+    changes = replace(ground.changes, shots=1, views=0)
+    own = replace(ground, learners=(METHOD,), seeds=ground.seeds or SEEDS[paper], changes=changes)
+    plans = [plan(paper, tables, own) for tables in GROUPS[paper]]
+    runs = tuple(run for one in plans for run in one.runs)
+    tables = tuple(number for one in plans for number in one.tables)
+    return Plan(paper, plans[0].ground, runs, tables, remarks=_remarks(ground.changes))
+
+
+def without_missing(found: Plan) -> tuple[Plan, tuple[str, ...]]:
+    """The runs whose data sets are there, and the data sets without which the others are left out.
+
+    Raises:
+        OpenworldError: where no data set is there.
+    """
+    missing = {name for name in found.downloads if not _is_there(name, found.ground.data)}
+    runs = tuple(run for run in found.runs if not missing & {one.dataset for one in data_of(run.spec)})
+    if not runs:
+        require_places(found.downloads, found.ground.data)
+    return replace(found, runs=runs), tuple(name for name in found.downloads if name in missing)
+
+
+def _is_there(name: str, root: str) -> bool:
+    try:
+        require_places([name], root)
+    except OpenworldError:
+        return False
+    return True
+
+
+def _require_acceptable(paper: str, ground: Ground) -> None:
+    if paper not in GROUPS:
+        raise OpenworldError(f"--accept holds zero-shot CLIP against {' and '.join(GROUPS)}; {paper} has no such rows.")
+    if ground.embedded:
+        raise OpenworldError("--accept needs the papers' own pictures, which are not embedded; give --data FOLDER.")
+    other = [one for one in ground.learners if one.casefold() not in (METHOD.casefold(), "zero-shot")]
+    if other:
+        raise OpenworldError(
+            f"--accept is of {METHOD}, whose numbers no seed changes; {', '.join(other)} learns. Leave --learners out."
+        )
+    if ground.changes != Changes(settings=ground.changes.settings) or ground.quick > 1:
+        raise OpenworldError("--accept takes no --add, --shots, --views or --quick: CLIP learns nothing.")
+    if paper == "openpl" and 0 < len(ground.seeds) < FEWEST_ORDERS:
+        raise OpenworldError(
+            f"--accept of openpl needs at least {FEWEST_ORDERS} seeds, which are orders of the classes, to tell how "
+            f"much chance there is in them; {len(ground.seeds)} given."
+        )
+
+
+def _remarks(changes: Changes) -> tuple[str, ...]:
+    return (
+        "Zero-shot CLIP alone, held against printed numbers.",
+        *changes.sentences,
+    )

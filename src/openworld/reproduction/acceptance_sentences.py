@@ -1,0 +1,61 @@
+"""Would the printed numbers come out with other sentences around the names? No picture is encoded again for that."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from openworld.datasets import base_new_split
+from openworld.datasets.templates import PHOTO, ensemble
+from openworld.evaluations.recognition import task as recognition
+from openworld.evaluations.recognition_metrics import recognition_metrics, score
+from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.learners import ZeroShot
+from openworld.report.acceptance import AcceptanceCell
+from openworld.report.ours_recognition import KEYS
+from openworld.reproduction.settings import PlannedRun
+
+
+def other_sentences(
+    runs: Sequence[PlannedRun], cells: Sequence[AcceptanceCell], machine: Machine
+) -> Iterator[tuple[str, str]]:
+    """(data set, what is found) for every data set of which some number departs, but fewer in other sentences.
+
+    Args:
+        runs: of zero-shot CLIP, finished; those of recognition are looked at.
+        cells: their numbers.
+        machine: where they ran.
+    """
+    for run in runs:
+        titles = set(run.datasets.values())
+        own = [one for one in cells if one.dataset in titles]
+        departing = sum(not one.within for one in own)
+        if run.spec.protocol != "recognition" or not departing:
+            continue
+        for words, templates in _candidates().items():
+            kept = sum(not one.within for one in _again(own, _numbers(run.spec, templates, machine)))
+            if kept < departing:
+                yield own[0].dataset, f"in {words} {len(own) - kept} of {len(own)} would be within"
+
+
+def _candidates() -> Mapping[str, tuple[str, ...]]:
+    """What papers put around names where they do not say, in words, and as templates."""
+    several = ensemble("")
+    return {
+        f"the sentence {PHOTO!r}": (PHOTO,),
+        "bare names": ("{}",),
+        f"CLIP's {len(several)} sentences": several,
+    }
+
+
+def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, float | None]:
+    """The metrics in percent, by their keys, of zero-shot CLIP with these sentences."""
+    task = recognition.tasks(spec)[0]
+    parts, clip = encoded_parts(task, machine), machine.backbone(task.backbone)
+    base, new = base_new_split(len(parts["test"].classnames))
+    fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(base), seed=task.seed)
+    found = recognition_metrics(score(fitted, parts["test"], base, new))
+    found |= {"openworld_auc": found["openworld_auc"]["value"]}
+    return {key: None if found[key] is None else 100 * found[key] for key in KEYS.values()}
+
+
+def _again(cells: Sequence[AcceptanceCell], numbers: Mapping[str, float | None]) -> list[AcceptanceCell]:
+    return [replace(one, ours=numbers[KEYS[one.metric]]) for one in cells]

@@ -1,0 +1,166 @@
+"""What a reproduction does otherwise than its paper: learners of one's own, other settings, other shots and views."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones.precision import DTYPES, Precision
+from openworld.evaluations.entries import LearnerSpec
+from openworld.learners import override
+from openworld.runs import digest, read_spec
+
+ADDED = " (added)"
+"""What marks a method that is not of the paper, behind its label."""
+
+PAPERS_SHOTS = 16
+
+
+@dataclass(frozen=True)
+class AddedLearners:
+    """A file of learners to add: `[[learners]]`, as in the spec of a run."""
+
+    learners: tuple[LearnerSpec, ...]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is not as in the paper.
+
+    Args:
+        added: learners whose rows stand beside the paper's, marked by `ADDED`.
+        settings: name of one of the paper's methods, or its learner's label -> settings put over the published ones.
+        shots: training pictures of each class, at least 1; None for the paper's 16.
+        views: augmented views of each of them, not negative; None for as many as usual.
+        precision: in which the frozen towers compute.
+
+    Raises:
+        OpenworldError: a number below its range, two added learners with one label.
+    """
+
+    added: tuple[LearnerSpec, ...] = ()
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shots: int | None = None
+    views: int | None = None
+    precision: Precision = "float32"
+
+    def __post_init__(self):
+        require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
+        require_at_least(0, **({} if self.views is None else {"views": self.views}))
+        if self.precision not in DTYPES:
+            raise unknown_name("precision", self.precision, DTYPES)
+        labels = [one.label.casefold() for one in self.added]
+        if len(set(labels)) < len(labels):
+            told = ", ".join(one.label for one in self.added)
+            raise OpenworldError(f"learners to add need distinct labels; they are {told}.")
+
+    def __bool__(self) -> bool:
+        """Whether anything is otherwise."""
+        return self != Changes()
+
+    def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
+        """The paper's methods with their settings changed, then the added ones by their marked labels.
+
+        Raises:
+            OpenworldError: settings of an unknown method, or of a kind that it does not have; an added learner with
+                the name of one of the paper's.
+        """
+        found = dict(known)
+        for asked, settings in self.settings.items():
+            name = _find(asked, known)
+            found[name] = replace(known[name], settings=override(found[name].settings, settings))
+        taken = _names(known)
+        for one in self.added:
+            if one.label.casefold() in taken:
+                raise OpenworldError(
+                    f"a learner to add is called {one.label!r}, and so is one of the paper's; give it another label."
+                )
+        return found | {one.label + ADDED: one for one in self.added}
+
+    @property
+    def suffix(self) -> tuple[str, ...]:
+        """What sets a run's folder apart from the paper's."""
+        parts = [f"with-{one.label}{_short(one.settings, one.choose)}" for one in self.added]
+        parts += [f"settings{_short(self.settings)}"] if self.settings else []
+        parts += [] if self.shots is None else [f"shots-{self.shots}"]
+        parts += [] if self.precision == "float32" else [self.precision]
+        return (*parts, *([] if self.views is None else [f"views-{self.views}"]))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The same for a reader of the tables."""
+        told = [f"Added, and not of the paper: {_told(one.label, one.settings)}." for one in self.added]
+        told += [f"Settings changed: {_told(name, settings)}." for name, settings in self.settings.items()]
+        if self.shots is not None:
+            told.append(f"Learners see {self.shots} pictures of each class, where the paper's see {PAPERS_SHOTS}.")
+        if self.precision != "float32":
+            told.append(f"The frozen towers compute in {self.precision}, not in float32.")
+        return (*told, *([] if self.views is None else [f"Learners see {self.views} augmented views of each picture."]))
+
+
+def read_added(path: Path) -> tuple[LearnerSpec, ...]:
+    """The learners of a TOML file, which holds `[[learners]]` as the spec of a run does, and nothing else.
+
+    Raises:
+        OpenworldError: a file that cannot be read, another key, an unknown learner or setting.
+    """
+    return read_spec(path, AddedLearners).learners
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Changes such as 'GMoP.alpha = 0.5', by method; those of one method are put together.
+
+    >>> read_settings(["GMoP.alpha = 0.5", "GMoP.schedule.epochs = 20"])
+    {'GMoP': {'alpha': 0.5, 'schedule': {'epochs': 20}}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, _, rest = text.partition(".")
+        try:
+            told = tomllib.loads(rest)
+        except tomllib.TOMLDecodeError:
+            told = {}
+        if not name.strip() or not told:
+            raise OpenworldError(
+                f"--settings is {text!r}, expected METHOD.SETTING = VALUE as TOML has it, such as "
+                "'CoOp.schedule.epochs = 100' or 'GMoP.gate = \"none\"'."
+            )
+        found[name.strip()] = override(found.get(name.strip(), {}), told)
+    return found
+
+
+def _names(known: Mapping[str, LearnerSpec]) -> dict[str, str]:
+    """Either name of a method -> the paper's."""
+    labels = {one.label.casefold(): name for name, one in known.items()}
+    return labels | {name.casefold(): name for name in known}
+
+
+def _find(asked: str, known: Mapping[str, LearnerSpec]) -> str:
+    names = _names(known)
+    if asked.casefold() not in names:
+        raise unknown_name("method", asked, known)
+    return names[asked.casefold()]
+
+
+def _short(*settings: Mapping) -> str:
+    return f"-{digest(settings)[:8]}" if any(settings) else ""
+
+
+def _told(name: str, settings: Mapping[str, Any]) -> str:
+    """A learner and its settings as dotted keys.
+
+    >>> _told("GMoP", {"alpha": 0.5, "schedule": {"epochs": 20}})
+    'GMoP with alpha = 0.5, schedule.epochs = 20'
+    """
+    pairs = [f"{key} = {value}" for key, value in _flat(settings)]
+    return f"{name} with {', '.join(pairs)}" if pairs else name
+
+
+def _flat(settings: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
+    found = []
+    for key, value in settings.items():
+        found += _flat(value, f"{path}{key}.") if isinstance(value, Mapping) else [(f"{path}{key}", value)]
+    return found

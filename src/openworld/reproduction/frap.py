@@ -1,0 +1,188 @@
+"""FRAP's tables as runs ("Bridging Domain Expertise and Generalization for Performance Estimation").
+
+One run per source data set: every table is read from all of them. A run always has all of the paper's methods, so that
+more tables in the same folder cost nothing. Thresholds follow the rule of the reference code, by which the paper's
+numbers were made.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from openworld import backbones
+from openworld.classifiers import SEEDS
+from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
+from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
+from openworld.report.published import TABLES, PaperTable, published_numbers
+from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, World
+from openworld.reproduction.settings import EMBEDDED, Ground, PlannedRun, Usual
+
+PAPER = "frap"
+USUAL = Usual("ViT-B/32", SEEDS)
+SIGLIP = "google/siglip-base-patch16-224"
+
+_RULE = {"rule": "reference"}
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A line of Table 2: no estimator, but a reference before or after its calibration."""
+
+    label: str
+    reference: str
+
+
+def _frap(label: str, reference: str, **settings) -> EstimatorSpec:
+    return EstimatorSpec("FRAP", label, _RULE | settings, reference)
+
+
+def _of_a_reference(name: str) -> Iterator[EstimatorSpec | Calibrated]:
+    yield EstimatorSpec("FRAP", f"Base ({name})", {"reference": "pseudo-labels"}, name)
+    yield _frap(f"FRAP ({name}) fixed tau", name, tau=0.01)
+    yield _frap(f"FRAP ({name})", name)
+    yield from (Calibrated(f"{name} {kind}", name) for kind in ("TTC", "raw"))
+
+
+_ENTRIES = (
+    *(EstimatorSpec(name) for name in ("IM", "AC", "DoC", "GDE")),
+    *(EstimatorSpec(name, settings=_RULE) for name in ("ATC-MC", "ATC-NE")),
+    *(EstimatorSpec(name) for name in ("ProjNorm", "COT")),
+    EstimatorSpec("COTT", settings=_RULE),
+    *_of_a_reference("SigLIP"),
+    *_of_a_reference("CLIP"),
+    EstimatorSpec("RAP", "RAP (CLIP)", _RULE, "CLIP"),
+    *(_frap(f"FRAP (CLIP) tau {tau}", "CLIP", tau=tau) for tau in (0.05, 0.01)),
+    _frap("FRAP (CLIP) no threshold", "CLIP", rule="none"),
+    _frap("FRAP (Random)", "dirichlet"),
+)
+
+METHODS: dict[str, EstimatorSpec | Calibrated] = {one.label: one for one in _ENTRIES}
+"""What the paper calls a method, its reference in parentheses -> what is run or read."""
+
+ABSENT = {
+    "5": "it repeats the list of shifts and holds no results",
+}
+
+SCALES = {"google/siglip-base-patch16-224": 117.33}
+"""Logit scales of checkpoints that are not CLIP's 100; of others on disk it is read."""
+
+FEWEST_IMAGES = 100
+
+
+def default_tables(ground: Ground) -> tuple[str, ...]:
+    """The tables that are made where none is named: all."""
+    return tuple(TABLES[PAPER])
+
+
+def remarks(ground: Ground) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, in sentences."""
+    if ground.embedded:
+        told = (
+            "The rows are of the embedded world and stand for none of the paper's: only averages are put side by side, "
+            "and not subtracted.",
+        )
+    else:
+        told = (
+            "Corruptions are made here from test pictures, in place of the files of CIFAR-10-C and ImageNet-C; QMNIST, "
+            "USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a training "
+            "whose end alone is published.",
+        )
+    siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
+    alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
+    one_seed = len(ground.seeds) == 1 and not ground.embedded
+    return (*told, *(() if _has_siglip(ground) else siglip), *(alone if one_seed else ()))
+
+
+def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+    """One run per source, which every table is read from that has a method that is kept."""
+    for world in (EMBEDDED_WORLD,) if ground.embedded else WORLDS:
+        every = _methods_of(world, ground)
+        kept = [name for name in every if ground.keeps(name, METHODS[name])]
+        wanted = [table.number for table in tables if set(kept) & _printed_in(table)]
+        if wanted:
+            name = f"{world.name}{ground.suffix(*(() if kept == every else kept))}"
+            yield PlannedRun(
+                name, _spec(world, kept, ground), _titles(world, ground), {one: one for one in kept}, tuple(wanted)
+            )
+
+
+def _methods_of(world: World, ground: Ground) -> list[str]:
+    """All that can be had there: some need SigLIP, some a second classifier."""
+    alone = len(world.models) * len(ground.seeds) == 1
+    lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(ground)} | ({"GDE"} if alone else set())
+    return [name for name in METHODS if name not in lacking]
+
+
+def _has_siglip(ground: Ground) -> bool:
+    """Nothing that comes along is one; with other backbones it can be downloaded like them."""
+    return ground.backbone != EMBEDDED
+
+
+def _spec(world: World, methods: Sequence[str], ground: Ground) -> AccuracyEstimationSpec:
+    entries = [METHODS[name] for name in methods]
+    estimators = [_tuned(one, ground) for one in entries if isinstance(one, EstimatorSpec)]
+    return AccuracyEstimationSpec(
+        sources=world.sources,
+        shots=world.shots,
+        source_part=world.source_part,
+        held_out=world.held_out,
+        targets=world.targets,
+        corruptions="all" if world.corruption_row else (),
+        corruption_row=world.corruption_row,
+        cut=world.cut,
+        images=_images(world.images, ground.quick),
+        models=tuple(_shortened(one, ground.quick) for one in world.models),
+        references=tuple(_references(entries, ground)),
+        estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
+        seeds=ground.seeds,
+    )
+
+
+def _titles(world: World, ground: Ground) -> dict[str, str]:
+    """What the paper calls the source and the rows; what stands in keeps its own names."""
+    return {} if ground.embedded else {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
+
+
+def _printed_in(table: PaperTable) -> set[str]:
+    return {number.method for number in published_numbers(PAPER, table.number)}
+
+
+def _references(entries: Iterable[EstimatorSpec | Calibrated], ground: Ground) -> Iterator[ReferenceSpec]:
+    named = {one.reference for one in entries}
+    for name, backbone in {"CLIP": ground.backbone, "SigLIP": SIGLIP}.items():
+        if name in named:
+            yield ReferenceSpec(name, backbone)
+    if "dirichlet" in named:
+        yield ReferenceSpec("dirichlet")
+
+
+def _tuned(one: EstimatorSpec, ground: Ground) -> EstimatorSpec:
+    """A fixed temperature is one over the reference's own logit scale."""
+    if not one.label.endswith("fixed tau"):
+        return one
+    tau = 1 / logit_scale(SIGLIP if one.reference == "SigLIP" else ground.backbone)
+    return replace(one, settings=one.settings | {"tau": round(tau, 6)})
+
+
+def logit_scale(backbone: str) -> float:
+    """By which a two-tower model multiplies cosines: known of published ones, read of others."""
+    if backbone in SCALES:
+        return SCALES[backbone]
+    card = backbones.BACKBONES.get(backbone)
+    return 100.0 if card and card.source != "package" else float(backbones.load(backbone).logit_scale)
+
+
+def _shortened(model: ModelSpec, quick: int) -> ModelSpec:
+    """With its epochs divided, and milestones and checkpoints at the same places among them."""
+    every = model.recipe["epochs"]
+    epochs = max(min(every, 2), every // quick)
+
+    def scaled(places: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted({max(1, place * epochs // every) for place in places}))
+
+    recipe = model.recipe | {"epochs": epochs, "milestones": scaled(model.recipe["milestones"])}
+    return replace(model, recipe=recipe, checkpoints=scaled(model.checkpoints))
+
+
+def _images(most: int | None, quick: int) -> int | None:
+    """Pictures of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided."""
+    return most if quick == 1 else max(FEWEST_IMAGES, (most or 10_000) // quick)

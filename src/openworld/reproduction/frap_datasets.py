@@ -1,0 +1,163 @@
+"""FRAP's ten source data sets with their shifts ("Bridging Domain Expertise and Generalization ...", appendix C).
+
+What the paper leaves open is taken from COT and ATC, whose benchmark it continues (luyuzhe111/COT @ 392c0ff and
+saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name means. Corruptions are made here, from
+test pictures, in place of the files of CIFAR-10-C, CIFAR-100-C and ImageNet-C.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from openworld.classifiers import Recipe, published, published_architectures
+from openworld.datasets.fmow import REGIONS
+from openworld.evaluations.estimation_entries import ModelSpec, TargetSpec
+from openworld.evaluations.image_selection import DataSpec
+
+
+@dataclass(frozen=True)
+class World:
+    """A source with its targets.
+
+    Args:
+        title: what the paper calls the source.
+        name: of the folder of its run.
+        sources: pooled, for training.
+        targets: with the rows that they count in.
+        corruption_row: in which the source's test pictures count under 19 corruptions at 5 severities; "" for not.
+        source_part: where the labelled source set lies; held_out: how many training pictures are it instead.
+        cut: what larger pictures are cut to before they are corrupted.
+        shots: training pictures of each class and source; None for all.
+        images: of a condition at most; None for all.
+        own_models: where no paper says what is trained.
+    """
+
+    title: str
+    name: str
+    sources: tuple[DataSpec, ...]
+    targets: tuple[TargetSpec, ...]
+    corruption_row: str = ""
+    source_part: str = "test"
+    held_out: int | None = None
+    cut: int | None = None
+    shots: int | None = None
+    images: int | None = None
+    own_models: tuple[ModelSpec, ...] = ()
+
+    @property
+    def models(self) -> tuple[ModelSpec, ...]:
+        """What is trained, with the checkpoints that are judged."""
+        return self.own_models or tuple(_published_models(self.sources[0].dataset))
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The rows of the table that it gives."""
+        return tuple(dict.fromkeys(filter(None, (*(one.row for one in self.targets), self.corruption_row))))
+
+
+_CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
+
+
+def _published_models(dataset: str) -> Iterator[ModelSpec]:
+    recipe: Recipe = published(dataset)
+    thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
+    judged = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
+    for architecture in published_architectures(dataset):
+        yield ModelSpec(architecture, checkpoints=judged).resolved(dataset)
+
+
+_LARGE = 224  # pixels of a corrupted picture of ImageNet
+_V2 = ("imagenetv2", "imagenetv2-threshold", "imagenetv2-top")
+
+
+def _breeds(name: str, title: str, short: str) -> World:
+    """S: the subclasses of training, as they are, in ImageNetV2 and corrupted; N: the same of subclasses never seen."""
+    rows = {"source": f"{short}-S", "target": f"{short}-N"}
+    clean = [TargetSpec(name, "source", row=rows["source"], name="same subclasses")]
+    clean += [TargetSpec(name, "target", row=rows["target"], name="novel subclasses", corrupted_row=rows["target"])]
+    variants = [TargetSpec(name, f"{side} {one}", row=row) for side, row in rows.items() for one in _V2]
+    return World(
+        title,
+        name,
+        (DataSpec(name, "source"),),
+        (*clean, *variants),
+        rows["source"],
+        held_out=10_000,
+        cut=_LARGE,
+    )
+
+
+def _small(name: str, title: str, target: TargetSpec, row: str) -> World:
+    return World(title, name, (DataSpec(name),), (target,), row, held_out=10_000)
+
+
+_PERIODS = {"ood_validation": "2013 to 2015", "test": "from 2016"}
+_FMOW = tuple(
+    TargetSpec("fmow", region or None, part, "FMoW", f"{region or 'all regions'}, {period}")
+    for part, period in _PERIODS.items()
+    for region in ("", *REGIONS)
+)
+
+WORLDS: tuple[World, ...] = (
+    World(
+        "MNIST",
+        "mnist",
+        (DataSpec("mnist"),),
+        # Test parts alone, so that each of the three data sets weighs a third of the row.
+        tuple(TargetSpec(name, row="MNIST") for name in ("qmnist", "usps", "svhn")),
+    ),
+    _small("cifar10", "CIFAR-10", TargetSpec("cifar10.2", part="train", row="C10-N"), "C10-S"),
+    _small("cifar100", "CIFAR-100", TargetSpec("cifar100", row="C100-N"), "C100-S"),
+    World(
+        "ImageNet",
+        "imagenet",
+        (DataSpec("imagenet"),),
+        tuple(TargetSpec(name, row="IN-N") for name in (*_V2, "imagenet-sketch")),
+        "IN-S",
+        held_out=50_000,
+        cut=_LARGE,
+    ),
+    World(
+        "Tiny-ImageNet",
+        "imagenet-200",
+        (DataSpec("imagenet-200"),),
+        tuple(
+            TargetSpec("imagenet-200", variant, row="IN200-N") for variant in (*_V2, "imagenet-sketch", "imagenet-r")
+        ),
+        "IN200-S",
+        cut=_LARGE,
+    ),
+    World("FMoW", "fmow", (DataSpec("fmow"),), _FMOW, source_part="validation"),
+    _breeds("living17", "Living-17", "L17"),
+    _breeds("nonliving26", "Nonliving-26", "NL26"),
+    _breeds("entity13", "Entity-13", "E13"),
+    _breeds("entity30", "Entity-30", "E30"),
+)
+"""In the order of Table 1."""
+
+_ARTISTS = {
+    "Emoji, same styles": ("noto", "fluent-emoji-flat", "emojione"),
+    "Emoji, other styles": ("noto-v1", "fluent-emoji", "twemoji"),
+    "Emoji, black and white": ("fluent-emoji-high-contrast", "emojione-monotone"),
+}
+
+
+def _small_network(architecture: str, epochs: int, checkpoints: tuple[int, ...]) -> ModelSpec:
+    return ModelSpec(architecture, checkpoints=checkpoints, recipe={"epochs": epochs}).resolved("emoji-concepts")
+
+
+EMBEDDED_WORLD = World(
+    "Emoji",
+    "emoji",
+    tuple(DataSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),
+    tuple(TargetSpec("emoji-concepts", style, row=row) for row, styles in _ARTISTS.items() for style in styles),
+    "Emoji, corrupted",
+    source_part="validation",
+    shots=16,
+    images=1000,
+    own_models=(
+        _small_network("convnet", 20, (5, 10, 20)),
+        _small_network("resnet-8", 12, (4, 8, 12)),
+        _small_network("densenet-18", 12, (4, 8, 12)),
+    ),
+)
+"""One hundred concepts as three artists drew them, then as five others did; its rows stand for none of the paper's."""

@@ -1,0 +1,193 @@
+"""OpenworldAUC's tables as runs (Hua et al., 2025, section 6 and appendix).
+
+Recognition, imbalance, ratios and numbers of parameters come from the same run of a data set; both generalisation tasks
+come from one run that is tuned on ImageNet's base half, and so does recognition on ImageNet where both are asked for.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.generalisation.spec import GeneralisationSpec
+from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.recognition.task import RecognitionSpec
+from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
+from openworld.report.published.paper_tables import COOP_DATASETS, VARIANTS
+from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
+
+PAPER = "openworldauc"
+PUBLISHED_TASK = "base-to-new"
+
+USUAL = Usual()
+
+METHODS: dict[str, LearnerSpec] = {
+    "CLIP": LearnerSpec("zero-shot"),
+    "CoOp": LearnerSpec("CoOp"),
+    "MaPLe": LearnerSpec("MaPLe"),
+    "PromptSRC": LearnerSpec("PromptSRC"),
+    "LoCoOp": LearnerSpec("LoCoOp"),
+    "KgCoOp": LearnerSpec("KgCoOp"),
+    "DePT-Kg": LearnerSpec("DePT"),
+    "Gallop": LearnerSpec("GalLoP"),
+    # Released with 16 tokens per expert; Table 7 counts 30,720 numbers, which is 4.
+    "DeCoOp": LearnerSpec("DeCoOp", settings={"classifier_context": 4}),
+    "TCP": LearnerSpec("TCP"),
+    "GMoP w/o Gate": LearnerSpec("GMoP", "GMoP, no gate", {"gate": "none"}),
+    "GMoP 0-1 Gate": LearnerSpec("GMoP", "GMoP, gate 0-1", {"gate": "0-1"}),
+    "GMoP": LearnerSpec("GMoP"),
+}
+"""What the paper calls a method -> the learner."""
+
+ABSENT = {
+    "1": "it lists properties of metrics and holds no results",
+    "5": "it is a truth table and holds no results",
+    "6": "it lists symbols and holds no results",
+}
+
+STAND_INS: dict[str, DataSpec] = {
+    "ImageNet": DataSpec("emoji-concepts"),
+    "Caltech101": DataSpec("emoji-concepts-b"),
+    "OxfordPets": DataSpec("emoji-concepts-b"),
+    "StanfordCars": DataSpec("emoji-concepts-b"),
+    "Flowers102": DataSpec("emoji-concepts-b"),
+    "Food101": DataSpec("emoji-concepts-b"),
+    "FGVCAircraft": DataSpec("emoji-concepts-b"),
+    "SUN397": DataSpec("emoji-concepts-b"),
+    "DTD": DataSpec("emoji-subgroups"),
+    "EuroSAT": DataSpec("emoji-subgroups"),
+    "UCF101": DataSpec("emoji-concepts-b"),
+    "ImageNetV2": DataSpec("emoji-concepts", "noto"),
+    "ImageNet-Sketch": DataSpec("emoji-concepts", "emojione-monotone"),
+    "ImageNet-A": DataSpec("emoji-concepts", "fluent-emoji-high-contrast"),
+    "ImageNet-R": DataSpec("emoji-concepts", "fluent-emoji"),
+}
+"""Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
+
+_OF_THE_PAPER = ("gates",)
+"""Tasks of the paper's own methods, which added learners have no place in."""
+
+_CROSSING = ("domain generalisation", "cross-data-set")
+_CHEAPEST = ("DTD",)
+_TITLES = {
+    "domain generalisation": VARIANTS,
+    "size": _CHEAPEST,  # any data set will do for a number of parameters, or a duration
+    "time": _CHEAPEST,
+    "imbalance": TABLES[PAPER]["3"].datasets,
+}
+"""Tasks that are played on fewer data sets than the eleven."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a table asks for on one data set, in the paper's words."""
+
+    table: str
+    task: str
+    title: str
+    methods: tuple[str, ...]
+
+
+def default_tables(ground: Ground) -> tuple[str, ...]:
+    """The tables that are made where none is named: all."""
+    return tuple(TABLES[PAPER])
+
+
+def remarks(ground: Ground) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
+    return ()
+
+
+def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+    """The runs that the tables are read from, each one once."""
+    needs = [need for table in tables for need in _needs(table, ground)]
+    crossing = [need for need in needs if need.task in _CROSSING]
+    along = [need for need in needs if _comes_along(need, _methods(crossing, ground))]
+    groups: dict[tuple[str, DataSpec], list[Need]] = {}
+    for need in needs:
+        if need not in crossing and need not in along:
+            kind = "gates" if need.task == "gates" else "recognition"
+            groups.setdefault((kind, ground.place(need.title, STAND_INS)), []).append(need)
+    for (kind, data), group in groups.items():
+        yield _recognition_run(kind, data, group, ground)
+    if crossing:
+        yield _generalisation_run(crossing, along, ground)
+
+
+def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
+    named = {number.method for number in published_numbers(PAPER, table.number)}
+    own = [] if set(table.tasks) & set(_OF_THE_PAPER) or table.rows == "setting" else _added(ground)
+    methods = tuple(name for name in ground.methods(METHODS) if name in named or name in own)
+    for task in table.tasks if methods else ():
+        known = _TITLES.get(task, COOP_DATASETS)
+        listed = [title for title in known if title in table.datasets]
+        yield from (Need(table.number, task, title, methods) for title in listed)
+
+
+def _comes_along(need: Need, methods: Sequence[str]) -> bool:
+    """Whether the generalisation run with these methods holds it: it scores its source's pictures as well."""
+    return need.task == "recognition" and need.title == SOURCE and set(need.methods) <= set(methods)
+
+
+def _recognition_run(kind: str, data: DataSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
+    methods = _methods(needs, ground)
+    spec = RecognitionSpec(
+        dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, ground)
+    )
+    name = f"{kind}-{data.dataset}{ground.suffix(*_fewer(methods, kind))}"
+    return PlannedRun(name, spec, ground.titles([data]), _labels(methods, ground), _tables(needs))
+
+
+def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], ground: Ground) -> PlannedRun:
+    """Tuned on ImageNet's base half, then shown its variants and other data sets."""
+    methods, source = _methods(crossing, ground), ground.place(SOURCE, STAND_INS)
+    titles = {task: [need.title for need in crossing if need.task == task] for task in _CROSSING}
+    variants, others = (_places(titles[task], ground) for task in _CROSSING)
+    spec = GeneralisationSpec(source=source, variants=variants, others=others, **_shared(methods, source, ground))
+    asked = {
+        "domains": (titles[_CROSSING[0]], VARIANTS),
+        "datasets": (titles[_CROSSING[1]], TABLES[PAPER]["13"].datasets),
+    }
+    name = f"generalisation-{source.dataset}{ground.suffix(*fewer_targets(asked), *_fewer(methods))}"
+    data = (source, *variants, *others)
+    return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables([*along, *crossing]))
+
+
+def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
+    """What the specs of both protocols have alike."""
+    known = ground.changes.methods(METHODS)
+    learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
+    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
+    kept["precision"] = ground.changes.precision
+    return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK, "keep_learners": False}
+
+
+def _methods(needs: Iterable[Need], ground: Ground) -> tuple[str, ...]:
+    wanted = {one for need in needs for one in need.methods}
+    return tuple(one for one in ground.changes.methods(METHODS) if one in wanted)
+
+
+def _added(ground: Ground) -> list[str]:
+    """The methods that are not of the paper."""
+    return [name for name in ground.methods(METHODS) if name not in METHODS]
+
+
+def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]:
+    """What the name of a run adds where it has not all methods of the paper."""
+    number = "17" if kind == "gates" else "2"
+    every = {number.method for number in published_numbers(PAPER, number)}
+    of_paper = [one for one in methods if one in METHODS]
+    return () if set(of_paper) == every else tuple(of_paper)
+
+
+def _places(titles: Iterable[str], ground: Ground) -> tuple[DataSpec, ...]:
+    return tuple(dict.fromkeys(ground.place(title, STAND_INS) for title in titles))
+
+
+def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
+    wanted = {need.table for need in needs}
+    return tuple(number for number in TABLES[PAPER] if number in wanted)
+
+
+def _labels(methods: Sequence[str], ground: Ground) -> dict[str, str]:
+    known = ground.changes.methods(METHODS)
+    return {known[one].label: one for one in methods}

@@ -1,0 +1,197 @@
+"""What a reproduction stands on: data, backbone, seeds, how much of the training; and the settings that follow."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from openworld._arrays import require_at_least
+from openworld.backbones import known_name
+from openworld.datasets import PUBLISHED
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.image_selection import DataSpec
+from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
+from openworld.learners import Task as PublishedTask
+from openworld.reproduction.changes import PAPERS_SHOTS, Changes
+from openworld.runs import digest
+
+EMBEDDED = "embedded"
+PUBLISHED_VIEWS = 8
+NAMES = {card.title: name for name, card in PUBLISHED.items()}
+"""What papers call a data set -> its name here."""
+
+_LONGEST_SUFFIX = 40
+_FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What a paper uses where nothing else is asked for."""
+
+    backbone: str = "ViT-B/16"
+    seeds: tuple[int, ...] = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the runs of a plan share.
+
+    Args:
+        data: "embedded" for the world that comes along, or the folder of all downloaded data sets.
+        backbone: a name of `openworld list backbones`, "ViT-B/16", "ViT-B/32" or "ViT-L/14", or a folder; "" for the
+            embedded CLIP on embedded data and the paper's on downloaded ones. Of FRAP it is the reference.
+        seeds: of few-shot draws, class orders, starts and shuffles; () for the paper's.
+        learners: methods to keep, by the paper's name or ours; () for all of them.
+        quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
+        changes: what is otherwise than in the paper.
+        usual: of the paper; `plan` sets it.
+
+    Raises:
+        OpenworldError: quick below 1.
+    """
+
+    data: str = EMBEDDED
+    backbone: str = ""
+    seeds: tuple[int, ...] = ()
+    learners: tuple[str, ...] = ()
+    quick: int = 1
+    changes: Changes = Changes()
+    usual: Usual = Usual()
+
+    def __post_init__(self):
+        require_at_least(1, quick=self.quick)
+        object.__setattr__(self, "backbone", known_name(self.backbone))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What sets the runs apart from the paper's because it was asked for."""
+        few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
+        return (*([few] if self.quick > 1 else []), *self.changes.sentences)
+
+    def settled(self, usual: Usual) -> "Ground":
+        """The same with what a paper uses in place of what is left open.
+
+        >>> Ground("data").settled(Usual("ViT-B/32", (0, 1, 10))).backbone
+        'openai/clip-vit-base-patch32'
+        """
+        named = self.backbone or (EMBEDDED if self.embedded else usual.backbone)
+        return replace(self, backbone=named, seeds=self.seeds or usual.seeds, usual=usual)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether embedded data sets stand in for the paper's."""
+        return self.data == EMBEDDED
+
+    def keeps(self, method: str, one: LearnerSpec) -> bool:
+        """Whether a method was asked for, by either of its names."""
+        asked = {name.casefold() for name in self.learners}
+        return not asked or bool(asked & {method.casefold(), one.label.casefold()})
+
+    def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
+        """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
+        found = self.changes.methods(known)
+        return {name: one for name, one in found.items() if name not in known or self.keeps(name, one)}
+
+    def place(self, title: str, stand_ins: Mapping[str, DataSpec]) -> DataSpec:
+        """A data set of the paper, or what stands in for it."""
+        return stand_ins[title] if self.embedded else DataSpec(NAMES[title])
+
+    def titles(self, data: Iterable[DataSpec]) -> dict[str, str]:
+        """What the paper calls each data set; what stands in keeps its own name."""
+        known = {} if self.embedded else {name: title for title, name in NAMES.items()}
+        return {str(one): known[one.dataset] for one in data if one.dataset in known}
+
+    def learner(self, one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
+        """A learner with the settings that suit the backbone, its own over them, and epochs divided by `quick`."""
+        suited = self._suited(published).get("learners", {}).get(one.learner, {})
+        settings = override(override({}, suited), one.settings)
+        if self.quick > 1:
+            settings = override(settings, _fewer_epochs(one.learner, settings, dataset, published, self.quick))
+        return replace(one, settings=settings)
+
+    def views(self, published: PublishedTask) -> int:
+        """How many augmented views of every shot are encoded."""
+        if self.changes.views is not None:
+            return self.changes.views
+        return self._suited(published).get("views", PUBLISHED_VIEWS)
+
+    @property
+    def shots(self) -> int:
+        """Training pictures of each class."""
+        return self.changes.shots or PAPERS_SHOTS
+
+    def suffix(self, *parts: str) -> str:
+        """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds,
+        whatever is changed.
+
+        >>> Ground(seeds=(1,)).suffix("GMoP, no gate")
+        '-gmop-no-gate-seed-1'
+        """
+        if self.seeds not in ((), self.usual.seeds):
+            parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
+        parts = (*parts, *self.changes.suffix)
+        plain = "-".join(_plain(part) for part in parts)
+        return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""
+
+    def _suited(self, published: PublishedTask) -> Mapping[str, Any]:
+        return embedded_settings()[published] if self.backbone == EMBEDDED else {}
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a plan.
+
+    Args:
+        name: of its folder, below that of the reproduction.
+        spec: of `PROTOCOLS`.
+        datasets: what records call a data set -> what the paper calls it; what stands in is left out.
+        methods: label of a learner -> what the paper calls it.
+        tables: numbers of the tables that are read from it.
+    """
+
+    name: str
+    spec: Any
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+
+
+@cache
+def embedded_settings() -> dict[str, Any]:
+    """What suits the embedded CLIP: {published task: {"views": number, "learners": {learner: settings}}}."""
+    return tomllib.loads(files("openworld.reproduction").joinpath("embedded-learners.toml").read_text(encoding="utf-8"))
+
+
+def fewer_targets(asked: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
+    """What the name of a run adds where it has not all targets of the paper.
+
+    Args:
+        asked: word for a kind of target -> (those asked for, all of the paper).
+
+    >>> fewer_targets({"domains": ("ab", "ab"), "datasets": ("", "cd")}), fewer_targets({"domains": ("b", "ab")})
+    (('domains',), ('b',))
+    """
+    if all(set(some) == set(every) for some, every in asked.values()):
+        return ()
+    parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in asked.items()]
+    return tuple(part for group in parts for part in group)
+
+
+def _fewer_epochs(name: str, settings, dataset: str, published: PublishedTask, divisor: int) -> dict[str, Any]:
+    learner, changes = configure(find_learner(name), settings, dataset, published), {}
+    for one in fields(learner):
+        schedule = getattr(learner, one.name)
+        if isinstance(schedule, Schedule):
+            epochs = min(schedule.epochs, max(_FEWEST_EPOCHS, schedule.epochs // divisor))
+            changes[f"{one.name}.epochs"] = epochs
+            if isinstance(learner, PromptSRC):  # the Gaussian over the epochs shrinks with them
+                share = epochs / schedule.epochs
+                changes |= {"mean": learner.mean * share, "deviation": learner.deviation * share}
+    return changes
+
+
+def _plain(text: str) -> str:
+    """Lower case, with single dashes between letters and digits."""
+    return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())

@@ -1,0 +1,103 @@
+"""Decomposed zero-shot accuracy: a run on coloured shapes in looks, what teaches, resuming, and bad specs."""
+
+import numpy as np
+import pytest
+import torch
+
+from openworld import OpenworldError, backbones, shift
+from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.class_lists import casts, readers
+from openworld.evaluations.decomposed_zero_shot.task import fingerprints, summary, tasks, units
+from openworld.evaluations.runtime import Machine
+from openworld.features import encode
+from openworld.runs import RunStore, execute
+
+SENTENCES = ["a {}.", "a sketch of a {}.", "a dark {}.", "a bright {}.", "a small {}."]
+
+
+def given(root, **changed):
+    return {
+        "protocol": "decomposed-zero-shot",
+        "sets": [
+            {"dataset": str(root), "row": "clean"},
+            {"dataset": str(root), "row": "shifted", "looks": ["fog 3", "sketch"]},
+        ],
+        "methods": [{"method": "LAID", "settings": {"steps": 5, "semantic_width": 96}}, {"method": "PCA"}],
+        "sentences": SENTENCES,
+        "seeds": [3, 4],
+    } | changed
+
+
+@pytest.fixture(scope="module")
+def ran(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("halves")
+    spec, machine = read_protocol(given(shapes)), Machine(cache=str(folder / "cache"))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    return spec, machine, folder, made, execute(units(spec, machine), RunStore(folder))
+
+
+def test_stages_do_what_is_missing_and_no_more(ran):
+    spec, machine, folder, made, records = ran
+    names = len(spec.ground.teaching)
+    assert made == [3 * len(spec.ground.shown[0].load()), 3 * names * len(SENTENCES)]
+    assert [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)] == [0, 0]
+    again = execute(units(spec, machine), RunStore(folder))
+    assert [one.metrics for one in again] == [one.metrics for one in records]
+
+
+def test_a_method_that_draws_nothing_runs_once(ran):
+    spec, *_ = ran
+    assert [one.name for one in tasks(spec)] == ["LAID, seed 3", "LAID, seed 4", "PCA"]
+    assert summary(spec)[:2] == ["clean + shifted", "3 image set(s)"] and len(fingerprints(spec)) == 3
+    assert readers(spec) == ("embedded",) and [len(one.names) for one in casts(spec)] == [8]
+
+
+def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
+    spec, machine, *_, records = ran
+    clip, images = backbones.load("embedded"), spec.ground.shown[2].load()
+    texts = clip.encode_text([f"a photo of a {name}." for name in images.classnames])
+    grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
+    found = encode(clip, images, cache=machine.folder)
+    table = shift.decomposed_zero_shot(shift.PCA().fit(grid), found.embeddings[:], found.labels, texts)
+    told = records[2].metrics["sets"][2]
+    assert (told["row"], told["look"]) == ("shifted", "sketch")
+    for row in table:
+        for rank, accuracy in (("top1", row.top1), ("top5", row.top5)):
+            assert np.isclose(told["parts"][row.part][rank]["value"], accuracy.value)
+            assert told["parts"][row.part][rank]["n"] == len(images)
+
+
+def test_names_of_the_tested_classes_may_be_kept_from_teaching():
+    spec = read_protocol(given("emoji-concepts", names=["emoji-concepts-400"], tested_teach=False))
+    assert len(spec.ground.teaching) == 300 and spec.class_sentences == ("an icon of a {}.",)
+
+
+def test_drawings_are_shown_as_drawn():
+    plain, drawn = (
+        read_protocol(given("emoji-concepts", sets=[{"dataset": "emoji-concepts", "as_drawn": as_drawn}], images=40))
+        for as_drawn in (False, True)
+    )
+    assert fingerprints(plain) != fingerprints(drawn)
+    (shown,) = drawn.ground.shown
+    assert len(shown.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sets": []}, "sets are"),
+        ({"seeds": [1, 1]}, "seeds are"),
+        ({"methods": [{"method": "PCA"}, {"method": "PCA"}]}, "methods are"),
+        ({"methods": [{"method": "PCB"}]}, "did you mean 'PCA'"),
+        ({"sets": [{"dataset": "emoji-concepts", "looks": ["fogg 3"]}]}, "did you mean 'fog 3'"),
+        ({"sets": [{"dataset": "emoji-concepts", "looks": []}]}, "one at least"),
+        ({"sets": [{"dataset": "imagenet", "as_drawn": True}]}, "leave as_drawn out"),
+        ({"images": 0}, "images"),
+    ],
+)
+def test_bad_specs_are_refused(changed, message):
+    if changed == {"images": 0}:
+        changed = {"images": -1}
+    with pytest.raises(OpenworldError, match=message):
+        read_protocol(given("emoji-concepts", **changed))

@@ -1,0 +1,86 @@
+"""A run whose decomposition is taught by training pictures in looks; which pictures teach; refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.decomposition_training import drawn
+from openworld.evaluations.ood_detection.spec import tasks
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_degrees import decomposition_of, degrees_of
+from openworld.evaluations.shift_entries import DecompositionSpec
+from openworld.shift import LOOKS
+
+SMALL = {"steps": 5, "whitened": 32, "semantic_width": 28}
+
+
+@pytest.fixture(scope="module")
+def measured(shapes, tmp_path_factory):
+    spec = read_protocol(
+        {
+            "protocol": "incremental-shift",
+            "sources": [{"dataset": str(shapes)}],
+            "id_part": "validation",
+            "shots": None,
+            "pool": [{"dataset": str(shapes)}],
+            "models": [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}],
+            "decomposition": {"taught_by": "pictures", "settings": SMALL},
+            "k": 2,
+        }
+    )
+    folder = tmp_path_factory.mktemp("taught")
+    machine = Machine(cache=str(folder / "cache"))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    return spec, machine, made
+
+
+def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
+    spec, machine, made = measured
+    task = tasks(spec)[0]
+    assert 24 * len(LOOKS) in made  # 4 classes of 6 pictures
+    fitted = decomposition_of(task.split, machine)
+    assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 24 and fitted.about["templates"] == len(LOOKS)
+    degrees = degrees_of(task.measures[1], machine)
+    assert len(degrees.semantic) == 40 and np.all(degrees.covariate >= 0)
+
+
+def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
+    def spoken_of(spec):
+        return {one.doing: (one.done, one.counted) for one in stages_of(spec, measured[1])}["splitting"]
+
+    spec = measured[0]
+    by_texts = replace(spec, decomposition=replace(spec.decomposition, taught_by="texts", settings={}))
+    assert spoken_of(spec) == ("drew over", "pictures") and spoken_of(by_texts) == ("read", "sentences")
+
+
+def test_nothing_is_done_twice(measured, tmp_path):
+    spec, machine, _ = measured
+    assert [stage.work(Crew("local", 1, tmp_path), None) for stage in stages_of(spec, machine)] == [0] * 4
+
+
+def test_other_looks_teach_another_decomposition(measured):
+    split = tasks(measured[0])[0].split
+    assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
+
+
+def test_classes_take_turns():
+    labels = np.repeat([0, 1, 2], [50, 5, 2])
+    assert np.bincount(labels[drawn(labels, 12, seed=0)]).tolist() == [5, 5, 2]
+    assert drawn(labels, 99, seed=0).tolist() == list(range(57))
+    assert drawn(labels, 12, seed=0).tolist() != drawn(labels, 12, seed=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"taught_by": "picture"}, "did you mean 'pictures'"),
+        ({"taught_by": "pictures", "templates": ("a {}.",)}, "leave one of the two out"),
+    ],
+)
+def test_refusals(fields, message):
+    with pytest.raises(OpenworldError, match=message):
+        DecompositionSpec(**fields)

@@ -1,0 +1,423 @@
+"""Incremental shift: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
+
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations import IncrementalShiftSpec, read_protocol, stages_of
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.ood_detection.metrics import Sides, detector_told, labelling, subsets_of
+from openworld.evaluations.ood_detection.published_cells import given_cells
+from openworld.evaluations.ood_detection.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_entries import TWO_TOWER, CellsSpec, JudgedSpec
+from openworld.metrics import auroc
+from openworld.runs import RunStore, execute
+from openworld.shift import ShiftGrid
+
+NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
+
+
+def given(root, **changed):
+    return {
+        "protocol": "incremental-shift",
+        "sources": [{"dataset": str(root)}],
+        "id_part": "validation",
+        "shots": None,
+        "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
+        "models": [
+            NETWORK
+            | {"detectors": [{"detector": "MSP"}, {"detector": "KNN", "settings": {"k": 2}}, {"detector": "MDS"}]},
+            {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "GL-MCM"}]},
+        ],
+        "decomposition": {"settings": {"steps": 10, "semantic_width": 112}},
+        "quantiles": {"covariate": [0.1, 0.9]},
+        "k": 2,
+        "levels": 4,
+        "least": 2,
+        "seeds": [0],
+    } | changed
+
+
+def run(spec, folder, cache):
+    machine = Machine(cache=str(cache))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    return made, execute(units(spec, machine), RunStore(folder))
+
+
+@pytest.fixture(scope="module")
+def ran(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shift")
+    spec = read_protocol(given(shapes))
+    return spec, folder, *run(spec, folder, folder / "cache")
+
+
+def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
+    spec, folder, made, records = ran
+    # One epoch; 4 classes of 6 and of 2 pictures, twice 40 of the pool; 8 names in 80 sentences; all but the training.
+    assert made == [1, 24 + 8 + 80, 8 * 80, 8 + 80]
+    again, same = run(spec, folder, folder / "cache")
+    assert again == [0, 0, 0, 0]
+    assert [one.metrics for one in same] == [one.metrics for one in records]
+
+
+@pytest.mark.parametrize(
+    ("kept", "stage"),
+    [
+        ("*-weights.safetensors", 0),
+        ("*-classifier.json", 0),
+        ("shard-*.safetensors", 1),
+        ("decomposition.safetensors", 2),
+        ("degrees.safetensors", 3),
+    ],
+)
+def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, stage):
+    spec, folder, made, _ = ran
+    cache = Path(copytree(folder / "cache", tmp_path / "cache"))
+    whole = {path: path.read_bytes() for path in cache.rglob(kept)}
+    for path, content in whole.items():
+        path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    stages = stages_of(spec, Machine(cache=str(cache)))
+    again, once_more = ([one.work(Crew("local", 1, tmp_path / "run"), None) for one in stages] for _ in range(2))
+    assert [number for number, count in enumerate(again) if count] == [stage]
+    assert again[stage] <= made[stage] and not any(once_more)
+    mended = [path for path, content in whole.items() if path.read_bytes() == content]
+    assert mended == list(whole) or (stage == 1 and mended)  # what nothing reads any more is not looked at
+
+
+def test_a_unit_per_model_and_seed(ran):
+    _, _, _, (network, clip) = ran
+    assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
+    assert (network.metrics["kind"], clip.metrics["kind"]) == ("classifier", "two-tower")
+    assert [one["label"] for one in network.metrics["detector_settings"]] == ["MSP", "KNN", "MDS"]
+    assert set(network.metrics["detectors"]) == {"MSP", "KNN", "MDS"}
+    assert set(clip.metrics["detectors"]) == {"MCM", "GL-MCM"}
+    assert network.metrics["source"]["classes"] == 4 and network.metrics["source"]["training"] == 24
+
+
+def test_the_cells_follow_from_the_table(ran):
+    for record in ran[3]:
+        told, images, test = record.metrics, record.table("images"), record.table("test")
+        rows, columns = (np.array(images[f"{half}_level"]) for half in ("covariate", "semantic"))
+        for label, one in told["detectors"].items():
+            scores, own = (np.array(table[f"score {label}"]) for table in (images, test))
+            for row in range(4):
+                for column in range(4):
+                    members, cell = (rows == row) & (columns == column), one["cells"][row][column]
+                    if members.sum() < 2:
+                        assert cell is None
+                        continue
+                    assert cell["n"] == members.sum() == told["counts"][row][column]
+                    assert cell["auroc"]["value"] == auroc(own, scores[members]).value
+                    assert 0 <= min(cell[name] for name in ("fpr", "fpr_openood", "aupr_in", "aupr_out")) <= 1
+        assert test["prediction"] is not None and len(test["label"]) == told["source"]["n"] == 8
+
+
+def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+    for record in ran[3]:
+        images, test = record.table("images"), record.table("test")
+        assert [record.metrics["pool"]["classes"][one] for one in images["label"]] == images["label_name"].tolist()
+        for table in (images, test):
+            assert {name for name in table if not name.startswith("score ")} <= told_columns
+            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
+        assert set(test["prediction_name"]) <= set(test["label_name"])
+
+
+def test_levels_are_those_of_the_degrees(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    for half in ("semantic", "covariate"):
+        edges, degrees = told["levels"][half]["edges"], np.array(images[half])
+        assert len(edges) == 5 and edges[0] == 0 and edges[-1] == 2 and np.all(np.diff(edges) > 0)
+        levels = np.searchsorted(edges[1:-1], degrees, side="right")
+        assert levels.tolist() == list(images[f"{half}_level"])
+        assert told["levels"][half]["counts"] == np.bincount(levels, minlength=4).tolist()
+
+
+def test_classes_in_distribution_are_kept_and_removed(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    names = told["pool"]["classes"]
+    known = np.array([names[label] in sorted(names)[:4] for label in images["label"]])
+    assert np.array_equal(np.array(images["known"]), known) and known.sum() == told["pool"]["known"] == 40
+    assert told["id_kept"] and not told["otherwise"]["id_kept"]
+    assert np.sum(told["counts"]) == 80 and np.sum(told["otherwise"]["counts"]) == 40
+    assert told["otherwise"]["levels"]["semantic"]["edges"] == told["levels"]["semantic"]["edges"]
+    assert told["labelling"]["subsets"]["all"] == 80 and told["labelling"]["subsets"]["unknown"] == 40
+
+
+def test_styles_are_told_by_picture(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    assert [style.split(", ")[1:] for style in told["pool"]["styles"]] == [[], ["contrast 5"]]
+    assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
+    covariate = np.array(images["covariate"])
+    assert np.median(covariate[40:]) > np.median(covariate[:40])  # hardly any contrast is a look of its own
+
+
+def test_two_tables_for_a_run_that_removes_them(shapes, ran):
+    spec, folder, _, records = ran
+    _, (removed, _) = run(read_protocol(given(shapes, id_kept=False)), folder / "removed", folder / "cache")
+    assert not removed.metrics["id_kept"]
+    assert removed.metrics["detectors"] == records[0].metrics["otherwise"]["detectors"]
+    assert removed.metrics["otherwise"]["detectors"] == records[0].metrics["detectors"]
+
+
+def test_pictures_of_every_cell_come_with_the_first_model(ran):
+    first, second = ran[3]
+    cells = np.argwhere(np.array(first.metrics["counts"]) > 0)
+    assert {f"{row}-{column}" for row, column in cells} == {
+        name.split("/")[-2] for name in first.files if name.endswith(".png")
+    }
+    assert not any(name.endswith(".png") for name in second.files)
+
+
+# --- the numbers by hand --------------------------------------------------------------------------------------
+
+
+def test_a_detector_by_hand():
+    #                    cell 0,0: .5    cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
+    pool = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])
+    sides = Sides(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
+    grid = ShiftGrid([0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1], (2, 2), 2)
+    told = detector_told(sides, grid, np.arange(7))
+    values = [[one and one["auroc"]["value"] for one in row] for row in told["cells"]]
+    assert values == [[0.625, 1.0], [None, 0.75]]
+    assert told["semantic_curve"] == {"all": (0.625, 0.875), "common": (0.625, 1.0)}
+    assert told["covariate_curve"] == {"all": (0.8125, 0.75), "common": (1.0, 0.75)}
+    assert told["trend"]["semantic"]["slope"] == 0.25 and told["trend"]["covariate"]["slope"] == -0.0625
+    assert told["cells"][0][1]["fpr"] == 0.0 and told["cells"][1][1]["fpr_openood"] == 0.5
+
+
+def test_labelling_by_hand():
+    sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
+    told = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4))
+    assert told["subsets"] == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
+    assert {name: one["value"] for name, one in told["detectors"]["any"].items()} == {
+        "all": 0.5,
+        "unknown": 0.75,
+        "far": 0.5,
+        "far and unknown": 0.5,
+    }
+
+
+# --- given cells ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lists(shapes, tmp_path):
+    """A class in cell (0, 0) and one in (1, 2), some pictures in each of two folders."""
+    for part, numbers in {"train": (0, 1), "val": (2, 3, 4)}.items():
+        (tmp_path / part).mkdir()
+        for name, cell in (("blue circle", "cov_0_sem_0"), ("red square", "cov_1_sem_2")):
+            lines = [f"./test/{name}/{number}.png" for number in numbers]
+            (tmp_path / part / f"{cell}.txt").write_text("\n".join(lines) + "\n")
+    return CellsSpec((str(tmp_path / "train"), str(tmp_path / "val")), str(shapes))
+
+
+def test_given_cells_are_read(lists):
+    cells = given_cells(lists)
+    assert cells.shape == (2, 3) and cells.images.classnames == ("blue circle", "red square")
+    assert cells.semantic.tolist() == [0, 0, 2, 2, 0, 0, 0, 2, 2, 2]
+    assert cells.covariate.tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1, 1]
+    assert cells.images.labels.tolist() == cells.covariate.tolist() and cells.styles == ("test",)
+
+
+def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
+    models = [
+        NETWORK | {"detectors": [{"detector": "MSP"}]},
+        {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "Energy"}]},
+    ]
+    changed = {"cells": {"lists": lists.lists, "pictures": lists.pictures}, "pool": [], "models": models}
+    made, records = run(read_protocol(given(shapes, **changed)), tmp_path / "run", ran[1] / "cache")
+    assert made == [0, 0, 0, 0]  # trained and embedded before
+    for record in records:
+        told = record.metrics
+        assert told["levels"]["semantic"] == {"edges": None, "counts": [5, 0, 5]}
+        assert told["counts"] == [[5, 0, 0], [0, 0, 5]] and told["decomposition"] is None
+        assert told["pool"]["known"] == 5  # the first four names are those of blue and green
+    assert set(records[1].metrics["detectors"]) == {"MCM", "Energy"}
+
+
+def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for name in ("0_17_5", "1_17_38", "2_4_5"):
+        (tmp_path / "pictures" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    (tmp_path / "cov_0_sem_0.txt").write_text("0_17_5.png\n1_17_38.png\n2_4_5.png\n")
+    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "pictures")))
+    assert cells.images.classnames == ("17", "4") and cells.images.labels.tolist() == [0, 0, 1]
+    assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
+
+
+# --- what is odd, and what is wrong ---------------------------------------------------------------------------
+
+
+def judged_once(shapes, ran, tmp_path, **changed):
+    """The records of a run of the network alone, with pictures embedded before."""
+    spec = read_protocol(given(shapes, models=[NETWORK | {"detectors": [{"detector": "MSP"}]}]) | changed)
+    return run(spec, tmp_path / "odd", ran[1] / "cache")[1][0].metrics
+
+
+def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, classes="all")
+    assert told["pool"]["known"] == told["pool"]["n"] == 80 and np.sum(told["otherwise"]["counts"]) == 0
+    detector = told["otherwise"]["detectors"]["MSP"]
+    assert detector["cells"] == [[None] * 4] * 4 and detector["trend"]["semantic"]["slope"] is None
+    assert told["labelling"]["detectors"]["MSP"]["unknown"] == {"value": None, "interval": None}
+
+
+def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
+    assert told["counts"] == [[80, 0], [0, 0], [0, 0], [0, 0]]
+    assert told["detectors"]["MSP"]["covariate_curve"]["all"][1:] == [None] * 3
+    assert (
+        told["labelling"]["subsets"]["far"] == 0
+        and "two distinct" in told["detectors"]["MSP"]["trend"]["semantic"]["reason"]
+    )
+
+
+def test_cells_with_too_few_pictures_are_not_available(shapes, ran, tmp_path):
+    told = judged_once(shapes, ran, tmp_path, least=1000)
+    assert told["detectors"]["MSP"]["cells"] == [[None] * 4] * 4 and np.sum(told["counts"]) == 80
+
+
+def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
+    for name in ("blue circle", "red square", "red circle", "green circle"):
+        place = tmp_path / "alike" / "test" / name
+        place.mkdir(parents=True)
+        (place / "0.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    with pytest.raises(OpenworldError, match="semantic levels: the degrees are .* nothing to cut"):
+        judged_once(shapes, ran, tmp_path, pool=[{"dataset": str(tmp_path / "alike")}])
+
+
+def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
+    spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
+    with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+        run(spec, tmp_path / "strict", ran[1] / "cache")
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for stage in stages_of(spec, machine):
+        stage.work(Crew("local", 1, tmp_path / "lax"), None)
+    for record in execute(units(spec, machine), RunStore(tmp_path / "lax")):
+        assert record.metrics["pool"]["n"] == 39 == np.sum(record.metrics["counts"])
+        assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
+
+
+def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red square" / "1.png").write_bytes(b"none")
+    cells = {"lists": lists.lists, "pictures": str(tmp_path / "damaged")}
+    spec = read_protocol(given(shapes, cells=cells, pool=[]))
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for unit in units(spec, machine):
+        with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+            run_unit(unit.arguments["task"], unit.resources["machine"], unit.inputs)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"k": 25}, "distances to training picture number 25, and there are 24"),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN"}]}]}, "KNN asks for 50 .* holds 24 of 24 training"),
+        ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
+    ],
+)
+def test_what_would_fail_late_is_refused_at_once(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        units(read_protocol(given(shapes, **changed)), Machine())
+
+
+def test_one_class_is_no_closed_world(shapes, tmp_path):
+    for part in ("train", "validation", "test"):
+        copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
+    with pytest.raises(OpenworldError, match="1 class is in distribution, expected 2 or more"):
+        units(read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine())
+
+
+# --- specs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"models": []}, "models are"),
+        ({"seeds": [0, 0]}, "seeds are"),
+        ({"pool": []}, "give a pool"),
+        ({"id_part": "test"}, "give id_part or the entry another part"),
+        ({"shots": -1}, "shots is -1"),
+        ({"id_part": "train"}, "test on pictures that nothing learned from"),
+        ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their pictures"),
+        ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
+        ({"models": [{}]}, "give one"),
+        ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
+        ({"models": [{"architecture": "convnet", "template": "a {}."}]}, "two-tower"),
+        ({"models": [{"weights": "here", "recipe": {"epochs": 1}}]}, "not trained"),
+        ({"models": [{"architecture": "convnet", "profile": "is-odd"}]}, "is-ood"),
+        ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
+        ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]}, "one label"),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN", "settings": {"neighbours": 3}}]}]}, "neighbours"),
+        ({"decomposition": {"method": "ICA"}}, "LAID"),
+        ({"decomposition": {"settings": {"stepz": 3}}}, "steps"),
+        ({"levels": 2}, "levels"),
+    ],
+)
+def test_bad_specs_are_refused(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        read_protocol(given(shapes, **changed))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"corruption": "contrast"}, {"severity": 3}, {"corruption": "contrast", "severity": 9}]
+)
+def test_a_corruption_comes_with_a_severity(shapes, bad):
+    with pytest.raises(OpenworldError, match="severity"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)} | bad]))
+
+
+def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
+    other = f"{shapes.parent}/./{shapes.name}"
+    with pytest.raises(OpenworldError, match="whose pictures are the in-distribution ones"):
+        read_protocol(given(shapes, pool=[{"dataset": other, "part": "train"}]))
+    with pytest.raises(OpenworldError, match="twice; a picture has one cell"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
+
+
+def test_no_shots_are_all_pictures(shapes):
+    assert read_protocol(given(shapes, shots=0)) == read_protocol(given(shapes, shots=None))
+
+
+def test_cuts_may_be_given(shapes, ran):
+    spec, folder, _, records = ran
+    _, (cut, _) = run(read_protocol(given(shapes, cuts={"semantic": [0.001]})), folder / "cut", folder / "cache")
+    assert cut.metrics["levels"]["semantic"]["edges"] == [0.0, 0.001, 2.0]
+    assert len(cut.metrics["detectors"]["MSP"]["cells"][0]) == 2
+
+
+def test_changed_pictures_are_refused(ran):
+    spec, folder, _, _ = ran
+    unit = units(spec, Machine(cache=str(folder / "cache")))[0]
+    with pytest.raises(OpenworldError, match="pool changed"):
+        run_unit(unit.arguments["task"], unit.resources["machine"], dict(unit.inputs) | {"pool": "another"})
+
+
+def test_a_model_without_seeds_is_one_unit(shapes):
+    spec = read_protocol(given(shapes, seeds=[0, 1]))
+    assert isinstance(spec, IncrementalShiftSpec)
+    assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
+    assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
+    assert set(fingerprints(spec)) == {"training", "in-distribution test", "pool"}
+
+
+def test_the_profile_of_the_paper_is_the_usual_one():
+    eight = [one.label for one in JudgedSpec("resnet-8").detectors]
+    assert [one.label for one in JudgedSpec(backbone="embedded").detectors] == list(TWO_TOWER)
+    assert eight == ["MSP", "ODIN", "MDS", "GradNorm", "KNN", "DICE", "RankFeat", "ASH"]
+
+
+def test_the_example_is_a_spec(repository):
+    spec = read_protocol(repository / "examples" / "incremental-shift-embedded.toml")
+    assert len(spec.pool) == 16 and len(spec.ground.names) == 50
+    assert [one.is_two_tower for one in spec.models] == [False, True]

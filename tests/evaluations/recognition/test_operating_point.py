@@ -1,0 +1,203 @@
+"""The operating point in a run: chosen on validation pictures alone, judged on test pictures, refused in time."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.recognition.operating_point import OperatingSpec, as_baseness, decided, judged
+from openworld.evaluations.recognition.task import units
+from openworld.evaluations.runtime import Machine
+from openworld.metrics import accuracy, choose_threshold
+from openworld.report import load
+from openworld.report.outcome import Outcome
+from openworld.runs import RunStore, execute, read_spec
+
+GIVEN = {"train_domain": None, "test_domain": None, "seeds": (1,), "shots": 2, "views": 1}
+LEARNERS = (
+    {"learner": "zero-shot"},
+    {"learner": "CoOp", "settings": {"context_length": 2, "schedule": {"epochs": 1}}},
+)
+
+
+def table(base, new):
+    """Per-image columns from (score, correct) of either side; two pictures a group."""
+    rows = [*base, *new]
+    score, correct = (np.array(column) for column in zip(*rows, strict=True))
+    return {
+        "id": np.arange(len(rows)),
+        "side": np.repeat(["base", "new"], [len(base), len(new)]),
+        "score": score.astype(float),
+        "correct": correct.astype(bool),
+        "group": np.arange(len(rows)) // 2,
+    }
+
+
+BASE, NEW = [(5, 1), (4, 1), (3, 1), (2, 1), (1, 0)], [(0, 1), (2.5, 1), (3.5, 0), (6, 1)]
+TEST = table([(4, 1), (2, 1), (3, 0), (3, 1)], [(2, 1), (1, 0), (5, 1), (3, 1)])
+TOLD = {"learner": "L", "seed": 1, "tuned_parameters": None}
+
+
+def test_by_hand():
+    told = judged(OperatingSpec(miss_rate=0.4), Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=False)
+    assert told["threshold"] == 3.0 and told["baseness"] is None and told["reason"] is None
+    assert told["rule"] == {"miss_rate": 0.4}
+    reached = {"miss_rate": 0.4, "hit_rate": 0.5, "cost": None, "least_miss": pytest.approx(0.2), "most_hit": 0.75}
+    assert told["validation"] == reached | {"n_base": 5, "n_new": 4}
+    rates = {name: rate["value"] for name, rate in told["test"].items() if name != "cost"}
+    assert rates == {"miss": 0.5, "hit": 0.25, "false_alarm": 0.25, "detected": 0.5}  # 2 is flagged, a 3 is misnamed
+    assert told["test"]["miss"]["interval"] == accuracy([0, 1, 1, 0], groups=[0, 0, 1, 1]).interval
+    assert told["test"]["cost"] is None
+
+
+def test_costs_by_hand():
+    rule = OperatingSpec(base_missed=1.0, new_unhit=5.0, new_share=0.1)
+    told = judged(rule, Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=False)
+    miss, hit = told["test"]["miss"]["value"], told["test"]["hit"]["value"]
+    assert told["test"]["cost"]["cost"] == pytest.approx(0.9 * miss + 0.1 * 5 * (1 - hit))
+    low, high = told["test"]["cost"]["interval"]
+    assert low < told["test"]["cost"]["cost"] < high
+
+
+def test_no_threshold_is_a_reason_not_a_number():
+    told = judged(OperatingSpec(miss_rate=0.1), Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=True)
+    assert (told["threshold"], told["test"], told["baseness"]) == (None, None, None)
+    assert told["reason"] == "misnamed base images alone are a miss rate of 0.2"
+
+
+def test_baseness_parts_the_same_pictures():
+    generator = np.random.default_rng(0)
+    for scores in -np.exp(generator.normal(-3, 3, (50, 40))):
+        threshold = scores[5]
+        short = as_baseness(threshold, scores)
+        np.testing.assert_array_equal(np.exp(scores) < short, scores < threshold)
+    assert as_baseness(np.nextafter(0.0, 1), [-1.0, 0.0]) is None  # to flag baseness 1 no number in [0, 1] will do
+    assert as_baseness(-5.0, [-1.0]) == 0.2  # nothing is flagged by anything below exp(-1)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "none came; give a miss rate, a hit rate, or the costs"),
+        ({"miss_rate": 0.1, "hit_rate": 0.1}, "miss rate and hit rate came"),
+        ({"hit_rate": 0.1, "new_share": 0.1}, "hit rate and costs came"),
+        ({"base_missed": 1.0}, "needs that of a base picture missed and that of a new one not hit"),
+        ({"base_missed": 1.0, "new_unhit": 1.0, "new_share": 2.0}, "new_share is 2.0"),
+        ({"miss_rate": 1.0}, "miss_rate is 1.0"),
+    ],
+)
+def test_rules_that_are_none_are_refused(given, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        OperatingSpec(**given)
+
+
+def test_decided_needs_validation_scores():
+    one = Outcome(TOLD, TEST)
+    with pytest.raises(OpenworldError, match="no scores of validation pictures, .*keep_validation = true"):
+        decided([one], OperatingSpec(miss_rate=0.4))
+    only_base = replace(one, validation={name: column[:5] for name, column in table(BASE, NEW).items()})
+    with pytest.raises(OpenworldError, match="of new classes, which a hit rate and costs need"):
+        decided([only_base], OperatingSpec(hit_rate=0.4))
+    (found,) = decided([only_base], OperatingSpec(miss_rate=0.4))
+    assert found.metrics["operating_point"]["threshold"] == 3.0
+    assert found.metrics["operating_point"]["validation"]["hit_rate"] is None
+
+
+@pytest.fixture(scope="module")
+def run(shapes, tmp_path_factory):
+    """Runs learners on the shapes by a spec, and gives the records."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def go(**given):
+        spec = read_spec({"dataset": str(shapes), "learners": LEARNERS, **GIVEN, **given}, RecognitionSpec)
+        store = RunStore(tmp_path_factory.mktemp("run"))
+        store.create(given, spec, {})
+        return execute(units(spec, Machine(cache=str(cache))), store)
+
+    return go
+
+
+@pytest.fixture(scope="module")
+def plain(run):
+    return run(keep_validation=False)
+
+
+@pytest.fixture(scope="module")
+def with_rule(run):
+    return run(operating={"hit_rate": 0.3})
+
+
+def test_validation_scores_touch_nothing_else(plain, with_rule):
+    for one, other in zip(plain, with_rule, strict=True):
+        assert one.tables == ("images",) and other.tables == ("images", "validation")
+        assert (one.folder / "images.parquet").read_bytes() == (other.folder / "images.parquet").read_bytes()
+        assert one.attachment("learner/parameters.safetensors") == other.attachment("learner/parameters.safetensors")
+        assert one.metrics == {name: value for name, value in other.metrics.items() if name != "operating_point"}
+
+
+def test_the_record_holds_what_the_tables_say(with_rule):
+    for record in with_rule:
+        told, validation = record.metrics["operating_point"], record.table("validation")
+        assert len(validation["id"]) == 16 and set(validation["side"]) == {"base", "new"}
+        base = np.asarray(validation["side"]) == "base"
+        sides = [validation[name][side] for side in (base, ~base) for name in ("score", "correct")]
+        assert told["threshold"] == choose_threshold(*sides, hit_rate=0.3).value
+        images = record.table("images")
+        flagged, new = np.asarray(images["score"]) < told["threshold"], np.asarray(images["side"]) == "new"
+        assert told["test"]["hit"]["value"] == pytest.approx((flagged & images["correct"])[new].mean())
+        np.testing.assert_array_equal(np.exp(images["score"]) < told["baseness"], flagged)
+
+
+def test_deciding_afterwards_is_deciding_in_the_run(run, with_rule):
+    afterwards = decided(load(run()[0].folder.parents[1]).outcomes, OperatingSpec(hit_rate=0.3))
+    for one, record in zip(afterwards, with_rule, strict=True):
+        told = dict(one.metrics["operating_point"])
+        kept = record.metrics["operating_point"]
+        assert told.keys() == kept.keys() and told["threshold"] == kept["threshold"]
+        assert told["test"]["hit"]["interval"] == pytest.approx(kept["test"]["hit"]["interval"])
+        assert told["baseness"] == kept["baseness"]
+
+
+def test_a_miss_rate_needs_base_classes_alone(run):
+    for record in run(operating={"miss_rate": 0.9}, keep_validation=False):
+        assert set(record.table("validation")["side"]) == {"base"}
+        assert record.metrics["operating_point"]["validation"]["hit_rate"] is None
+
+
+@pytest.fixture
+def without(shapes, tmp_path):
+    """The shapes without some of their validation part: a function of what to take away."""
+
+    def copy(keep):
+        for part in ("train", "test", *(["validation"] if keep else [])):
+            shutil.copytree(shapes / part, tmp_path / "shapes" / part)
+        for folder in (tmp_path / "shapes" / "validation").glob("*"):
+            if not keep(folder.name):
+                shutil.rmtree(folder)
+        return tmp_path / "shapes"
+
+    return copy
+
+
+def planned(folder, **given):
+    spec = read_spec({"dataset": str(folder), "learners": LEARNERS, **GIVEN, **given}, RecognitionSpec)
+    return units(spec, Machine())
+
+
+def test_without_a_validation_part(without):
+    folder = without(None)
+    with pytest.raises(OpenworldError, match="has none; add a part `validation` to it"):
+        planned(folder, operating={"miss_rate": 0.2})
+    (first, *_) = planned(folder)  # without a rule it is simply not there
+    assert "validation" not in first.inputs
+
+
+def test_with_a_validation_part_of_base_classes(without):
+    folder = without(lambda name: name in ("blue circle", "blue square", "green circle", "green square"))
+    with pytest.raises(OpenworldError, match="no picture of a new class; add some, or choose by miss_rate"):
+        planned(folder, operating={"hit_rate": 0.2})
+    assert "validation" in planned(folder, operating={"miss_rate": 0.2})[0].inputs
+    assert "validation" in planned(folder)[0].inputs

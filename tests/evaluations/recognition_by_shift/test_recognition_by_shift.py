@@ -1,0 +1,251 @@
+"""Open-world quality by shift: a run on coloured shapes against the arrays it saved, units, bad specs, resuming."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations import OpenWorldShiftSpec, read_protocol, stages_of
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.recognition_by_shift.estimates import errors_of
+from openworld.evaluations.recognition_by_shift.metrics import PARTS
+from openworld.evaluations.recognition_by_shift.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.recognition_by_shift.task import names_of
+from openworld.evaluations.recognition_metrics import rows_of
+from openworld.evaluations.runtime import Machine
+from openworld.metrics import openworld_auc
+from openworld.runs import RunStore, execute
+
+COOP = {"learner": "CoOp", "settings": {"context_length": 2, "schedule": {"epochs": 1}}}
+
+
+def given(root, **changed):
+    return {
+        "protocol": "open-world-by-shift",
+        "sources": [{"dataset": str(root)}],
+        "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
+        "learners": [{"learner": "zero-shot"}, COOP],
+        "estimators": [{"estimator": name} for name in ("AC", "FRAP")],
+        "decomposition": {"settings": {"steps": 10, "semantic_width": 112}},
+        "quantiles": {"covariate": [0.1, 0.9]},
+        "shots": 4,
+        "views": 1,
+        "k": 2,
+        "levels": 3,
+        "least": 3,
+        "seeds": [1],
+    } | changed
+
+
+def run(spec, folder, cache):
+    machine = Machine(cache=str(cache))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    return made, execute(units(spec, machine), RunStore(folder))
+
+
+@pytest.fixture(scope="module")
+def ran(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("open-world-shift")
+    spec = read_protocol(given(shapes))
+    return spec, folder, *run(spec, folder, folder / "cache")
+
+
+def columns(record, name):
+    return {key: np.array(values) for key, values in record.table(name).items()}
+
+
+def test_stages_do_what_is_missing_and_no_more(ran):
+    spec, folder, made, records = ran
+    # Shots, 20 base, 8 validation and 80 pool pictures; shots once more, without views; 8 names in 80 sentences.
+    assert made == [16 + 20 + 8 + 80, 16, 8 * 80, 20 + 80]
+    again, same = run(spec, folder, folder / "cache")
+    assert again == [0, 0, 0, 0] and [one.metrics for one in same] == [one.metrics for one in records]
+
+
+def held(base, pool, own, new):
+    """OpenworldAUC of rows of two tables, in the plainest way: every pair."""
+    pairs = [
+        (1.0 if s > t else 0.5 if s == t else 0.0) * c * d
+        for s, c in zip(base["score"][own], base["correct"][own], strict=True)
+        for t, d in zip(pool["score"][new], pool["correct"][new], strict=True)
+    ]
+    return np.mean(pairs)
+
+
+def told_of(one):
+    return None if one is None else one["openworld_auc"]
+
+
+def same(found, expected):
+    assert (found is None) == (expected is None)
+    assert found is None or found == pytest.approx(expected)
+
+
+def against(pool, members, base):
+    """What the run should tell of some new pictures: None for too few of either side."""
+    own = {name: base[name] for name in ("score", "correct")}
+    enough = min(members.sum(), len(own["score"])) >= 3
+    return held(own, pool, np.ones(len(own["score"]), bool), members) if enough else None
+
+
+def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
+    for record in ran[3]:
+        told, base, pool = record.metrics, columns(record, "base"), columns(record, "pool")
+        assert base["id"].size == 20 and pool["id"].size == 80
+        new = pool["side"] == "new"
+        for half in ("semantic", "covariate"):
+            for level in range(3):
+                members = new & (pool[f"{half}_level"] == level)
+                same(told_of(told["near"][half][level]), against(pool, members, base))
+        for row, column in np.ndindex(3, 3):
+            looks = pool["covariate_level"] == row
+            members, shown = new & looks & (pool["semantic_level"] == column), rows_of(pool, ~new & looks)
+            assert told["counts"][row][column] == members.sum()
+            assert told["same_looks"]["base_counts"][row] == shown["id"].size
+            same(told_of(told["near"]["cells"][row][column]), against(pool, members, base))
+            same(told_of(told["same_looks"]["cells"][row][column]), against(pool, members, shown))
+            same(told_of(told["same_looks"]["covariate"][row]), against(pool, new & looks, shown))
+
+
+def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+    for record in ran[3]:
+        for table in (columns(record, "base"), columns(record, "pool")):
+            names = record.metrics["classnames"]
+            assert set(table) <= told_columns
+            assert [names[one] for one in table["label"]] == table["label_name"].tolist()
+            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
+
+
+def test_one_cell_of_everything_is_open_world_recognition(ran, shapes):
+    cuts = {"semantic": [1.9, 1.95], "covariate": [1.9, 1.95]}
+    _, (record, _) = run(read_protocol(given(shapes, cuts=cuts)), ran[1] / "one", ran[1] / "cache")
+    told, base, pool = record.metrics, columns(record, "base"), columns(record, "pool")
+    new = pool["side"] == "new"
+    apart = pool["group"][new] + base["group"].max() + 1
+    whole = openworld_auc(
+        base["score"], base["correct"], pool["score"][new], pool["correct"][new],
+        base_groups=base["group"], new_groups=apart,
+    )  # fmt: skip
+    for one in (
+        told["overall"],
+        told["near"]["cells"][0][0],
+        told["near"]["semantic"][0],
+        told["near"]["covariate"][0],
+    ):
+        assert [one[part] for part in PARTS] == [whole.estimate(part).value for part in PARTS]
+        assert tuple(one["intervals"]["openworld_auc"] or ()) == tuple(whole.interval() or ())
+    assert told["counts"] == [[40, 0, 0], [0, 0, 0], [0, 0, 0]]
+    assert told["near"]["semantic"][1:] == [None, None] and told["near"]["cells"][1] == [None] * 3
+    assert told["near"]["trend"]["openworld_auc"]["semantic"]["slope"] is None
+
+
+def test_estimates_stand_beside_what_is_true(ran):
+    for record in ran[3]:
+        told, pool = record.metrics["estimation"], columns(record, "pool")
+        right = pool["joint_prediction"] == pool["label"]
+        assert np.sum(told["counts"]) == 80 and told["home"]["n"] == 8
+        off = {label: np.full((3, 3), np.nan) for label in ("AC", "FRAP")}
+        for row in range(3):
+            for column in range(3):
+                there = (pool["covariate_level"] == row) & (pool["semantic_level"] == column)
+                truth = told["accuracy"][row][column]
+                same(truth, right[there].mean() if there.sum() >= 3 else None)
+                for label, one in told["estimates"].items():
+                    if truth is not None:
+                        assert 0 <= one["cells"][row][column] <= 1
+                        off[label][row, column] = one["cells"][row][column] - truth
+                    else:
+                        assert one["cells"][row][column] is None
+        for label, one in told["estimates"].items():
+            assert one["all"]["error"] == pytest.approx(np.nanmean(np.abs(off[label])))
+            assert one["semantic"][0]["bias"] == pytest.approx(np.nanmean(off[label][:, 0]))
+
+
+def test_errors_of_nothing_are_none():
+    found = errors_of(np.array([[np.nan, 0.5], [np.nan, -0.25]]))
+    assert found["all"] == {"error": 0.375, "bias": 0.125}
+    assert found["semantic"] == ({"error": None, "bias": None}, {"error": 0.375, "bias": 0.125})
+    assert found["covariate"][1] == {"error": 0.25, "bias": -0.25}
+
+
+def test_names_are_base_then_new(shapes):
+    names = names_of(read_protocol(given(shapes)).ground)
+    assert names.base == ("blue circle", "blue square", "green circle", "green square")
+    assert names.new == ("orange circle", "orange square", "red circle", "red square")
+    assert names.of_pool.tolist() == list(range(8))
+
+
+def test_pictures_of_every_cell_come_with_the_first_unit(ran):
+    first, second = ran[3]
+    assert any(name.endswith(".png") for name in first.files)
+    assert not any(name.endswith(".png") for name in second.files)
+
+
+def test_without_estimators_no_validation_picture_is_read(ran, shapes):
+    spec = read_protocol(given(shapes, estimators=[], references=[], validation_part="nowhere"))
+    _, records = run(spec, ran[1] / "without", ran[1] / "cache")
+    assert "estimation" not in records[0].metrics
+    assert [one.metrics["near"] for one in records] == [one.metrics["near"] for one in ran[3]]
+
+
+def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
+    machine = Machine(cache=str(tmp_path))
+
+    def keys(**changed):
+        return [unit.key for unit in units(read_protocol(given(shapes, **changed)), machine)]
+
+    known = keys()
+    changes = ({"least": 4}, {"levels": 4}, {"shots": 3}, {"k": 3}, {"images": 20}, {"estimators": []}, {"seeds": [2]})
+    for changed in (*changes, {"decomposition": {"settings": {"steps": 11, "semantic_width": 112}}}):
+        assert not set(known) & set(keys(**changed)), changed
+    assert keys(learners=[COOP])[0] != known[0]
+
+
+def test_a_changed_input_is_refused(ran):
+    spec, folder, *_ = ran
+    unit = units(spec, Machine(cache=str(folder / "cache")))[0]
+    inputs = {**unit.inputs, "pool 1": "other"}
+    with pytest.raises(OpenworldError, match="pool 1 changed"):
+        run_unit(**unit.arguments, **unit.resources, inputs=inputs)
+
+
+def test_what_it_says_of_itself(shapes):
+    spec = read_protocol(given(shapes))
+    assert isinstance(spec, OpenWorldShiftSpec)
+    assert summary(spec)[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in summary(spec)[0]
+    assert set(fingerprints(spec)) == {"train", "base", "validation", "pool 1", "pool 2"}
+    assert [task.name for task in tasks(spec)] == ["zero-shot, seed 1", "CoOp, seed 1"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"learners": []}, "learners are"),
+        ({"learners": [COOP | {"choose": {"context_length": [1, 2]}}]}, "choose"),
+        ({"seeds": [1, 1]}, "seeds are"),
+        ({"pool": []}, "pool are"),
+        ({"levels": 2}, "levels"),
+        ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
+        ({"estimators": [{"estimator": "GDE"}]}, "partners"),
+        ({"estimators": [{"estimator": "MaNo"}]}, "many shifts"),
+        ({"estimators": [{"estimator": "FRAP", "reference": "B"}]}, "needs a reference"),
+        ({"references": []}, "needs a reference"),
+        ({"base_part": "validation"}, "give each another one"),
+        ({"validation_part": "train"}, "give each another one"),
+        ({"references": [{"name": "uniform"}]}, "has no backbone"),
+        ({"estimators": [{"estimator": "AC"}, {"estimator": "AC"}]}, "of its own"),
+    ],
+)
+def test_bad_specs_are_refused(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        read_protocol(given(shapes, **changed))
+
+
+@pytest.mark.parametrize("part", ["train", "validation"])
+def test_a_pool_of_fitted_pictures_is_refused(shapes, part):
+    with pytest.raises(OpenworldError, match="another part"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes), "part": part}]))
+
+
+def test_a_pool_without_new_classes_is_refused(shapes, tmp_path):
+    with pytest.raises(OpenworldError, match="base classes alone"):
+        units(read_protocol(given(shapes, classes="all")), Machine(cache=str(tmp_path)))

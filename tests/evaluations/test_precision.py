@@ -1,0 +1,104 @@
+"""Frozen towers in half precision and TF32, as a setting of the run: in every key, near float32, prompts in float32."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load as load_tensors
+
+from openworld import OpenworldError
+from openworld.backbones.precision import DTYPES, allow_tf32
+from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.recognition.task import units
+from openworld.evaluations.runtime import Machine
+from openworld.runs import read_spec
+
+FEW = {"schedule": {"epochs": 2}}
+LEARNERS = {
+    "zero-shot": {},
+    "CoOp": {"context_length": 4, **FEW},  # looks at embeddings
+    "LoCoOp": FEW,  # at patches
+    "MaPLe": {"depth": 2, **FEW},  # at pixels, through the prompted image tower
+    "GMoP": {"detectors": 2, **FEW},
+}
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    yield
+    allow_tf32(False)
+
+
+@pytest.fixture
+def spec(shapes):
+    learners = [{"learner": name, "settings": settings} for name, settings in LEARNERS.items()]
+    given = {
+        "dataset": str(shapes),
+        "learners": learners,
+        "seeds": [1],
+        "shots": 2,
+        "views": 1,
+        "keep_validation": False,
+    }
+
+    def of(**changed):
+        return read_spec(given | changed, RecognitionSpec)
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+def planned(spec, precision, cache):
+    return {one.name: one for one in units(spec(precision=precision), Machine(cache=cache, precision=precision))}
+
+
+def test_the_precision_is_in_every_key_and_float32_as_if_there_were_none(spec, cache):
+    keys = {name: [one.key for one in planned(spec, name, cache).values()] for name in DTYPES}
+    assert len({key for each in keys.values() for key in each}) == len(DTYPES) * len(LEARNERS)
+    unasked = units(spec(), Machine(cache=cache))
+    assert [one.key for one in unasked] == keys["float32"] and "precision" not in unasked[0].inputs
+
+
+def test_features_of_every_precision_are_kept_apart(spec, tmp_path):
+    for precision in DTYPES:
+        planned(spec, precision, str(tmp_path))["zero-shot, seed 1"].run()
+    assert len({path.parent.name for path in tmp_path.rglob("manifest.json")}) == len(DTYPES) * 2  # shots and tests
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("precision", "tolerance"), [("tf32", 2e-2), ("bfloat16", 0.5), ("float16", 0.1)])
+def test_logits_are_near_those_in_float32_and_what_is_learned_is_float32(spec, cache, learner, precision, tolerance):
+    name = f"{learner}, seed 1"
+    exact, other = (planned(spec, one, cache)[name].run() for one in ("float32", precision))
+    ours, theirs = (np.asarray(one.outputs["images"]["score"], np.float64) for one in (exact, other))
+    assert np.isfinite(theirs).all() and np.abs(ours - theirs).max() < tolerance
+    tensors = load_tensors(other.attachments["learner/parameters.safetensors"])
+    assert {tensor.dtype for tensor in tensors.values()} <= {torch.float32}
+    told = [json.loads(one.attachments["learner/learner.json"]).get("precision") for one in (exact, other)]
+    assert told == [None, None if precision == "tf32" else precision]
+
+
+def test_products_are_rounded_where_the_run_says_so_and_nowhere_else(spec, cache):
+    planned(spec, "tf32", cache)["zero-shot, seed 1"].run()
+    assert torch.get_float32_matmul_precision() == "high" and torch.backends.cudnn.allow_tf32
+    planned(spec, "float32", cache)["zero-shot, seed 1"].run()
+    assert torch.get_float32_matmul_precision() == "highest" and not torch.backends.cudnn.allow_tf32
+
+
+def test_a_unit_is_not_computed_in_another_precision_than_it_was_planned_for(spec, cache):
+    from dataclasses import replace
+
+    unit = planned(spec, "tf32", cache)["zero-shot, seed 1"]
+    machine = unit.resources["machine"] | {"precision": "float32"}
+    with pytest.raises(OpenworldError, match="precision changed"):
+        replace(unit, resources={"machine": machine}).run()
+
+
+def test_a_precision_that_is_none_is_refused(spec):
+    with pytest.raises(OpenworldError, match="precision.*'float64'"):
+        spec(precision="float64")

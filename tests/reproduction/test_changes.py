@@ -1,0 +1,108 @@
+"""Learners of one's own in a paper's tables, other settings, shots and views: what is planned for them."""
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations.entries import LearnerSpec
+from openworld.reproduction.changes import Changes, read_added, read_settings
+from openworld.reproduction.plan import plan
+from openworld.reproduction.settings import Ground
+
+OWN = LearnerSpec("zero-shot-ensemble", "ours")
+PAPERS = ("openworldauc", "openpl")
+
+
+def planned(paper, tables=(), **changes):
+    return plan(paper, tables, Ground("data", learners=("CLIP",), changes=Changes(**changes)))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_added_learner_runs_with_the_papers_and_is_marked(paper):
+    for run in planned(paper, added=(OWN,)).runs:
+        assert [one.label for one in run.spec.learners] == ["zero-shot", "ours"]
+        assert run.methods == {"zero-shot": "CLIP", "ours": "ours (added)"}
+        assert "ours" in run.name
+
+
+def test_an_added_learner_is_in_no_table_of_settings_or_gates():
+    found = plan("openworldauc", (), Ground("data", changes=Changes((OWN,))))
+    numbers = {number for run in found.runs if "ours" in run.methods for number in run.tables}
+    assert "2" in numbers and "13" in numbers
+    assert all("ours" not in run.methods for run in found.runs if run.name.startswith("gates"))
+    (alone,) = plan("openworldauc", ["11"], Ground("data", changes=Changes((OWN,)))).runs
+    assert "ours" not in alone.methods
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"added": (OWN,)},
+        {"added": (LearnerSpec("CoOp", "ours", {"context_length": 4}),)},
+        {"added": (LearnerSpec("CoOp", "ours", {"context_length": 8}),)},
+        {"settings": {"CLIP": {"templates": ["{}"]}}},
+        {"shots": 4},
+        {"precision": "bfloat16"},
+        {"views": 2},
+    ],
+    ids=lambda told: next(iter(told)),
+)
+def test_a_changed_run_has_a_folder_of_its_own_and_every_table_says_why(paper, changes):
+    as_printed, otherwise = planned(paper), planned(paper, **changes)
+    assert not {run.name for run in as_printed.runs} & {run.name for run in otherwise.runs}
+    assert otherwise.remarks == Changes(**changes).sentences and len(otherwise.remarks) == 1
+
+
+def test_two_settings_of_one_added_learner_have_two_folders():
+    several = [LearnerSpec("CoOp", "ours", {"context_length": length}) for length in (4, 8)]
+    assert len({planned("openpl", ["2"], added=(one,)).runs[0].name for one in several}) == 2
+
+
+def test_settings_shots_and_views_reach_the_spec():
+    changes = Changes(settings={"coop": {"schedule.epochs": 3}}, shots=4, views=2)
+    spec = plan("openworldauc", ["7"], Ground("data", learners=("CLIP", "CoOp"), changes=changes)).runs[0].spec
+    assert (spec.shots, spec.views) == (4, 2)
+    assert [one.settings for one in spec.learners] == [{}, {"schedule": {"epochs": 3}}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"added": (LearnerSpec("CoOp"),)}, "is called 'CoOp', and so is one of the paper's"),
+        ({"added": (LearnerSpec("CoOp", "clip"),)}, "is called 'clip'"),
+        ({"settings": {"GMoPs": {"alpha": 1}}}, "unknown method 'GMoPs'.*GMoP"),
+        ({"settings": {"GMoP": {"alhpa": 1}}}, "alpha"),
+        ({"added": (OWN, OWN)}, "distinct labels"),
+        ({"shots": 0}, "shots"),
+        ({"precision": "bfloat"}, "precision.*did you mean 'bfloat16'"),
+        ({"views": -1}, "views"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused(changes, message):
+    with pytest.raises(OpenworldError, match=message):
+        plan("openworldauc", ["2"], Ground("data", changes=Changes(**changes)))
+
+
+@pytest.mark.parametrize("paper", ["frap", "is-ood"])
+def test_papers_without_learners_refuse_changes(paper):
+    with pytest.raises(OpenworldError, match=f"openworldauc and openpl, which tune learners; {paper}"):
+        plan(paper, (), Ground("data", changes=Changes(shots=4)))
+
+
+def test_learners_are_read_from_a_file_of_learners_and_nothing_else(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[[learners]]\nlearner = "CoOp"\nlabel = "short"\nsettings = { context_length = 4 }\n')
+    assert read_added(file) == (LearnerSpec("CoOp", "short", {"context_length": 4}),)
+    file.write_text('dataset = "dtd"\n[[learners]]\nlearner = "CoOp"\n')
+    with pytest.raises(OpenworldError, match="mine.toml: dataset: unknown key 'dataset'"):
+        read_added(file)
+
+
+@pytest.mark.parametrize("text", ["GMoP", "GMoP.alpha", "GMoP alpha = 1", ".alpha = 1", "GMoP.alpha = one"])
+def test_settings_that_say_nothing_are_refused(text):
+    with pytest.raises(OpenworldError, match="--settings is .* expected METHOD.SETTING = VALUE"):
+        read_settings([text])
+
+
+def test_settings_of_methods_with_spaces():
+    assert read_settings(["GMoP w/o Gate.alpha = 1"]) == {"GMoP w/o Gate": {"alpha": 1}}

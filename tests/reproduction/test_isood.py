@@ -1,0 +1,104 @@
+"""IS-OOD's plan: the published division on downloaded data, one made here on embedded ones; halves; and its cost."""
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.detectors import PROFILES
+from openworld.evaluations import read_protocol
+from openworld.protocols._isood_cost import pictures_of, shift_cost
+from openworld.protocols._isood_speeds import ShiftSpeeds, keys_of
+from openworld.report.published import TABLES, published_numbers
+from openworld.reproduction.isood import DETECTORS, METHODS
+from openworld.reproduction.plan import Ground, plan, units_of
+
+EMBEDDED = plan("is-ood")
+
+
+def test_the_embedded_run_is_that_of_the_example(repository):
+    example = read_protocol(repository / "examples" / "incremental-shift-embedded.toml")
+    run, halves = EMBEDDED.runs
+    assert EMBEDDED.tables == ("1", "3", "4", "6", "8") and run.tables == ("1", "4", "6", "8")
+    for name in ("ground", "division", "seeds", "id_kept"):
+        assert getattr(run.spec, name) == getattr(example, name)
+    assert run.spec.models == example.models[:1] and not run.datasets
+    assert units_of(run.spec) == 3 and (units_of(halves.spec), EMBEDDED.units) == (4, 7)
+
+
+def test_detectors_are_the_papers_by_its_names():
+    printed = {one.method for one in published_numbers("is-ood", "1")}
+    assert set(DETECTORS) == printed == {one.name for one in PROFILES["is-ood"]}
+    assert set(METHODS) - printed == {one.method for one in published_numbers("is-ood", "3")}
+
+
+def test_downloaded_data_are_read_as_published():
+    found = plan("is-ood", ["1", "2", "8"], Ground("data"))
+    real, made = found.runs
+    assert (real.name, real.tables, made.name, made.tables) == ("imagenet21k", ("1", "8"), "SynIS", ("2",))
+    assert real.spec.cells.lists == tuple(f"data/imglist/imagenet21k/{part}" for part in ("train", "val"))
+    assert real.spec.cells.pictures == "data/imagenet21k"
+    assert real.spec.cells.tested == made.spec.cells.tested == "data/imglist/imagenet1k/test_imagenet.txt"
+    assert made.spec.cells.pictures == "data/SynIS" and real.datasets == {"given cells": "ImageNet-21K"}
+    assert real.spec.classes == "all" and real.spec.shots is None and found.downloads == ("imagenet",)
+    assert units_of(real.spec) == 1, "a saved classifier is judged once, whatever the seeds"
+
+
+def test_fewer_detectors_and_quicker_runs():
+    (run,) = plan("is-ood", ["1"], Ground(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
+    assert run.name == "emoji-msp-knn-seed-1" and list(run.methods) == ["MSP", "KNN"]
+    assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 6}
+
+
+def test_tables_that_cannot_be_made_say_what_would_make_them():
+    with pytest.raises(OpenworldError, match="Table 5 of is-ood is of generated pictures.*openworld synthesize"):
+        plan("is-ood", ["5"])
+
+
+def test_halves_on_downloaded_data_are_those_of_imagenet():
+    (run,) = plan("is-ood", ["3"], Ground("data", seeds=(0,), quick=2)).runs
+    clean, corrupted, rendered = run.spec.sets
+    assert run.name == "halves-seed-0" and run.spec.images == 5_000
+    assert (clean.dataset, corrupted.dataset, rendered.dataset) == ("imagenet", "imagenet", "imagenet-r")
+    assert len(corrupted.looks) == 75 and "spatter 1" not in corrupted.looks
+    assert pictures_of(run) == 77 * 5_000
+
+
+def test_whole_features_alone_are_read_from_the_quickest_method():
+    (run,) = plan("is-ood", ["3"], Ground(learners=("CLIP",))).runs
+    assert [one.method for one in run.spec.methods] == ["PCA"] and run.methods == {"CLIP": "CLIP"}
+    assert run.name == "halves-clip"
+
+
+def test_unknown_detectors_name_the_known_ones():
+    with pytest.raises(OpenworldError, match="did you mean 'GradNorm'"):
+        plan("is-ood", ["1"], Ground(learners=("GradNrm",)))
+
+
+def test_what_it_comes_to_is_counted_without_data():
+    found = plan("is-ood", ["1", "2"], Ground("elsewhere"))
+    told = shift_cost(found, workers=2)
+    assert [run.pictures for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
+    assert told.units == 2 and told.seconds is None and told.workers == 2
+    run, halves = EMBEDDED.runs
+    assert pictures_of(halves) == sum(len(one.load()) for one in halves.spec.ground.shown)
+    pool = run.spec.ground
+    assert pictures_of(run) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
+
+
+def test_hours_follow_from_what_was_measured():
+    keys = keys_of(EMBEDDED)
+    speeds = ShiftSpeeds(dict.fromkeys(keys, 0.01), dict.fromkeys(keys, 0.001), 0.002, 0.003, 0.0, 0.004, 0.5, ("x",))
+    assert ShiftSpeeds.from_dict(speeds.to_dict()) == speeds
+    told = shift_cost(EMBEDDED, speeds, workers=2)
+    assert told.guessed == ("x",) and told.seconds == sum(run.seconds for run in told.runs)
+    judged, halves = told.runs
+    known, shown = len(EMBEDDED.runs[0].spec.ground.training.load()), judged.pictures
+    assert judged.unit_seconds == pytest.approx(3 * (known + 3.2 * shown) * 0.001)
+    redrawn = 100 * (19 + 17)
+    sentences = 4 * 300 * 28
+    expected = 3_800 * 0.002 + redrawn * 0.003 + sentences * 0.004 + 3 * 2_000 * 0.5
+    assert halves.encode_seconds == pytest.approx(expected) and halves.seconds == pytest.approx(expected / 2)
+
+
+def test_every_table_but_the_third_is_of_incremental_shift():
+    kinds = {number: table.kinds for number, table in TABLES["is-ood"].items()}
+    assert kinds.pop("3") == ("decomposed-zero-shot",) and set(kinds.values()) == {("incremental-shift",)}

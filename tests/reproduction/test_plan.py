@@ -1,0 +1,178 @@
+"""Plans: every table that was printed has its runs, every run is planned once, and no two runs share a folder."""
+
+import tomllib
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.datasets import PUBLISHED
+from openworld.learners import LEARNERS, configure
+from openworld.report.published import TABLES, published_numbers
+from openworld.reproduction.plan import PAPERS, data_of, find_table, plan, units_of
+from openworld.reproduction.settings import NAMES, Ground, embedded_settings
+
+REAL, EMBEDDED = Ground("data"), Ground()
+OF_LEARNERS = ("openworldauc", "openpl")
+OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
+"""Tables that embedded data do not have; that they are refused is tested with their paper's plan."""
+
+
+def makeable(paper, ground):
+    without = OF_GENERATED_PICTURES.get(paper, set()) if ground.embedded else set()
+    return [number for number in TABLES[paper] if number not in without]
+
+
+EVERY = [
+    pytest.param(paper, number, ground, id=f"{paper}-{number}-{'embedded' if ground.embedded else 'real'}")
+    for ground in (REAL, EMBEDDED)
+    for paper in TABLES
+    for number in makeable(paper, ground)
+]
+
+
+@pytest.mark.parametrize(("paper", "number", "ground"), EVERY)
+def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, ground):
+    found, table = plan(paper, [number], ground), find_table(paper, number)
+    assert found.tables == (number,) and not found.left_out and found.runs
+    assert all(run.tables == (number,) for run in found.runs)
+    methods = {name for run in found.runs for name in run.methods.values()}
+    printed = {one.method for one in published_numbers(paper, number)}
+    assert {name for name in printed if not ground.embedded or "SigLIP" not in name} <= methods
+    if not ground.embedded and set(table.tasks) - {"size", "time"}:
+        assert set(table.datasets) <= {title for run in found.runs for title in run.datasets.values()}
+    assert found.units == sum(units_of(run.spec) for run in found.runs)
+
+
+@pytest.mark.parametrize("ground", [REAL, EMBEDDED], ids=["real", "embedded"])
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, ground):
+    numbers = makeable(paper, ground)
+    several = [plan(paper, [number], ground) for number in numbers]
+    several += [plan(paper, (), ground), plan(paper, numbers[:3], ground)]
+    several += [plan(paper, (), Ground(ground.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
+    several += [plan(paper, (), Ground(ground.data, seeds=(1,)))]
+    specs = {}
+    for run in (run for one in several for run in one.runs):
+        assert specs.setdefault(run.name, run.spec) == run.spec, run.name
+    assert len(set(map(repr, specs.values()))) == len(specs)
+
+
+def test_openworldauc_on_real_data_is_planned_once():
+    found = plan("openworldauc", (), REAL)
+    assert found.downloads == tuple(PUBLISHED) and found.tables == tuple(TABLES["openworldauc"])
+    kinds = [run.name.partition("-")[0] for run in found.runs]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"recognition": 10, "gates": 11, "generalisation": 1}
+    crossing = found.runs[-1]
+    assert crossing.spec.source.dataset == "imagenet"
+    assert (len(crossing.spec.variants), len(crossing.spec.others), len(crossing.spec.learners)) == (4, 7, 11)
+    assert "2" in crossing.tables  # ImageNet's own column: the source is scored as well
+    assert all(run.spec.backbone == "openai/clip-vit-base-patch16" for run in found.runs)
+    assert all((run.spec.seeds, run.spec.shots) == ((1, 2, 3), 16) for run in found.runs)
+
+
+def test_openpl_on_real_data_is_planned_once():
+    found = plan("openpl", (), REAL)
+    assert [run.name for run in found.runs if not run.name.startswith("classes-")] == ["from-imagenet"]
+    assert len(found.runs) == 12 and found.downloads == tuple(PUBLISHED)
+    assert all(len(run.spec.learners) == 11 and run.spec.published == "openpl" for run in found.runs)
+    assert plan("openpl", ["2"], REAL).runs[0].spec == plan("openpl", ["12", "23"], REAL).runs[0].spec
+
+
+def test_imagenet_is_recognised_on_its_own_where_nothing_is_generalised():
+    assert [run.name for run in plan("openworldauc", ["2"], REAL).runs][0] == "recognition-imagenet"
+
+
+def test_settings_on_real_data_are_the_published_ones():
+    own = {"DeCoOp": {"classifier_context": 4}, "GMoP, no gate": {"gate": "none"}, "GMoP, gate 0-1": {"gate": "0-1"}}
+    for paper in OF_LEARNERS:
+        for run in plan(paper, (), REAL).runs:
+            for one in run.spec.learners:
+                assert one.settings == own.get(one.label, {}), one.label
+
+
+@pytest.mark.parametrize("paper", OF_LEARNERS)
+def test_settings_on_embedded_data_can_be_configured(paper):
+    for run in plan(paper, (), EMBEDDED).runs:
+        assert not run.datasets and run.spec.backbone == "embedded"
+        for one in run.spec.learners:
+            configure(LEARNERS[one.learner], one.settings, data_of(run.spec)[0].dataset, run.spec.published)
+
+
+@pytest.mark.parametrize(("task", "example"), [("base-to-new", "all-learners"), ("openpl", "openpl-all-learners")])
+def test_embedded_settings_are_those_of_the_example(task, example, repository):
+    given = tomllib.loads((repository / "examples" / f"{example}.toml").read_text(encoding="utf-8"))
+    kept = embedded_settings()[task]
+    assert kept["views"] == given["views"]
+    assert kept["learners"] == {one["learner"]: one["settings"] for one in given["learners"] if "settings" in one}
+
+
+def test_quick_divides_epochs_of_all_stages_and_moves_promptsrcs_gaussian():
+    def learned(paper, quick, label, data="data"):
+        run = plan(paper, (), Ground(data, quick=quick)).runs[0]
+        one = next(one for one in run.spec.learners if one.label == label)
+        return configure(LEARNERS[one.learner], one.settings, data_of(run.spec)[0].dataset, run.spec.published)
+
+    decoop = learned("openworldauc", 10, "DeCoOp")
+    assert (decoop.detector_schedule.epochs, decoop.schedule.epochs) == (5, 10)
+    promptsrc = learned("openworldauc", 4, "PromptSRC")
+    assert (promptsrc.schedule.epochs, promptsrc.mean, promptsrc.deviation) == (5, 3.75, 0.25)
+    assert learned("openpl", 100, "VPT", "embedded").schedule.epochs == 2
+    assert learned("openpl", 1, "VPT", "embedded").schedule.epochs == 50
+
+
+def test_quick_says_that_it_does_not_rank():
+    (few,) = plan("openworldauc", ["2"], Ground("data", quick=8)).remarks
+    assert "divided by 8" in few and "not rank" in few and not plan("openworldauc", ["2"], Ground("data")).remarks
+
+
+def test_fewer_methods_leave_tables_out_and_say_why():
+    found = plan("openworldauc", ["2", "17"], Ground("data", learners=("coop", "GalLoP")))
+    assert found.tables == ("2",) and found.left_out == {"17": "none of its methods is among those asked for"}
+    assert [one.label for one in found.runs[0].spec.learners] == ["CoOp", "GalLoP"]
+    with pytest.raises(OpenworldError, match="nothing is left to run: of Table 17, none of its methods"):
+        plan("openworldauc", ["17"], Ground("data", learners=("CoOp",)))
+
+
+def test_zero_shot_clip_is_always_in_openpls_curves():
+    found = plan("openpl", ["4"], Ground(learners=("CoOp",)))
+    assert [one.label for one in found.runs[0].spec.learners] == ["zero-shot", "CoOp"]
+
+
+@pytest.mark.parametrize(
+    ("paper", "tables", "ground", "message"),
+    [
+        ("openworldac", (), REAL, "did you mean 'openworldauc'"),
+        ("openworldauc", ("18",), REAL, "unknown table of openworldauc '18'.* Known: 2, 3"),
+        ("openworldauc", ("5",), REAL, "Table 5 of openworldauc cannot be made: it is a truth table"),
+        ("openpl", ("34",), REAL, "Table 34 of openpl cannot be made: its numbers .* are missing"),
+        ("openpl", (), Ground("data", learners=("GMoP",)), "unknown method of openpl 'GMoP'"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(paper, tables, ground, message):
+    with pytest.raises(OpenworldError, match=message):
+        plan(paper, tables, ground)
+
+
+def test_a_ground_that_makes_no_sense_is_refused():
+    with pytest.raises(OpenworldError, match="quick"):
+        Ground(quick=0)
+
+
+def test_tables_8_and_9_are_one():
+    assert find_table("openworldauc", "9").number == "8-9"
+    assert plan("openworldauc", ["8", "9"], REAL).tables == ("8-9",)
+
+
+@pytest.mark.parametrize("name", ["ViT-B/16", "ViT-B/32", "ViT-L/14"])
+def test_backbones_go_by_the_papers_names(name):
+    from openworld.backbones import BACKBONES
+
+    assert Ground("data", name).backbone in BACKBONES
+
+
+def test_every_method_and_data_set_of_the_papers_has_its_counterpart():
+    for paper, module in PAPERS.items():
+        assert {one.method for one in published_numbers(paper)} == set(module.METHODS)
+    for paper in OF_LEARNERS:
+        titles = {title for table in TABLES[paper].values() for title in table.datasets}
+        assert titles <= set(NAMES) and titles <= set(PAPERS[paper].STAND_INS)
