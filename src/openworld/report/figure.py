@@ -48,6 +48,7 @@ class Figure:
         styles: of every series, the same in all figures of a run.
         key: marks that are no series', as (drawing, words), for the page.
         small: whether many charts stand in a row.
+        shared: the rows, where charts share them: one per dot, say, with a column per chart.
     """
 
     name: str
@@ -57,9 +58,12 @@ class Figure:
     styles: Mapping[str, Look] = field(default_factory=dict)
     key: tuple[tuple[Markup, str], ...] = ()
     small: bool = False
+    shared: tuple[dict, ...] | None = None
 
     def rows(self) -> list[dict]:
         """Return the numbers behind the figure, with the panel where there are several; fractions, not rounded."""
+        if self.shared is not None:
+            return list(self.shared)
         several = len(self.charts) > 1
         return [({"panel": chart.title} if several else {}) | row for chart in self.charts for row in chart.rows()]
 

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure as Sheet
 
 from openworld.report.charts import (
+    BarChart,
     Cloud,
     Estimate,
     IntervalChart,
@@ -14,6 +15,7 @@ from openworld.report.charts import (
     LineChart,
     Points,
     Quantity,
+    RankChart,
     Reference,
     Region,
     ScatterChart,
@@ -52,12 +54,23 @@ def interval_chart():
     return IntervalChart("methods", ACCURACY, series, (Reference(0.65, "source", "x"),), (0.5, 0.6))
 
 
+def bar_chart():
+    parts = tuple(Quantity(name, name) for name in ("earned", "wrong base names", "wrong new names", "mixed up"))
+    return BarChart("bars", parts, dict.fromkeys(NAMES, (0.4, 0.3, 0.2, 0.1)))
+
+
+def rank_chart():
+    return RankChart("ranks", {name: 1 + 0.9 * place for place, name in enumerate(NAMES)}, 1.2)
+
+
 CHARTS = {
     "line": line_chart,
     "over time": over_time,
     "scatter": scatter_chart,
     "cost": cost_chart,
     "intervals": interval_chart,
+    "bars": bar_chart,
+    "ranks": rank_chart,
 }
 
 
@@ -86,8 +99,9 @@ def test_a_drawing_is_xml_names_every_series_and_is_the_same_each_time(chart, al
 def test_matplotlib_axes_hold_the_series(chart):
     axes = Sheet().subplots()
     chart.draw(axes, STYLES)
-    assert axes.get_title() == chart.title and (axes.lines or axes.collections)
-    shown = {text.get_text() for text in axes.get_yticklabels()} | set(axes.get_legend_handles_labels()[1])
+    assert axes.get_title() == chart.title and (axes.lines or axes.collections or axes.patches)
+    shown = {text.get_text() for text in (*axes.get_yticklabels(), *axes.texts)}
+    shown |= set(axes.get_legend_handles_labels()[1])
     assert {"zero-shot", r'<b>&" \$x', "\N{ZERO WIDTH SPACE}_under"} <= shown
 
 
@@ -178,3 +192,27 @@ def test_intervals_stand_in_rows_between_their_ends():
     # 560 wide: 92 left, 14 right; one row of 24 below 22.
     assert [float(bar.get(name)) for name in ("x1", "x2")] == pytest.approx([92 + 454 / 4, 92 + 454 * 3 / 4], abs=0.06)
     assert float(bar.get("y1")) == 22 + 24 / 2
+
+
+def test_parts_of_a_bar_follow_one_another():
+    root = drawn(bar_chart(), alone=True)
+    first, second = list(root.iter("rect"))[:2]
+    # 470 wide: 64 for the names at least, 12 left free.
+    left = max(64, 12 + 7.7 * len("zero-shot"))
+    assert [float(first.get("x")), float(first.get("width"))] == pytest.approx([left, 0.4 * (458 - left)], abs=0.06)
+    assert float(second.get("x")) == pytest.approx(left + 0.4 * (458 - left), abs=0.06)
+    assert sum(float(rect.get("width")) for rect in list(root.iter("rect"))[:4]) == pytest.approx(458 - left, abs=0.2)
+
+
+def test_a_bar_without_parts_says_so():
+    chart = BarChart("", (ACCURACY,), {"zero-shot": None})
+    assert "not defined" in chart.svg(STYLES) and list(chart.rows()) == [{"series": "zero-shot", "accuracy": None}]
+
+
+def test_a_rank_stands_on_the_axis_and_bars_join_close_ones():
+    root = drawn(rank_chart())
+    side = 30 + 7.7 * len("zero-shot")
+    marks = [node.get("points").split()[0] for node in root.iter("polyline")]
+    assert marks[0] == f"{side:.1f},46.0"
+    bars = [node for node in root.iter("line") if node.get("class") == "bar"]
+    assert len(bars) == 1 + len(rank_chart().bars) and rank_chart().bars == [(1.0, 1.9), (1.9, 2.8)]

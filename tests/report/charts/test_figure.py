@@ -5,6 +5,7 @@ import io
 import struct
 import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
@@ -88,3 +89,8 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch
 def test_a_figure_without_charts_is_not_saved(tmp_path):
     with pytest.raises(OpenworldError, match="nothing to draw"):
         Figure("ranks", "Ranks", ("Too few data sets.",), ()).save(tmp_path / "figure.pdf")
+
+
+def test_rows_that_charts_share_stand_for_theirs():
+    shared = ({"dot": 1, "left": 0.5, "right": 0.25},)
+    assert replace(figure(2), shared=shared).csv.splitlines() == ["dot,left,right", "1,0.5,0.25"]

@@ -114,3 +114,56 @@ def regions(axes, chart) -> None:
         )
         if one.text:
             axes.annotate(text(one.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")
+
+
+SHADES = {True: ACCENT, False: "#b8480b"}
+HATCHES = ("", "////", "....", "")
+DOT_COLOURS = {"natural": "#b8480b", "synthetic": "#2b7fc4"}
+MANY = 2000  # dots that are drawn as an image, so that a file stays small
+
+
+def cell(axes, x: float, y: float, own) -> None:
+    """Draw one cell of a grid: its shade, its number or its images."""
+    from matplotlib.patches import Rectangle
+
+    box = {"edgecolor": "white", "linewidth": 1}
+    if own.images:
+        for place, image in enumerate(own.images):
+            _image(axes, image, x, y, place, len(own.images), 0.45 if own.faint else 1.0)
+        return
+    if own.shade is None:
+        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if own.text else box
+        axes.add_patch(Rectangle((x + 0.02, y + 0.02), 0.96, 0.96, facecolor="#f3f3f0", **hatch))
+    else:
+        shade = {"facecolor": SHADES[own.shade >= 0], "alpha": 0.04 + 0.7 * abs(own.shade)}
+        axes.add_patch(Rectangle((x, y), 1, 1, **shade, **box))
+    if own.dashed:
+        dashes = {"linestyle": (0, (3, 3)), "edgecolor": MUTED, "linewidth": 0.8}
+        axes.add_patch(Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, **dashes))
+    axes.text(x + 0.5, y + 0.5, text(own.text), ha="center", va="center")
+
+
+def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float) -> None:
+    import base64
+    import io
+
+    from PIL import Image
+
+    content = base64.b64decode(image.address.partition(",")[2])
+    across = 1 if count == 1 else 2
+    side = 1 / across
+    left, top = x + side * (place % across), y + 1 - side * (place // across)
+    shown = Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")).convert("RGB")
+    axes.imshow(shown, extent=(left, left + side, top - side, top), alpha=alpha, aspect="auto", zorder=2)
+
+
+def bar(axes, y: float, start: float, width: float, part: int, colour: str, label: str = "") -> None:
+    """Draw a part of a stacked bar: the first in the colour of its series, the others hatched by their kind."""
+    kind = {"color": colour} if part == 0 else {"facecolor": "#efefec", "hatch": HATCHES[part], "edgecolor": "#8a8a8a"}
+    axes.barh(y, width, 0.75, start, linewidth=0.4, label=label, **kind)
+
+
+def dots(axes, places, kind: str, shape: int, label: str) -> None:
+    """Draw dots of one colour and shape."""
+    style = {"color": DOT_COLOURS.get(kind, MUTED), "marker": "o^sD"[shape % 4], "alpha": 0.6, "linewidth": 0}
+    axes.scatter(*zip(*places, strict=True), s=6, label=label, rasterized=len(places) > MANY, **style)

@@ -1,0 +1,179 @@
+"""A grid of cells by two ordered quantities, the lowest of both at the lower left: shades, numbers or small images."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+from markupsafe import Markup
+
+from openworld.report.charts.drawing import paper
+from openworld.report.palette import Look
+from openworld.report.svg import drawing, element
+
+GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
+SIDE, LEAST = 42.0, 252.0  # of a cell, and of the longer side of the whole grid
+PALEST, DARKEST = 0.04, 0.74  # opacities of a shade of 0 and of 1
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class CellImage:
+    """A small image as a `data:` address, and what it shows."""
+
+    address: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Args:
+        text: what stands in it. shade: how blue (up to 1) or orange (down to -1) it is; None where it is N/A: hatched
+            if it has a text, and pale if not. hint: its tooltip. dashed: whether it is outlined.
+        images: up to four that fill it. faint: whether they are pale.
+        row: further columns of the data.
+    """
+
+    text: str = ""
+    shade: float | None = None
+    hint: str = ""
+    dashed: bool = False
+    images: tuple[CellImage, ...] = ()
+    faint: bool = False
+    row: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CellChart:
+    """Cells by (row, column), each counted from 0.
+
+    Args:
+        rows_title, columns_title: of the two axes. row_labels, column_labels: a text per row and per column.
+        keys: columns of the data for the row and the column.
+        on_borders: whether labels stand where rows and columns begin, not at their middle.
+        bounds: dashed lines across the grid, in rows and in columns from its corner.
+        side: of a cell in user units; None for what suits the number of cells.
+    """
+
+    title: str
+    rows_title: str
+    columns_title: str
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+    cells: Mapping[Place, Cell]
+    keys: tuple[str, str] = ("row", "column")
+    on_borders: bool = False
+    bounds: tuple[float, float] | None = None
+    side: float | None = None
+
+    @property
+    def paper_height(self) -> float:
+        """Inches on paper."""
+        return 0.6 + 2.6 * min(1.2, len(self.row_labels) / len(self.column_labels))
+
+    def rows(self) -> Iterator[dict]:
+        """Yield a row per cell, or one per image where cells hold images."""
+        for (row, column), cell in sorted(self.cells.items()):
+            at = {self.keys[0]: row, self.keys[1]: column}
+            if cell.images:
+                yield from (at | {"image": image.text} | cell.row for image in cell.images)
+            else:
+                yield at | cell.row
+
+    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+        """Return the drawing for a page."""
+        rows, columns, side = len(self.row_labels), len(self.column_labels), self._side()
+        left = 44.0 if max(map(len, self.row_labels)) <= 3 else 70.0
+        bottom = TOP + rows * side
+        up, along = (side + 3, 0.0) if self.on_borders else (side / 2 + 4, 0.5)
+        parts = []
+        for row, text in enumerate(self.row_labels):
+            y = TOP + (rows - 1 - row) * side
+            parts.append(element("text", text, x=left - 6, y=y + up, class_="tick end"))
+            cells = (self.cells.get((row, column), Cell()) for column in range(columns))
+            parts += [_cell(cell, left + column * side, y, side - GAP) for column, cell in enumerate(cells)]
+        for column, text in enumerate(self.column_labels):
+            parts.append(element("text", text, x=left + (column + along) * side, y=bottom + 16, class_="tick mid"))
+        x, y = left + columns * side / 2, TOP + rows * side / 2
+        parts.append(element("text", self.columns_title, x=x, y=bottom + 37, class_="title mid"))
+        turn = f"rotate(-90 13 {y:g})"
+        parts.append(element("text", self.rows_title, x=13, y=y, transform=turn, class_="title mid"))
+        parts += self._bounds(left, bottom, left + columns * side, side)
+        return drawing(left + columns * side + RIGHT, bottom + BOTTOM, self._description(), parts)
+
+    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+        """Draw on matplotlib axes."""
+        rows, columns, shift = len(self.row_labels), len(self.column_labels), 0.0 if self.on_borders else 0.5
+        axes.set_title(paper.text(self.title))
+        axes.set(xlim=(0, columns), ylim=(0, rows), aspect="equal", xlabel=self.columns_title, ylabel=self.rows_title)
+        axes.set_xticks([column + shift for column in range(columns)], map(paper.text, self.column_labels))
+        axes.set_yticks([row + shift for row in range(rows)], map(paper.text, self.row_labels))
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        for (row, column), cell in self.cells.items():
+            paper.cell(axes, column, row, cell)
+        if self.bounds:
+            axes.axhline(self.bounds[0], color=paper.INK, linestyle="--", linewidth=1)
+            axes.axvline(self.bounds[1], color=paper.INK, linestyle="--", linewidth=1)
+
+    def _side(self) -> float:
+        return self.side or max(SIDE, LEAST / max(len(self.row_labels), len(self.column_labels)))
+
+    def _description(self) -> str:
+        shown = [cell.text for cell in self.cells.values() if cell.shade is not None]
+        return f"{len(shown)} of {len(self.row_labels) * len(self.column_labels)} cells: {' '.join(shown)}."
+
+    def _bounds(self, left: float, bottom: float, right: float, side: float) -> Iterator[Markup]:
+        if self.bounds:
+            y, x = bottom - side * self.bounds[0], left + side * self.bounds[1]
+            yield element("line", x1=x, x2=x, y1=TOP - 6, y2=bottom, class_="bound")
+            yield element("line", x1=left, x2=right + 6, y1=y, y2=y, class_="bound")
+
+
+def shade_of_count(count: int, most: int) -> float:
+    """Return the shade of a count, the darker the larger, where `most` is the largest."""
+    return 0.1 + 0.85 * log(1 + count) / log(1 + most)
+
+
+def count_text(count: int) -> str:
+    """Return a count as a cell has room for it.
+
+    >>> count_text(9876), count_text(12345)
+    ('9,876', '12k')
+    """
+    return f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k"
+
+
+def css_of(cell: Cell) -> str:
+    """Return the classes of a cell's square."""
+    if cell.shade is None:
+        return "cell-few" if cell.text else "cell-none"
+    return ("cell" if cell.shade >= 0 else "cell-below natural") + " cell-blind" * cell.dashed
+
+
+def opacity(cell: Cell) -> float:
+    """Return how dark a cell is."""
+    return PALEST + (DARKEST - PALEST) * abs(cell.shade)
+
+
+def _cell(cell: Cell, x: float, y: float, size: float) -> Markup:
+    shown = None if cell.shade is None else f"{opacity(cell):.2f}"
+    css = "cell-none" if cell.images else css_of(cell)
+    parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=shown)]
+    if cell.images:
+        parts += [_image(image, x, y, size, place, len(cell.images)) for place, image in enumerate(cell.images)]
+        return element("g", *parts, class_="cell-picture" + " cell-rare" * cell.faint)
+    if cell.text:
+        parts.append(element("text", cell.text, x=x + size / 2, y=y + size / 2 + 5, class_="cell-number mid"))
+    return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
+
+
+def _image(image: CellImage, x: float, y: float, size: float, place: int, count: int) -> Markup:
+    """One of up to four images of a cell, two in a row where there are several."""
+    across = 1 if count == 1 else 2
+    side = size / across
+    box = {"x": x + side * (place % across), "y": y + side * (place // across), "width": side - (across > 1)}
+    shown = element("image", href=image.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
+    return element("g", element("title", image.text), shown) if image.text else shown

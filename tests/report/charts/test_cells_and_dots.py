@@ -1,0 +1,122 @@
+"""Grids of cells and clouds of dots, which have no series: every cell and dot in its place, on both renderers."""
+
+import base64
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from matplotlib.figure import Figure as Sheet
+from PIL import Image
+
+from openworld.report.charts import Cell, CellChart, CellImage, Dots, DotsChart, Quantity
+from openworld.report.charts.dots import dots_key
+
+CELLS = {
+    (0, 0): Cell("60.0", 0.2, "near <b>&", row={"auroc": 0.6}),
+    (0, 1): Cell("40.0", -0.2, dashed=True, row={"auroc": 0.4}),
+    (1, 0): Cell("7", row={"auroc": None}),
+}
+
+
+def cell_chart(**options):
+    return CellChart("map", "rows", "columns", ("0", "1"), ("0", "1", "2"), CELLS, ("covariate", "semantic"), **options)
+
+
+def test_every_cell_is_drawn_as_what_it_is():
+    svg = cell_chart().svg({})
+    kinds = re.findall(r'<rect[^>]*class="([^"]*)"', svg)
+    assert sorted(kinds) == ["cell", "cell-below natural cell-blind", "cell-few", *["cell-none"] * 3]
+    assert re.findall(r'class="cell-number mid">([\d.]+)<', svg) == ["60.0", "40.0", "7"]
+    assert ElementTree.fromstring(svg).get("aria-label") and "<b>" not in svg
+
+
+def test_the_lowest_of_both_lies_at_the_lower_left():
+    rects = list(ElementTree.fromstring(cell_chart(side=50.0).svg({})).iter("rect"))
+    (first,) = (rect for rect in rects if rect.get("class") == "cell")
+    assert [float(first.get("x")), float(first.get("y"))] == [44.0, 8.0 + 50.0]
+
+
+def test_a_darker_shade_is_more_opaque():
+    def opacity(shade):
+        svg = CellChart("", "", "", ("0",), ("0",), {(0, 0): Cell("1", shade)}).svg({})
+        return float(re.search(r'fill-opacity="([\d.]+)"', svg)[1])
+
+    assert opacity(0.0) < opacity(0.5) == opacity(-0.5) < opacity(1.0) < 1
+
+
+def test_bounds_lie_where_they_belong():
+    root = ElementTree.fromstring(cell_chart(side=50.0, bounds=(0.5, 1.5)).svg({}))
+    upright, level = (node for node in root.iter("line") if node.get("class") == "bound")
+    assert float(upright.get("x1")) == 44 + 75 and float(level.get("y1")) == 8 + 100 - 25
+
+
+def test_rows_of_cells_are_their_data():
+    assert list(cell_chart().rows())[1] == {"covariate": 0, "semantic": 1, "auroc": 0.4}
+
+
+def pictured(count):
+    content = io.BytesIO()
+    Image.new("RGB", (4, 4), "teal").save(content, "PNG")
+    address = "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+    images = tuple(CellImage(address, f"image {place}") for place in range(count))
+    return CellChart("", "", "", ("0",), ("0",), {(0, 0): Cell(images=images, faint=True)}, side=50.0)
+
+
+@pytest.mark.parametrize(("count", "width"), [(1, 48.0), (3, 23.0)])
+def test_images_fill_their_cell(count, width):
+    chart = pictured(count)
+    images = list(ElementTree.fromstring(chart.svg({})).iter("image"))
+    assert len(images) == count and {float(image.get("width")) for image in images} == {width}
+    assert "cell-rare" in chart.svg({}) and [row["image"] for row in chart.rows()][-1] == f"image {count - 1}"
+    axes = Sheet().subplots()
+    chart.draw(axes, {})
+    assert len(axes.images) == count and tuple(axes.images[0].get_array()[0, 0]) == (0, 128, 128)
+
+
+def test_matplotlib_axes_hold_the_cells():
+    axes = Sheet().subplots()
+    cell_chart(bounds=(0.5, 1.5)).draw(axes, {})
+    assert [text.get_text() for text in axes.texts] == ["60.0", "40.0", "7"] and len(axes.patches) == 4
+    assert axes.texts[1].get_position() == (1.5, 0.5) and len(axes.lines) == 2
+
+
+UNIT = {"ends": (0, 1)}
+
+
+def dots_chart(points, **options):
+    groups = (Dots("natural", "A", points), Dots("synthetic", "B", [(0.0, 0.0)]))
+    return DotsChart(
+        "ATC", Quantity("x", "x", **UNIT), Quantity("y", "y", **UNIT), groups, ("A", "B"), "ATC", **options
+    )
+
+
+def test_dots_lie_on_whole_units_and_equal_ones_are_drawn_once():
+    svg = dots_chart([(0.5, 0.5), (0.5001, 0.5), (1.0, 2.0)]).svg({})
+    (path,) = re.findall(r'<path d="([^"]*)" class="[^"]*natural"', svg)
+    assert re.findall(r"M(\d+) (\d+)", path) == [("221", "139"), ("388", "10")]
+
+
+def test_natural_dots_lie_on_top_and_the_series_is_named():
+    svg = dots_chart([(0.5, 0.5)], guide="equal", note="off by 3 <b>").svg({})
+    assert svg.index("synthetic") < svg.index("natural") and 'data-learner="ATC"' in svg
+    assert ElementTree.fromstring(svg) and "<b>" not in svg and svg.count('class="reference"') == 1
+
+
+def test_many_dots_are_small():
+    many = [(place / 5000, (place * 7 % 5000) / 5000) for place in range(5000)]
+    assert len(dots_chart(many, small=True).svg({})) < 14 * 5000
+
+
+def test_rows_of_dots_and_dots_on_matplotlib_axes():
+    chart = dots_chart([(0.5, 0.25)])
+    assert next(iter(chart.rows())) == {"kind": "natural", "shape": "A", "x": 0.5, "y": 0.25}
+    axes = Sheet().subplots()
+    chart.draw(axes, {})
+    assert axes.collections[1].get_offsets().tolist() == [[50.0, 25.0]]
+    assert axes.get_legend_handles_labels()[1] == ["synthetic shift · B", "natural shift · A"]
+
+
+def test_the_key_explains_shapes_where_there_are_several():
+    assert [text for _, text in dots_key(["natural", "natural"], ["A"])] == ["natural shift"]
+    assert [text for _, text in dots_key(["natural", "synthetic"], ["A", "B"])][2:] == ["A", "B"]
