@@ -22,7 +22,7 @@ FLOORS = (
         "_types",
     },
     {"metrics", "backbones", "datasets", "runs"},
-    {"features", "estimators"},
+    {"features", "estimators", "results"},
     {"report"},
     {"learners", "classifiers", "detectors", "shift"},
     {"evaluations", "applications", "testing"},

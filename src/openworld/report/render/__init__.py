@@ -1,0 +1,9 @@
+"""Tables for the terminal, the page, Markdown, LaTeX and CSV: all say the same."""
+
+from openworld.report.render.latex import as_tex, latex_table
+from openworld.report.render.markdown import markdown_table, plain
+from openworld.report.render.table_csv import csv_table
+from openworld.report.render.terminal import terminal_table
+from openworld.report.render.texts import Text, texts
+
+__all__ = ["Text", "as_tex", "csv_table", "latex_table", "markdown_table", "plain", "terminal_table", "texts"]

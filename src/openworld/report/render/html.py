@@ -1,0 +1,90 @@
+"""Tables for the page: they can be sorted and copied, the best is in bold, and pointing at a cell tells more."""
+
+from collections.abc import Iterator, Mapping
+
+from markupsafe import Markup
+
+from openworld.report.figures.forest import swatch, whisker
+from openworld.report.render.texts import Text, texts
+from openworld.report.svg import element
+from openworld.report.table import Column, Row, Table
+from openworld.results import Value
+
+DENSE = 11  # more columns than this are set smaller
+LONG = 60  # words longer than this are broken
+
+
+def html_table(
+    table: Table, styles: Mapping[str, object] | None = None, *, download: str = "", said: str = "This table (CSV)"
+) -> Markup:
+    """A table as HTML; every text is escaped.
+
+    Args:
+        table: any.
+        styles: {series: how it is drawn}; a row of one of these has its mark.
+        download: where the numbers lie, such as a `data:` address; "" where nothing is offered.
+        said: what the link says.
+    """
+    styles = styles or {}
+    heads = [_head(table.label, words=True), *(_head(one.heading, words=one.words) for one in table.columns)]
+    head = element("thead", element("tr", *heads))
+    rows = enumerate(texts(table))
+    body = element("tbody", *(_row(table, place, row, cells, styles) for place, (row, cells) in rows))
+    caption = element("caption", element("span", table.caption))
+    dense = " dense" * (len(table.columns) + 1 > DENSE)
+    whole = element("table", caption, head, body, id=table.name)
+    frame = element("div", whole, class_=f"scroll{dense}", tabindex="0", role="region", aria_label=table.title)
+    return frame + _tools(table.name, download, said)
+
+
+def _head(title: str, *, words: bool) -> Markup:
+    first = {"class_": "words", "data_first": "ascending"} if words else {}
+    return element("th", element("button", title, type="button"), scope="col", **first)
+
+
+def _row(table: Table, place: int, row: Row, cells: list[Text], styles: Mapping[str, object]) -> Markup:
+    mark = swatch(styles[row.series]) if row.series in styles else ""
+    remark = [" ", element("span", row.remark, class_="faint")] if row.remark else []
+    whole = [element("th", mark, row.label, *remark, scope="row")]
+    whole += [_cell(table, (place, at), cell, styles.get(row.series)) for at, cell in enumerate(cells)]
+    return element("tr", *whole, data_learner=row.series or None, class_="ruled" if row.rule else None)
+
+
+def _cell(table: Table, place: tuple[int, int], cell: Text, style) -> Markup:
+    column = table.columns[place[1]]
+    classes = " ".join(_classes(column, cell)) or None
+    sort = None if cell.sort is None else f"{cell.sort:.6g}"
+    plot = ""
+    if column.show == "interval" and style is not None:
+        value = table.cell(*place).content
+        plot = _plot(table, place[1], value, style) if isinstance(value, Value) else ""
+    faint = [" ", element("span", cell.faint, class_="faint")] if cell.faint else []
+    parts = [plot, element("span", cell.text, class_="faint")] if plot else [cell.text, *faint]
+    return element("td", *parts, class_=classes, data_value=sort, title=cell.note or None)
+
+
+def _classes(column: Column, cell: Text) -> Iterator[str]:
+    yield from ["words"] * column.words
+    yield from ["wrapped"] * (column.words and len(cell.text) > LONG)
+    yield from ["leads"] * cell.bold
+    yield from ["headline"] * column.headline
+    yield from ["stacked"] * (column.show == "interval")
+    yield from ["under", "lines"][: 1 + ("\n" in cell.faint)] if cell.faint else []
+
+
+def _plot(table: Table, column: int, value: Value, style) -> Markup:
+    """A dot for the number and a line for its interval, on the range of the whole column."""
+    interval = value.over(table.columns[column].over)
+    contents = [table.cell(row, column).content for row in range(len(table.rows))]
+    known = [one for one in contents if isinstance(one, Value) and one.value is not None]
+    intervals = filter(None, (one.over(table.columns[column].over) for one in known))
+    ends = [one.value for one in known] + [end for one in intervals for end in (one.low, one.high)]
+    span = (min(ends), max(ends)) if ends and max(ends) > min(ends) else (0.0, 1.0)
+    return whisker(value.value, None if interval is None else (interval.low, interval.high), style, span)
+
+
+def _tools(name: str, download: str, said: str) -> Markup:
+    buttons = [element("button", "Copy as text", type="button", data_copies=name)]
+    if download:
+        buttons += [" ", element("a", said, class_="download", download=f"{name}.csv", href=download)]
+    return element("p", *buttons, class_="tools")

@@ -1,0 +1,159 @@
+"""A table as data: rows of values in columns that know their metric. How it looks is a renderer's business.
+
+Which cells are the best, and stand in bold, is derived here once for the terminal, the page, Markdown and LaTeX.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from openworld._errors import OpenworldError
+from openworld.results import Comparison, Metric, Value
+
+SHOWS = ("value", "interval", "deviation")
+BESTS = ("columns", "rows", "")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with more in it than a number; a bare Value, Comparison or text is a cell as well.
+
+    Args:
+        content: the number, the test, or words; None of what does not exist.
+        mark: a sign behind the number, such as "*".
+        under: a second, fainter line.
+        note: told to those who point at the cell, before what is told anyhow.
+        printed: what a paper printed there, in the unit of data.
+        difference: ours minus the printed one, where the two are of the same thing.
+        bold: None where it is derived; False also keeps a number out of the search for the best.
+        sort: by what words are sorted.
+    """
+
+    content: Value | Comparison | str | None
+    mark: str = ""
+    under: str = ""
+    note: str = ""
+    printed: float | None = None
+    difference: float | None = None
+    bold: bool | None = None
+    sort: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Args:
+        metric: how its numbers are written; `results.TEXT` of a column of words or tests.
+        title: where it is not the metric's.
+        priority: on a narrow terminal the columns of the least priority are left out first; those of the highest never.
+        intervals: how many intervals stand behind a number; the others are told to those who point at it.
+        show: "value", "interval" (alone; on the page as a small plot), or "deviation" (the number ± its deviation).
+        over: which interval, such as "images"; "" the first.
+        headline: whether it is the main number, larger on the page.
+    """
+
+    metric: Metric
+    title: str = ""
+    priority: int = 0
+    intervals: int = 1
+    show: str = "value"
+    over: str = ""
+    headline: bool = False
+
+    def __post_init__(self) -> None:
+        if self.show not in SHOWS:
+            raise OpenworldError(f"a column shows {self.show!r}, expected {', '.join(SHOWS)}.")
+
+    @property
+    def heading(self) -> str:
+        """What stands above it."""
+        return self.title or self.metric.title
+
+    @property
+    def words(self) -> bool:
+        """Whether it holds words, which stand to the left."""
+        return self.metric.unit == "text"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row.
+
+    Args:
+        label: what it is about: a learner, a level, ...
+        cells: one per column.
+        series: whose colour and mark it has on the page; "" of none.
+        remark: fainter, behind the label.
+        rule: whether a rule stands above it.
+    """
+
+    label: str
+    cells: tuple[Cell | Value | Comparison | str | None, ...]
+    series: str = ""
+    remark: str = ""
+    rule: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        name: of its own on a page, in small letters with hyphens.
+        title: what it shows.
+        caption: units, what means and intervals are over, what tests are.
+        label: what the rows are: "learner", ...
+        columns: in order; the labels come before them.
+        rows: in order.
+        best: along which way the best is looked for: "columns", "rows" (one metric throughout), or "" nowhere.
+        block: so many columns at most stand side by side in LaTeX; 0 all.
+    """
+
+    name: str
+    title: str
+    caption: str
+    label: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    best: str = "columns"
+    block: int = 0
+
+    def __post_init__(self) -> None:
+        if self.best not in BESTS:
+            raise OpenworldError(f"the best is looked for along {self.best!r}, expected 'columns', 'rows' or ''.")
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise OpenworldError(
+                    f"row {row.label!r} of table {self.name!r} has {len(row.cells)} cells, expected one for each of "
+                    f"{len(self.columns)} columns."
+                )
+
+    def cell(self, row: int, column: int) -> Cell:
+        """A cell, whatever it was made of."""
+        cell = self.rows[row].cells[column]
+        return cell if isinstance(cell, Cell) else Cell(cell)
+
+    @cached_property
+    def bold(self) -> frozenset[tuple[int, int]]:
+        """The places (row, column) of what is in bold: what says so itself, and the best of two or more numbers."""
+        places = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
+        ranked: dict[int, dict[tuple[int, int], float]] = {}
+        for place in places if self.best else ():
+            row, column = place
+            cell, better = self.cell(*place), self.columns[column].metric.better
+            value = cell.content.value if isinstance(cell.content, Value) else None
+            if value is not None and better and cell.bold is None and self.columns[column].show != "interval":
+                ranked.setdefault(row if self.best == "rows" else column, {})[place] = better * value
+        best = {
+            place for line in ranked.values() for place in line if line[place] == max(line.values()) and len(line) > 1
+        }
+        return frozenset(best | {place for place in places if self.cell(*place).bold})
+
+    def only(self, columns: Sequence[int]) -> "Table":
+        """With these columns alone; what was in bold still is."""
+        rows = []
+        for place, row in enumerate(self.rows):
+            cells = (replace(self.cell(place, column), bold=(place, column) in self.bold) for column in columns)
+            rows.append(replace(row, cells=tuple(cells)))
+        return replace(self, columns=tuple(self.columns[at] for at in columns), rows=tuple(rows), best="")

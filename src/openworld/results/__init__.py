@@ -1,0 +1,46 @@
+"""Results as data: numbers with their uncertainty as tidy rows, and tested differences; nothing is drawn here.
+
+Value, Interval, Metric, METRICS    a number, its 95 % intervals, and how it is called and written
+Result, Results                     one row; all rows of a run, as pyarrow table, CSV, JSON and Parquet
+over_seeds, student, mean           the mean over seeds and Student's t interval
+Comparison, corrected, ...          a minus b with its p-value after Holm's correction
+"""
+
+from openworld.metrics.estimate import LEVEL, SIGNIFICANCE
+from openworld.results.comparison import (
+    Comparison,
+    between,
+    compare_over_seeds,
+    comparison,
+    corrected,
+    significant,
+)
+from openworld.results.metrics import METRICS
+from openworld.results.results import Result, Results
+from openworld.results.seeds import mean, over_seeds, student
+from openworld.results.value import DASH, MINUS, TEXT, UNITS, Interval, Metric, Value, interval_of
+
+__all__ = [
+    "DASH",
+    "LEVEL",
+    "METRICS",
+    "MINUS",
+    "SIGNIFICANCE",
+    "TEXT",
+    "UNITS",
+    "Comparison",
+    "Interval",
+    "Metric",
+    "Result",
+    "Results",
+    "Value",
+    "between",
+    "compare_over_seeds",
+    "comparison",
+    "corrected",
+    "interval_of",
+    "mean",
+    "over_seeds",
+    "significant",
+    "student",
+]

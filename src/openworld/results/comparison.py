@@ -1,0 +1,163 @@
+"""Differences that were tested: a minus b, with interval and p-value; all of one family corrected together (Holm)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from openworld.metrics import PairedTest, holm, seeds_test
+from openworld.metrics.estimate import SIGNIFICANCE
+from openworld.results.value import Interval, Metric, interval_of
+
+
+def significant(p: float | None) -> bool:
+    """Whether a p-value, after its correction, shows a difference; never where nothing was tested."""
+    return p is not None and p < SIGNIFICANCE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`entity` minus `other` in a metric, under the same conditions.
+
+    Args:
+        entity, other: learners, detectors, runs, ...
+        metric: which number; it says which way is better.
+        difference: in the unit of data; None where it is not defined.
+        p: two-sided, after Holm's correction over the family; None where nothing could be tested.
+        reason: why p is None.
+        interval: of the difference, not corrected.
+        where: what else tells it apart, as for a `Result`.
+        shared: on how many images both were scored, where either was scored on others too.
+    """
+
+    entity: str
+    other: str
+    metric: Metric
+    difference: float | None
+    p: float | None = None
+    reason: str = ""
+    interval: Interval | None = None
+    where: Mapping[str, str | int | float] = field(default_factory=dict)
+    shared: int | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference is shown."""
+        return significant(self.p) and bool(self.difference)
+
+    @property
+    def better(self) -> bool:
+        """Whether `entity` is shown to be better."""
+        return self.differs and self.difference * self.metric.better > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether `entity` is shown to be worse."""
+        return self.differs and self.difference * self.metric.better < 0
+
+    @property
+    def p_text(self) -> str:
+        """The p-value as papers write it, kept on one line.
+
+        >>> from openworld.results import METRICS
+        >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.031).p_text
+        'p\xa0.03'
+        """
+        if self.p is None:
+            return "not tested"
+        shared = f" on {self.shared:,} shared images" if self.shared else ""
+        if self.p < 0.001:
+            return f"p\u00a0<\u00a0.001{shared}"
+        return "p\u00a0" + f"{self.p:.{3 if self.p < 0.01 else 2}f}".removeprefix("0") + shared
+
+    @property
+    def verdict(self) -> str:
+        """In short, where the other is named elsewhere.
+
+        >>> from openworld.results import METRICS
+        >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.031).verdict
+        'better, p\xa0.03'
+        """
+        return self.p_text if self.p is None else f"{self._way or 'does not differ'}, {self.p_text}"
+
+    @property
+    def sentence(self) -> str:
+        """Better than, worse than, or does not differ from the other.
+
+        >>> from openworld.results import METRICS
+        >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.31).sentence
+        'does not differ from CoOp (p\xa0.31)'
+        """
+        if self.p is None:
+            return f"cannot be tested against {self.other}: {self.reason}"
+        return f"{f'{self._way} than' if self._way else 'does not differ from'} {self.other} ({self.p_text})"
+
+    @property
+    def _way(self) -> str:
+        if not self.differs:
+            return ""
+        if not self.metric.better:
+            return "higher" if self.difference > 0 else "lower"
+        return "better" if self.better else "worse"
+
+    def reversed(self) -> "Comparison":
+        """The same test from the other's side."""
+        difference = None if self.difference is None else -self.difference
+        turned = self.interval and replace(self.interval, low=-self.interval.high, high=-self.interval.low)
+        return replace(self, entity=self.other, other=self.entity, difference=difference, interval=turned)
+
+
+def comparison(
+    entity: str,
+    other: str,
+    metric: Metric,
+    test: PairedTest,
+    *,
+    over: str = "images",
+    where: Mapping[str, str | int | float] | None = None,
+    shared: int | None = None,
+) -> Comparison:
+    """A test of `openworld.metrics` as a Comparison, not corrected yet; `over`: what was drawn in the test."""
+    found = interval_of(test.interval(), over)
+    first = found[0] if found else None
+    return Comparison(
+        entity, other, metric, test.difference, test.p_value, test.reason or "", first, where or {}, shared
+    )
+
+
+def corrected(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """The same with p-values corrected together (Holm, 1979), as one family.
+
+    >>> from openworld.results import METRICS
+    >>> pairs = [Comparison("a", other, METRICS["accuracy"], 0.1, p) for other, p in (("b", 0.01), ("c", 0.03))]
+    >>> [pair.p for pair in corrected(pairs)]
+    [0.02, 0.03]
+    """
+    family = tuple(comparisons)
+    return tuple(replace(one, p=p) for one, p in zip(family, holm([one.p for one in family]), strict=True))
+
+
+def compare_over_seeds(
+    values: Mapping[str, Sequence[float]], metric: Metric, where: Mapping[str, str | int | float] | None = None
+) -> tuple[Comparison, ...]:
+    """Every pair of entities tested over the seeds (paired t-test), corrected together.
+
+    Args:
+        values: {entity: one number per seed}, the same seeds in the same order.
+        metric: whose values they are.
+        where: what else tells the comparisons apart.
+    """
+    pairs = combinations(values, 2)
+    return corrected(
+        comparison(one, other, metric, seeds_test(values[one], values[other]), over="seeds", where=where)
+        for one, other in pairs
+    )
+
+
+def between(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
+    """The test of one entity against another, whichever way round it was made; None where there is none."""
+    for one in comparisons:
+        if (one.entity, one.other) == (entity, other):
+            return one
+        if (one.entity, one.other) == (other, entity):
+            return one.reversed()
+    return None

@@ -1,0 +1,77 @@
+"""Every metric of ours by key: its title, unit, digits and direction; bounds are those of the cards of its function."""
+
+from openworld.metrics import METRICS as CARDS
+from openworld.metrics.robustness import LIMITS
+from openworld.results.value import Metric
+
+_ANY = (None, None)
+_UP = (0.0, None)
+_GAIN = (-1.0, 1.0)
+
+
+def _card(key: str, title: str, better: int = 1) -> Metric:
+    return Metric(key, title, better=better, bounds=CARDS[key].range)
+
+
+def _percent(key: str, title: str, better: int = 1) -> Metric:
+    return Metric(key, title, better=better)
+
+
+def _curve(key: str, title: str, unit: str = "percent", better: int = 1, digits: int = 1) -> Metric:
+    low, high = LIMITS[key]
+    return Metric(key, title, unit, digits, better, (low, None if high == float("inf") else high))
+
+
+_ALL = (
+    _card("openworld_auc", "OpenworldAUC"),
+    _card("overall_accuracy", "overall accuracy"),
+    _card("open_auc", "OpenAUC"),
+    _card("auroc", "AUROC"),
+    _card("aupr_in", "AUPR, in positive"),
+    _card("aupr_out", "AUPR, out positive"),
+    _card("average_precision_in", "AP, in positive"),
+    _card("average_precision_out", "AP, out positive"),
+    _card("fpr_in_positive", "FPR@95, in positive", -1),
+    _card("fpr_out_positive", "FPR@95, out positive", -1),
+    _card("accuracy", "accuracy"),
+    _card("macro_f1", "macro F1"),
+    _card("harmonic_mean", "HM"),
+    _card("expected_calibration_error", "calibration error", -1),
+    _card("semantic_alignment", "semantic alignment"),
+    _percent("base_accuracy", "base"),
+    _percent("new_accuracy", "new"),
+    _percent("harmonic_mean_of_means", "HM"),
+    _percent("correct_auroc", "AUROC among the correctly named"),
+    _percent("fpr95_in_positive", "FPR95, base positive", -1),
+    _percent("fpr95_out_positive", "FPR95, new positive", -1),
+    _percent("top1", "top-1"),
+    _percent("top5", "top-5"),
+    _percent("miss", "missed", -1),
+    _percent("hit", "hit"),
+    _percent("false_alarm", "base flagged", -1),
+    _percent("detected", "new flagged"),
+    _curve("initial_accuracy", "Acc(0)"),
+    _curve("auc", "AUC"),
+    _curve("worst_accuracy", "WA"),
+    _curve("variation", "EVM", better=-1),
+    _curve("slope_variance", "VS", better=-1, digits=2),
+    _curve("positive_area", "PA"),
+    _curve("negative_area", "NA", better=-1),
+    _curve("delta_auc", "ΔAUC", "points"),
+    _curve("delta_pn", "ΔPN", "points"),
+    Metric("friedman_rank", "Friedman rank", "fraction", 2, -1, (1.0, None)),
+    Metric("final_rank", "final rank", "number", 3, -1, (1.0, None)),
+    Metric("estimated_accuracy", "estimated accuracy", better=0),
+    Metric("absolute_error", "mean absolute error", better=-1),
+    Metric("bias", "bias", "points", better=0, bounds=_GAIN),
+    Metric("slope", "slope", "points", better=0, bounds=_ANY),
+    Metric("correlation", "r", "difference", 2, 0, _GAIN),
+    Metric("tuned_parameters", "tuned", "count", 0, 0, _UP),
+    Metric("fit_seconds", "fit", "seconds", 1, -1, _UP),
+    Metric("score_seconds", "ms an image", "milliseconds", 1, -1, _UP),
+    Metric("images", "images", "count", 0, 0, _UP),
+    Metric("classes", "classes", "count", 0, 0, _UP),
+)
+
+METRICS: dict[str, Metric] = {metric.key: metric for metric in _ALL}
+"""By key. An evaluation that measures something else makes a `Metric` of its own."""

@@ -1,0 +1,224 @@
+"""Every number of an evaluation as tidy rows, one schema for all: for pandas and polars, CSV, JSON and Parquet."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError
+from openworld.results import tidy
+from openworld.results.comparison import Comparison
+from openworld.results.value import Interval, Metric, Value
+
+Place = str | int | float
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number.
+
+    Args:
+        entity: the learner, detector, estimator or method that it is of; "" of a fact about data.
+        metric: what was measured.
+        value: with its intervals.
+        where: what else tells it apart, {"setting": ..., "level": 3}: text or numbers.
+        seeds, per_seed: the number for every seed, where it is a mean over seeds.
+    """
+
+    entity: str
+    metric: Metric
+    value: Value
+    where: Mapping[str, Place] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    per_seed: tuple[float | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.seeds) != len(self.per_seed):
+            raise OpenworldError(f"{len(self.seeds)} seeds came with {len(self.per_seed)} numbers, expected one each.")
+        taken = [name for name in self.where if name in tidy.COLUMNS or name.startswith(tidy.ENDS)]
+        if taken:
+            raise OpenworldError(f"where names {', '.join(taken)}, as columns of every result are; name it otherwise.")
+
+    @property
+    def key(self) -> tuple:
+        """What tells it from every other result of an evaluation."""
+        return self.entity, self.metric.key, frozenset(self.where.items())
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one run of an evaluation.
+
+    Args:
+        evaluation: its name.
+        rows: no two of the same entity, metric and place.
+        comparisons: the tests between entities.
+
+    >>> from openworld.results import METRICS
+    >>> near, far = (Result("CoOp", METRICS["auroc"], Value(x), {"level": n}) for n, x in ((1, 0.5), (2, 0.75)))
+    >>> both = Results("demo", (near, far))
+    >>> both.value("CoOp", "auroc", level=2).value
+    0.75
+    >>> print(both.where(level=1).to_csv())  # doctest: +NORMALIZE_WHITESPACE
+    evaluation,entity,level,metric,unit,value,deviation,seeds,per_seed,reason
+    demo,CoOp,1,auroc,fraction,0.5,,,,
+    """
+
+    evaluation: str
+    rows: tuple[Result, ...]
+    comparisons: tuple[Comparison, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self._by_key) < len(self.rows):
+            keys = [row.key for row in self.rows]
+            twice = next(row for row in self.rows if keys.count(row.key) > 1)
+            raise OpenworldError(
+                f"two results of {self.evaluation} are both {_named(twice.entity, twice.metric.key, twice.where)}; "
+                "say in `where` what tells them apart."
+            )
+
+    @cached_property
+    def _by_key(self) -> dict[tuple, Result]:
+        return {row.key: row for row in self.rows}
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """In order of appearance."""
+        return tuple(dict.fromkeys(row.entity for row in self.rows))
+
+    def places(self, name: str) -> tuple[Place, ...]:
+        """What a column of places holds, in order of appearance."""
+        return tuple(dict.fromkeys(row.where[name] for row in self.rows if name in row.where))
+
+    def where(self, *, entity: str | None = None, metric: str | None = None, **place: Place) -> "Results":
+        """The results of an entity, of a metric, in a place; other places may be anything."""
+        kept = (
+            row
+            for row in self.rows
+            if entity in (None, row.entity)
+            and metric in (None, row.metric.key)
+            and all(name in row.where and row.where[name] == wanted for name, wanted in place.items())
+        )
+        return replace(self, rows=tuple(kept), comparisons=())
+
+    def result(self, entity: str, metric: str, **place: Place) -> Result:
+        """The one result of an entity and metric at exactly this place.
+
+        Raises:
+            OpenworldError: there is none.
+        """
+        found = self._by_key.get((entity, metric, frozenset(place.items())))
+        if found is None:
+            like = [row.where for row in self.rows if (row.entity, row.metric.key) == (entity, metric)]
+            known = "; ".join(_named(entity, metric, where) for where in like[:3]) or f"none of {entity} in {metric}"
+            raise OpenworldError(
+                f"{self.evaluation} has no result {_named(entity, metric, place)}; there is {known}, of {len(self)}."
+            )
+        return found
+
+    def value(self, entity: str, metric: str, **place: Place) -> Value:
+        """The value of `result`."""
+        return self.result(entity, metric, **place).value
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict per result, all with the same keys in the same order; None where a column says nothing of it."""
+        return tidy.records(self.evaluation, self.rows)
+
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of its results and comparisons by key."""
+        return {one.metric.key: one.metric for one in (*self.rows, *self.comparisons)}
+
+    def to_arrow(self):
+        """A `pyarrow.Table`, which pandas (`.to_pandas()`) and polars (`polars.from_arrow`) read as it is."""
+        table = tidy.arrow(self.records())
+        return table.replace_schema_metadata({"openworld": json.dumps(self._about())})
+
+    def to_csv(self) -> str:
+        """The table as CSV; of several seeds the numbers stand in one field, with spaces between."""
+        return tidy.csv(self.records())
+
+    def to_json(self) -> str:
+        """The rows, the tests, and how every metric is called and written."""
+        return json.dumps(self._about() | {"results": self.records()}, indent=1, ensure_ascii=False) + "\n"
+
+    def to_parquet(self) -> bytes:
+        """The table as a Parquet file."""
+        import pyarrow
+        import pyarrow.parquet
+
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(self.to_arrow(), sink, compression="zstd")
+        return sink.getvalue().to_pybytes()
+
+    def _about(self) -> dict[str, Any]:
+        """What is no row of the table."""
+        return {
+            "evaluation": self.evaluation,
+            "metrics": {key: asdict(metric) for key, metric in self.metrics().items()},
+            "comparisons": [{**asdict(one), "metric": one.metric.key} for one in self.comparisons],
+        }
+
+    @classmethod
+    def from_json(cls, text: str) -> "Results":
+        """What `to_json` wrote."""
+        content = json.loads(text)
+        return _read(content, content["results"])
+
+    @classmethod
+    def from_arrow(cls, table) -> "Results":
+        """What `to_arrow` made.
+
+        Raises:
+            OpenworldError: a table of something else.
+        """
+        about = (table.schema.metadata or {}).get(b"openworld")
+        if about is None:
+            raise OpenworldError("this table does not say that openworld made it, so it cannot be read as results.")
+        return _read(json.loads(about), table.to_pylist())
+
+    @classmethod
+    def from_parquet(cls, path: Path | str) -> "Results":
+        """A file of `to_parquet`; raises as `from_arrow` does."""
+        import pyarrow.parquet
+
+        return cls.from_arrow(pyarrow.parquet.read_table(path))
+
+
+def _read(about: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Results:
+    metrics = {key: Metric(**card | {"bounds": tuple(card["bounds"])}) for key, card in about["metrics"].items()}
+    rows = tuple(_result(record, metrics) for record in records)
+    comparisons = tuple(
+        Comparison(
+            **one | {"metric": metrics[one["metric"]], "interval": one["interval"] and Interval(**one["interval"])}
+        )
+        for one in about["comparisons"]
+    )
+    return Results(about["evaluation"], rows, comparisons)
+
+
+def _comparison(fields: Mapping[str, Any], metric: Metric) -> Comparison:
+    interval = None if fields["interval"] is None else Interval(**fields["interval"])
+    return Comparison(**{**fields, "metric": metric, "interval": interval})
+
+
+def _result(record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Result:
+    return Result(
+        record["entity"],
+        metrics[record["metric"]],
+        Value(record["value"], tidy.intervals(record), record["reason"], record["deviation"]),
+        tidy.places(record),
+        tuple(record["seeds"]),
+        tuple(record["per_seed"]),
+    )
+
+
+def _named(entity: str, metric: str, where: Mapping[str, Place]) -> str:
+    return " ".join((entity, metric, *(f"{name}={value!r}" for name, value in where.items())))

@@ -1,0 +1,181 @@
+"""A number with its uncertainty, and the metric that says how it is called and written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from openworld._errors import OpenworldError, unknown_name
+
+MINUS = "\u2212"
+DASH = "–"
+UNITS = {
+    "percent": (100.0, ""),
+    "points": (100.0, "+"),
+    "squared points": (1e4, ""),
+    "fraction": (1.0, ""),
+    "difference": (1.0, "+"),
+    "number": (1.0, ""),
+    "count": (1.0, ","),
+    "thousands": (1e-3, ","),
+    "seconds": (1.0, ""),
+    "milliseconds": (1000.0, ""),
+    "text": (1.0, ""),
+}
+"""A unit -> by how much a value of ours is multiplied to be printed in it, and how Python formats it."""
+
+SHARES = ("percent", "points", "squared points", "fraction", "difference")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % interval.
+
+    Args:
+        low, high: its ends, in the unit of the value.
+        over: what else could have been drawn, in small letters: "images", "seeds", "data sets".
+        n: how many of them there were; None where that is not one number.
+    """
+
+    low: float
+    high: float
+    over: str
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
+            raise OpenworldError(f"an interval from {self.low} to {self.high} came, expected two finite ends in order.")
+        if not self.over.replace(" ", "").isalpha() or self.over != self.over.lower().strip():
+            raise OpenworldError(
+                f"an interval over {self.over!r} came, expected what was drawn in small letters, such as 'images'."
+            )
+
+    @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, what is known of its uncertainty, and why there is none where it is not defined.
+
+    Args:
+        value: fractions for percentages, seconds, counts; None where it is not defined.
+        intervals: the most telling first, at most one over the same thing.
+        reason: why the value is None.
+        deviation: standard deviation of what the value is the mean of; None where it is not known.
+
+    >>> Value(0.47, (Interval(0.44, 0.5, "images", 80),)).over("images").width < 0.07
+    True
+    """
+
+    value: float | None
+    intervals: tuple[Interval, ...] = ()
+    reason: str = ""
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        numbers = [number for number in (self.value, self.deviation) if number is not None]
+        if not all(map(isfinite, numbers)):
+            raise OpenworldError(f"a value of {numbers} came, expected finite numbers, or None with a reason.")
+        if self.value is None and not self.reason:
+            raise OpenworldError("a value of None came without a reason; say in a few words why it is not defined.")
+        kinds = [interval.over for interval in self.intervals]
+        if len(set(kinds)) < len(kinds):
+            raise OpenworldError(f"intervals over {', '.join(kinds)} came, expected at most one over the same thing.")
+
+    def over(self, what: str = "") -> Interval | None:
+        """The interval over images, seeds, ...; without a name the first; None where there is none."""
+        return next((interval for interval in self.intervals if what in ("", interval.over)), None)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a number is called and written.
+
+    Args:
+        key: its name in data.
+        title: what heads its column.
+        unit: of `UNITS`: how it is printed. "points" and "difference" have a sign; "number" has significant digits.
+        digits: decimals on screen, or significant digits.
+        better: 1 the higher, -1 the lower, 0 neither.
+        bounds: the least and the largest that it can be; None where there is no end.
+    """
+
+    key: str
+    title: str
+    unit: str = "percent"
+    digits: int = 1
+    better: int = 1
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise unknown_name("unit", self.unit, UNITS)
+
+    @property
+    def stored_unit(self) -> str:
+        """The unit of values in data: shares are fractions there, however they are printed."""
+        plain = {"thousands": "count", "milliseconds": "seconds"}
+        return "fraction" if self.unit in SHARES else plain.get(self.unit, self.unit)
+
+    def write(self, value: float | None, extra: int = 0) -> str:
+        """A value as text; a dash where there is none.
+
+        Args:
+            value: in the unit of data.
+            extra: so many decimals more for percentages and points, as papers print them.
+
+        >>> auc = Metric("openworld_auc", "OpenworldAUC")
+        >>> auc.write(0.4696), auc.write(0.4696, 1), auc.write(None)
+        ('47.0', '46.96', '–')
+        >>> Metric("gain", "gain", "points").write(-0.007), Metric("images", "images", "count").write(26624)
+        ('−0.7', '26,624')
+        """
+        if value is None:
+            return DASH
+        scale, form = UNITS[self.unit]
+        if self.unit in ("seconds", "milliseconds"):
+            return _duration(value) if self.unit == "seconds" else _milliseconds(value)
+        if self.unit == "number":
+            return f"{value + 0.0:.{self.digits}g}".replace("-", MINUS)  # never -0
+        digits = self.digits + extra * (scale == 100) if self.unit != "count" else 0
+        text = f"{scale * value:{form if form == ',' else ''}.{digits}f}"
+        if not float(text.replace(",", "")):
+            return text.removeprefix("-")
+        return f"{'+' * (form == '+' and value > 0)}{text}".replace("-", MINUS)
+
+    def write_interval(self, interval: Interval | None, extra: int = 0) -> str:
+        """The two ends in brackets; empty where there is no interval.
+
+        >>> Metric("auroc", "AUROC").write_interval(Interval(0.439, 0.501, "images"))
+        '[43.9 50.1]'
+        """
+        if interval is None:
+            return ""
+        return f"[{self.write(interval.low, extra)} {self.write(interval.high, extra)}]"
+
+
+TEXT = Metric("text", "", "text", 0, 0, (None, None))
+"""Of a column of words; `dataclasses.replace(TEXT, title=...)` is not needed: a column has a title of its own."""
+
+
+def interval_of(ends: Sequence[float] | None, over: str, n: int | None = None) -> tuple[Interval, ...]:
+    """Two ends as the intervals of a value; none where there are no ends.
+
+    >>> interval_of(None, "images"), interval_of((0.1, 0.2), "images", 5)[0].n
+    ((), 5)
+    """
+    return () if ends is None or None in tuple(ends) else (Interval(float(ends[0]), float(ends[1]), over, n),)
+
+
+def _duration(value: float) -> str:
+    """Seconds for people: 0.4 s, 19 s, 5.7 min."""
+    if value < 10:
+        return f"{value:.1f} s" if value >= 0.05 else "0 s"
+    return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def _milliseconds(value: float) -> str:
+    """Seconds as milliseconds with about three digits."""
+    return f"{1000 * value:.{1 if value >= 0.001 else 2 if value >= 0.0001 else 3}f}"

@@ -1,0 +1,55 @@
+"""Tested differences: Holm once, verdicts by the metric's direction."""
+
+import pytest
+
+from openworld.metrics import seeds_test
+from openworld.results import METRICS, Comparison, Interval, between, compare_over_seeds, comparison, corrected
+
+AUROC, ERROR, BIAS = METRICS["auroc"], METRICS["absolute_error"], METRICS["bias"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "difference", "p", "verdict"),
+    [
+        (AUROC, 0.1, 0.031, "better, p\xa0.03"),
+        (AUROC, -0.1, 0.0001, "worse, p\xa0<\xa0.001"),
+        (ERROR, -0.1, 0.0031, "better, p\xa0.003"),
+        (BIAS, -0.1, 0.01, "lower, p\xa0.01"),
+        (AUROC, 0.1, 0.31, "does not differ, p\xa0.31"),
+        (AUROC, None, None, "not tested"),
+        (AUROC, 0.0, 0.01, "does not differ, p\xa0.01"),
+    ],
+)
+def test_a_verdict_knows_which_way_is_better(metric, difference, p, verdict):
+    found = Comparison("a", "b", metric, difference, p, "" if p else "one seed")
+    assert found.verdict == verdict
+    assert found.better == verdict.startswith("better") and found.worse == verdict.startswith("worse")
+
+
+def test_a_sentence_names_the_other_and_the_reason():
+    assert "CoOp" in Comparison("a", "CoOp", AUROC, 0.1, 0.01).sentence
+    assert "one seed" in Comparison("a", "CoOp", AUROC, 0.1, None, "one seed").sentence
+
+
+def test_a_family_is_corrected_together_and_untested_pairs_do_not_count():
+    family = [Comparison("a", str(place), AUROC, 0.1, p) for place, p in enumerate((0.01, None, 0.04, 0.03))]
+    assert [one.p for one in corrected(family)] == [0.03, None, 0.06, 0.06]
+
+
+def test_the_other_side_turns_difference_and_interval():
+    found = Comparison("a", "b", AUROC, 0.1, 0.01, interval=Interval(0.05, 0.15, "images"))
+    turned = between([found], "b", "a")
+    assert (turned.difference, turned.interval.low, turned.interval.high) == (-0.1, -0.15, -0.05)
+    assert turned.worse and turned.reversed() == found and between([found], "a", "c") is None
+
+
+def test_seeds_are_paired_and_pairs_corrected():
+    values = {"a": [0.5, 0.7, 0.9], "b": [0.4, 0.5, 0.6], "c": [0.1, 0.2, 0.3]}
+    found = compare_over_seeds(values, AUROC, {"level": 1})
+    assert [(one.entity, one.other) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    single = seeds_test(values["a"], values["b"])
+    first = found[0]
+    assert first.difference == pytest.approx(0.2) and first.p == pytest.approx(single.p_value)
+    assert first.where == {"level": 1} and first.interval.over == "seeds"
+    assert comparison("a", "b", AUROC, single).interval.low == pytest.approx(single.interval()[0])
+    assert found[2].p is None or found[2].p >= single.p_value / 3
