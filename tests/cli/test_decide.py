@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from openworld import datasets
 from openworld.cli.app import app
-from openworld.report import load
+from openworld.evaluations.recognition.outcome import load
 
 SPEC = """
 dataset = "{dataset}"

@@ -13,8 +13,8 @@ from openworld import backbones
 from openworld.cli.app import app
 from openworld.datasets import PUBLISHED
 from openworld.datasets.class_names import ClassNames
-from openworld.report import acceptance
-from openworld.report.published import published_numbers
+from openworld.papers import published_numbers
+from openworld.reproduction import acceptance_cells as acceptance
 from openworld.reproduction import acceptance_model as model
 from openworld.reproduction import acceptance_stages as stages
 

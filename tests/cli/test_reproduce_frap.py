@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from openworld.cli import _reproducing
 from openworld.cli.app import app
 
-MADE_UP = Path(__file__).parents[1] / "report" / "estimates" / "conftest.py"
+MADE_UP = Path(__file__).parents[1] / "evaluations" / "accuracy_estimation" / "conftest.py"
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
-from openworld.report import load, load_courses
+from openworld.evaluations.dynamic.courses import load_courses
+from openworld.evaluations.recognition.outcome import load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 

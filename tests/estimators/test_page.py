@@ -7,7 +7,7 @@ from statistics import mean
 import pytest
 
 from openworld.estimators import ESTIMATORS, calibrated_confidence, quote, reference_check, source_check
-from openworld.report.published import published_numbers
+from openworld.papers import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
 COLUMNS = {"FRAP (CLIP)", "FRAP (SigLIP)", "COTT", "COT", "ATC-MC", "ATC-NE", "ProjNorm", "AC", "DoC", "IM", "GDE"}

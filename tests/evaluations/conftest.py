@@ -1,10 +1,17 @@
 """A folder of coloured shapes: eight classes, a training and a test part, small enough to run whole protocols on."""
 
+import io
 import re
 
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
+
+from openworld.evaluations.recognition.outcome import load
+from openworld.evaluations.recognition.summary import summarise
+from openworld.metrics import openworld_auc
+from openworld.report.pictures import choose
+from openworld.runs import RunStore, Unit, UnitResult
 
 COLOURS = ("red", "green", "blue", "orange")
 SHAPES = ("circle", "square")
@@ -38,3 +45,246 @@ def draw(name, generator):
     brush = ImageDraw.Draw(image)
     (brush.ellipse if shape == "circle" else brush.rectangle)(box, fill=colour)
     return image
+
+
+FOUR = {"zero-shot": (0.5, 0.5, 1.0, 0), "CoOp": (1.4, 0.0, 1.05, 512), "KgCoOp": (1.2, 0.25, 1.05, 512)}
+FOUR |= {"GMoP": (1.4, 0.5, 1.35, 6656)}
+NASTY = "<script>alert(1)</script>"
+RATIOS = ((5, 1), (2, 1), (1, 1), (1, 2), (1, 5))
+
+
+@pytest.fixture(scope="session")
+def make_run(tmp_path_factory):
+    """A function that writes a run into a new folder and returns the folder."""
+    return lambda **options: write_run(tmp_path_factory.mktemp("run"), **options)
+
+
+@pytest.fixture(scope="session")
+def small_run(make_run):
+    """Four learners, two seeds, 12 + 12 classes of 8 pictures; one class has markup for a name."""
+    return make_run(seeds=(1, 2), names=[NASTY, *(f"thing {number}" for number in range(23))], per_class=8)
+
+
+@pytest.fixture(scope="session")
+def small_summary(small_run):
+    return summarise(load(small_run).outcomes)
+
+
+@pytest.fixture(scope="session")
+def many_run(make_run):
+    """Eight learners on three tasks, one seed."""
+    learners = {"zero-shot": FOUR["zero-shot"]}
+    learners |= {f"learner {n}": (1.0 + 0.1 * n, 0.3, 1.0 + 0.05 * n, 512 * n) for n in range(1, 8)}
+    names = [f"thing {number}" for number in range(12)]
+    return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=6)
+
+
+@pytest.fixture(scope="session")
+def summary_of(make_run):
+    """A function that makes up a run and summarises it."""
+    return lambda **options: summarise(load(make_run(**options)).outcomes)
+
+
+@pytest.fixture(scope="session")
+def make_course_run(tmp_path_factory):
+    """A function that writes a run of dynamic scenarios with predictions into a new folder and returns the folder."""
+    return lambda **options: write_course_run(tmp_path_factory.mktemp("courses"), **options)
+
+
+@pytest.fixture(scope="session")
+def course_run(make_course_run):
+    """Three learners, two seeds; new classes emerge, and two variants take over."""
+    return make_course_run()
+
+
+COURSES = (("emerging-classes", None), ("distribution-shift", "sketch"), ("distribution-shift", "<b>clay</b>"))
+TUNED = {"zero-shot": 0.4, "CoOp": 0.1, "GMoP": 1.4}  # how well each does, at level 0
+
+
+def write_course_run(folder, *, learners=TUNED, seeds=(1, 2), courses=COURSES, classes=12, per_class=5):
+    """Write a run of `learners` = {label: ability}; emerging classes have base and new pictures."""
+    store = RunStore(folder)
+    store.create({"protocol": "dynamic"}, {"protocol": "dynamic"}, {"command": ["openworld", "run", "mine.toml"]})
+    planned = [
+        (Unit("math:sqrt", {"x": [name, seed]}, name=f"{name} {seed}"), name, seed)
+        for name in learners
+        for seed in seeds
+    ]
+    store.plan([unit for unit, *_ in planned])
+    for unit, name, seed in planned:
+        told, tables = [], []
+        for number, (scenario, against) in enumerate(courses):
+            views, rows = _course(scenario, number, learners[name], seed, (classes, per_class), name)
+            told.append({"scenario": scenario, "against": against, "views": views})
+            tables += rows
+        metrics = {"protocol": "dynamic", "dataset": "things", "domain": "photos", "learner": name, "seed": seed}
+        metrics |= {"yardstick": name == "zero-shot", "tuned_parameters": 512 * (name != "zero-shot"), "courses": told}
+        predictions = {column: np.concatenate([one[column] for one in tables]) for column in tables[0]}
+        timing = {"seconds": {"fit": 1.5, "score": 0.5}}
+        store.write(unit, UnitResult({"predictions": predictions}, metrics | {"epochs": 3}, {}, timing))
+    return folder
+
+
+def _course(scenario, number, ability, seed, size, name):
+    classes, per_class = size
+    label = np.repeat(np.arange(classes), per_class)
+    order = np.random.default_rng([seed, 5]).permutation(classes)
+    ease = np.random.default_rng([number, 6]).normal(0, 1, classes)[label]
+    luck = np.random.default_rng([seed, number, *name.encode()]).normal(0, 0.5, label.size)
+    views, rows = [], []
+    for level in (0.0, 0.5, 1.0):
+        arrived = order[: round(classes * (1 + level) / 2)] if scenario == "emerging-classes" else order
+        shown = np.flatnonzero(np.isin(label, arrived))
+        is_new = np.isin(label[shown], order[classes // 2 :]) & (scenario == "emerging-classes")
+        correct = (ability - level + ease + luck)[shown] > 0
+        views.append(_view(level, correct, is_new))
+        told = {"course": np.full(shown.size, number, np.int16), "level": np.full(shown.size, level)}
+        told |= {"part": np.zeros(shown.size, np.int8), "id": shown, "group": label[shown], "label": label[shown]}
+        rows.append(told | {"prediction": np.where(correct, label[shown], classes)})
+    return views, rows
+
+
+def _view(level, correct, is_new):
+    sides = {"base_accuracy": correct[~is_new], "new_accuracy": correct[is_new]}
+    return {
+        "level": level,
+        "n_images": correct.size,
+        "n_classes": 12,
+        "accuracy": float(correct.mean()),
+        "auroc": {"value": 0.8 - 0.1 * level if is_new.any() else None},
+        **{name: float(side.mean()) if side.size else None for name, side in sides.items()},
+    }
+
+
+def write_run(
+    folder,
+    *,
+    learners=FOUR,
+    seeds=(1, 2, 3),
+    tasks=("emoji-concepts",),
+    names=None,
+    per_class=10,
+    draw=None,
+    sides=("base", "new"),
+):
+    """Write a run of `learners` = {label: (base ability, new ability, detection, tuned parameters)}."""
+    store = RunStore(folder)
+    names = list(names or [f"thing {number}" for number in range(100)])
+    told = {
+        "command": ["openworld", "demo"],
+        "packages": {"numpy": np.__version__},
+        "weights": {"embedded": "9f" * 32},
+    }
+    store.create(
+        {"protocol": "recognition", "shots": 16},
+        {"protocol": "recognition", "shots": 16, "seeds": [*seeds]},
+        told,
+    )
+    units = [_unit(task, learner, seed) for task in tasks for learner in learners for seed in seeds]
+    store.plan(units)
+    for unit in units:
+        task, learner, seed = (unit.arguments[name] for name in ("task", "learner", "seed"))
+        images = _images(task, learner, learners[learner], seed, len(names), per_class)
+        kept = np.isin(images["side"], sides)
+        images = {name: column[kept] for name, column in images.items()}
+        result = _result(unit.arguments, learners[learner][3], images, names, draw or square)
+        store.write(unit, result, {"host": "nowhere"})
+    return folder
+
+
+def square(name, number):
+    """A 64-pixel picture: a square whose colour follows from the number."""
+    colour = tuple(60 + (number * step) % 180 for step in (37, 101, 17))
+    picture = Image.new("RGB", (64, 64), "white")
+    picture.paste(colour, (12, 12, 52, 52))
+    return _png(picture)
+
+
+def _png(picture):
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def _unit(task, learner, seed):
+    arguments = {"task": task, "learner": learner, "seed": seed}
+    return Unit("openworld.evaluations.recognition.task:run_unit", arguments, name=f"{task} {learner} {seed}")
+
+
+def _result(arguments, tuned_parameters, images, names, draw):
+    metrics = _metrics(images, names) | {
+        "protocol": "recognition",
+        **arguments,
+        "split": "same-drawing",
+        "train_domain": "twemoji",
+        "test_domain": "twemoji",
+        "backbone": "embedded",
+        "group_name": "drawing",
+        "shots": 16,
+        "epochs": None if tuned_parameters == 0 else 20,
+        "tuned_parameters": tuned_parameters,
+    }
+    shown = {one.place for picked in choose(images).values() for one in picked}
+    labels = {int(images["id"][place]): int(images["label"][place]) for place in shown}
+    pictures = {f"pictures/{number}.png": draw(names[label], label) for number, label in labels.items()}
+    seconds = {"fit": 0.001 * tuned_parameters**1.1, "score": 0.2}
+    return UnitResult({"images": images}, metrics, pictures, {"seconds": seconds})
+
+
+def _images(task, learner, abilities, seed, classes, per_class):
+    shared = np.random.default_rng([7, *task.encode()])
+    label = np.repeat(np.arange(classes), per_class)
+    base = label < -(-classes // 2)
+    ease = shared.normal(0, 1.0, classes)[label] + shared.normal(0, 0.7, label.size)
+    looks = shared.normal(0, 0.6, classes)[label] + shared.normal(0, 0.7, label.size)
+    own = np.random.default_rng([seed if abilities[3] else 0, *learner.encode(), *task.encode()])
+    ability = np.where(base, abilities[0], abilities[1]) + own.normal(0, 0.08)
+    margin = ability + ease + own.normal(0, 0.35, label.size)
+    correct = margin > 0
+    half = np.where(base, -(-classes // 2), classes // 2)
+    start = np.where(base, 0, -(-classes // 2))
+    prediction = np.where(correct, label, start + (label - start + own.integers(1, np.maximum(half, 2))) % half)
+    score = abilities[2] * np.where(base, 0.75, -0.75) + looks + 0.25 * margin + own.normal(0, 0.3, label.size)
+    confidence = 1 / (1 + np.exp(-np.abs(margin) * 1.3))
+    return {
+        "id": np.arange(label.size),
+        "side": np.where(base, "base", "new"),
+        "label": label,
+        "prediction": prediction,
+        "joint_prediction": prediction,
+        "correct": correct,
+        "score": score,
+        "confidence": confidence,
+        "group": label,
+    }
+
+
+def _metrics(images, names):
+    base = images["side"] == "base"
+    sides = [images[name][side] for side in (base, ~base) for name in ("score", "correct")]
+    found = openworld_auc(*sides).to_dict()
+    value = {
+        "value": found["openworld_auc"],
+        "standard_error": found["standard_error"],
+        "reason": found["reason"],
+    }
+    auroc = found["auroc"]
+    others = ("aupr_in", "aupr_out", "fpr95_in_positive", "fpr95_out_positive", "overall_accuracy")
+    sweep = [
+        {"ratio": m / n, "n_base": 50 * n, "n_new": 50 * m, "openworld_auc": value["value"]}
+        | {"overall_accuracy": 0.9 * (n + 0.7 * m) / (n + m)}
+        for n, m in RATIOS
+    ]
+    kept = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc", "points_lost")
+    return (
+        {name: found[name] for name in kept}
+        | dict.fromkeys(others, auroc)
+        | {
+            "openworld_auc": value,
+            "ece": 0.07,
+            "ratio_sweep": sweep,
+            "classnames": names,
+            "n_base_classes": -(-len(names) // 2),
+            "n_new_classes": len(names) // 2,
+        }
+    )

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from markupsafe import Markup
 
-from openworld.report.palette import looks
+from openworld.report.series_style import looks
 from openworld.report.standalone import standalone
 
 DRAWN = Markup(

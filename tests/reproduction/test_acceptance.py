@@ -9,11 +9,11 @@ from openworld import datasets
 from openworld.datasets.class_names import listed_names
 from openworld.datasets.published import PUBLISHED
 from openworld.metrics import openworld_auc
+from openworld.papers import published_numbers
 from openworld.protocols._speeds import SHAPES, stand_in
-from openworld.report.acceptance import COCOOP, AcceptanceCell, tolerance_of
-from openworld.report.published import published_numbers
 from openworld.reproduction import acceptance_model as model
 from openworld.reproduction import acceptance_stages as stages
+from openworld.reproduction.acceptance_cells import COCOOP, AcceptanceCell, tolerance_of
 
 SCORES = some.lists(some.tuples(some.integers(0, 5), some.booleans()), min_size=1, max_size=12)
 

@@ -5,9 +5,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations import read_protocol
+from openworld.papers import SHIFTS, TABLES
 from openworld.protocols._estimation_cost import EstimationSpeeds, estimation_cost, keys_of, measure_estimation
 from openworld.protocols._estimation_work import count, work_of
-from openworld.report.published import SHIFTS, TABLES
 from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
 from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS
 from openworld.reproduction.plan import Ground, plan

@@ -5,9 +5,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.detectors import PROFILES
 from openworld.evaluations import read_protocol
+from openworld.papers import TABLES, published_numbers
 from openworld.protocols._isood_cost import pictures_of, shift_cost
 from openworld.protocols._isood_speeds import ShiftSpeeds, keys_of
-from openworld.report.published import TABLES, published_numbers
 from openworld.reproduction.isood import DETECTORS, METHODS
 from openworld.reproduction.plan import Ground, plan, units_of
 

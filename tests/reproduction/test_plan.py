@@ -7,7 +7,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.datasets import PUBLISHED
 from openworld.learners import LEARNERS, configure
-from openworld.report.published import TABLES, published_numbers
+from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.plan import PAPERS, data_of, find_table, plan, units_of
 from openworld.reproduction.settings import NAMES, Ground, embedded_settings
 

@@ -27,8 +27,8 @@ def say_missing_runs(plan, out):
 def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
     from openworld.cli._running import machine_of
-    from openworld.report.acceptance import CELLS, REASONS
-    from openworld.report.measured import StandsFor
+    from openworld.papers.measured import StandsFor
+    from openworld.reproduction.acceptance_cells import CELLS, REASONS
     from openworld.reproduction.acceptance_sentences import other_sentences
     from openworld.reproduction.acceptance_stages import departures
 
@@ -77,7 +77,7 @@ def _explained(dataset: str, departing: Sequence, found: Sequence) -> str:
 def _table(cells: Sequence):
     from openworld import _terminal as terminal
     from openworld._terminal import Head, TerminalTable
-    from openworld.report.published import METRICS
+    from openworld.papers import METRICS
 
     numbers = ("printed", "ours", "difference", "tolerance", "elsewhere")
     heads = (
@@ -100,8 +100,8 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _keep(folder, cells: Sequence):
-    from openworld.report.acceptance import acceptance_rows
     from openworld.report.data_files import csv_text
+    from openworld.reproduction.acceptance_cells import acceptance_rows
     from openworld.runs.atomic import write_file
 
     rows = acceptance_rows(cells)
@@ -114,7 +114,7 @@ def _keep(folder, cells: Sequence):
 def _as_json(cells: Sequence, found: Sequence, others: Sequence, *, accepted: bool) -> dict:
     from dataclasses import asdict
 
-    from openworld.report.acceptance import acceptance_rows
+    from openworld.reproduction.acceptance_cells import acceptance_rows
 
     told = {"accepted": accepted, "numbers": acceptance_rows(cells)}
     return told | {"departures": [asdict(one) for one in found], "other_sentences": others}

@@ -14,7 +14,7 @@ def say_plan(plan, cost, out) -> None:
     from rich.text import Text
 
     from openworld.cli._estimation_cost_words import of_estimation
-    from openworld.report.published import PAPERS
+    from openworld.papers import PAPERS
 
     ground = plan.ground
     data = "embedded data, which stand in for the paper's" if ground.embedded else f"data in {ground.data}"

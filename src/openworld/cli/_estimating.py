@@ -52,7 +52,7 @@ class Sides:
 def carry_out(sides: Sides, asked, out):
     """The judgement; page, plot and JSON of it where they are to be kept."""
     from openworld.applications.estimate.judgement import judge
-    from openworld.report.names_audit import FILE as AUDIT
+    from openworld.report.class_names import FILE as AUDIT
 
     if sides.out is not None:
         (sides.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
@@ -69,7 +69,7 @@ def carry_out(sides: Sides, asked, out):
 
 def keep(judged, folder: Path) -> None:
     """Write page, plots and JSON."""
-    from openworld.report.judgement_page import PLOTS, build_judgement, plots
+    from openworld.applications.estimate.page import PLOTS, build_judgement, plots
     from openworld.runs.atomic import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -93,13 +93,13 @@ def as_json(judged) -> str:
 
 def say(judged, folder: Path | None, out) -> None:
     """Number, table, sentences, warnings, and where things lie."""
-    from openworld.report.judgement_tables import (
+    from openworld.applications.estimate.terminal import (
         method_warnings,
         terminal_classes,
         terminal_methods,
         terminal_stretches,
     )
-    from openworld.report.judgement_words import sentences
+    from openworld.applications.estimate.wording import sentences
 
     first, *rest = sentences(judged)
     out.print(first, style="bold", markup=False)

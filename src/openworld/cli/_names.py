@@ -39,7 +39,7 @@ def audit_names(spec, manner, out) -> None:
 
 def lines(audits: Sequence, folder: Path | None) -> list[str]:
     """What is said of the audits on screen, nothing without error or warning; `folder` keeps the whole, or None."""
-    from openworld.report.names_audit import FILE, counted
+    from openworld.report.class_names import FILE, counted
 
     grave = [one for audit in audits for one in audit.findings if one.severity != "note"]
     grave.sort(key=lambda one: one.severity != "error")
@@ -53,7 +53,7 @@ def lines(audits: Sequence, folder: Path | None) -> list[str]:
 
 
 def keep(audits: Sequence, folder: Path) -> None:
-    from openworld.report.names_audit import FILE, audits_text
+    from openworld.report.class_names import FILE, audits_text
     from openworld.runs.atomic import write_file
 
     data = audits_text(audits).encode()

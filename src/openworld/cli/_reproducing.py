@@ -207,8 +207,8 @@ def _seconds(told) -> float:
 
 def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None:
     """On screen, as files, and on a page."""
-    from openworld.report.beside_page import build_beside
-    from openworld.report.beside_tables import (
+    from openworld.reproduction.comparison.page import build_beside
+    from openworld.reproduction.comparison.tables import (
         HEADER,
         beside_csv,
         beside_latex,
@@ -240,8 +240,8 @@ def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> li
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
     not made.
     """
-    from openworld.report.beside import beside
-    from openworld.report.ours import StandsFor, measured
+    from openworld.reproduction.comparison.compare import beside
+    from openworld.reproduction.measure import StandsFor, measured
 
     failed, changed, shown = failures or {}, plan.ground.sentences, []
     for number in plan.tables:

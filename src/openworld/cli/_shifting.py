@@ -111,7 +111,7 @@ def keep(done: Done, folder: Path) -> None:
     from pyarrow import csv, parquet
 
     from openworld._csv import as_cell
-    from openworld.report.shifts.found_page import build_shift
+    from openworld.applications.shift.page import build_shift
     from openworld.runs.atomic import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def as_json(found) -> str:
 
 def say(found, folder: Path | None, out) -> None:
     """Sentences, tables, warnings, and where things lie."""
-    from openworld.report.shifts.found_words import shift_sentences, terminal_cells, terminal_groups
+    from openworld.applications.shift.wording import shift_sentences, terminal_cells, terminal_groups
 
     first, *rest = shift_sentences(found)
     out.print(first, style="bold", markup=False)

@@ -1,13 +1,13 @@
 """What the command line says of decomposed zero-shot accuracy: parts and methods by pictures."""
 
-from openworld.report.decomposed import (
-    build_decomposed,
+from openworld.evaluations.decomposed_zero_shot.page import build_decomposed
+from openworld.evaluations.decomposed_zero_shot.run import load_decomposed
+from openworld.evaluations.decomposed_zero_shot.tables import (
+    FORMS,
     decomposed_verdict,
     export_decomposed,
-    load_decomposed,
     terminal_decomposed,
 )
-from openworld.report.decomposed.tables import FORMS
 
 __all__ = ["FORMS", "MORE", "TABLES", "build", "export", "load", "say"]
 

@@ -1,8 +1,9 @@
 """What the command line says of generalisation: means over the targets of a kind; else all as of recognition."""
 
-from openworld import report
 from openworld.cli import _tell_recognition as recognition
 from openworld.cli._tell_recognition import FORMS, TABLES, build, compare, export, load
+from openworld.evaluations.generalisation.tables import terminal_reach
+from openworld.evaluations.generalisation.target_means import reaches
 
 __all__ = ["FORMS", "MORE", "TABLES", "build", "compare", "export", "load", "say"]
 
@@ -11,9 +12,9 @@ MORE = "Target by target: openworld report {folder} --table text"
 
 def say(run, out) -> None:
     """A table per kind of target; target by target where learners lack some."""
-    reached = report.reaches(run.summary)
+    reached = reaches(run.summary)
     for reach in reached:
         out.print(f"\nOpenworldAUC in {reach.heading}", style="bold", markup=False)
-        out.print(report.terminal_reach(reach))
+        out.print(terminal_reach(reach))
     if not reached:
         recognition.say(run, out)

@@ -2,22 +2,25 @@
 
 from pathlib import Path
 
-from openworld import report
 from openworld.cli import console
-from openworld.report.shifts.exports import FORMS
+from openworld.evaluations.ood_detection.exports import FORMS, export_shifts
+from openworld.evaluations.ood_detection.page import build_shifts
+from openworld.evaluations.ood_detection.run import load_shifts
+from openworld.evaluations.ood_detection.terminal import terminal_shifts
+from openworld.evaluations.ood_detection.verdict import shift_verdict
 
 __all__ = ["FORMS", "MORE", "TABLES", "build", "compare", "export", "load", "say"]
 
 MORE = "Cell by cell: openworld report {folder} --table markdown"
 
-load, build, export = report.load_shifts, report.build_shifts, report.export_shifts
+load, build, export = load_shifts, build_shifts, export_shifts
 
 
 def say(run, out) -> None:
     """A line per model and detector, and the verdict but for what it rests on."""
     out.print("\nDetectors over cells of semantic and covariate shift", style="bold", markup=False)
-    out.print(report.terminal_shifts(run))
-    for sentence in report.shift_verdict(run)[:-1]:
+    out.print(terminal_shifts(run))
+    for sentence in shift_verdict(run)[:-1]:
         out.print(f"\n{sentence}", markup=False)
     out.print()
 
@@ -30,8 +33,8 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from openworld._errors import OpenworldError
+    from openworld.evaluations.ood_detection.pairing import compare_shifts
     from openworld.report.data_files import json_text
-    from openworld.report.shifts.pairing import compare_shifts
 
     if of not in ("", "auroc"):
         raise OpenworldError(f"runs of incremental shift are compared in auroc alone, and --of asks for {of!r}.")
@@ -45,9 +48,9 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
 
 def _pairs(pairs, names: tuple[str, str]):
     from openworld import _terminal as terminal
+    from openworld.evaluations.ood_detection.wording import over
     from openworld.report.comparison import significant
-    from openworld.report.figures.figure import percent, signed
-    from openworld.report.shifts.words import over
+    from openworld.report.text import percent, signed
 
     def moved(slopes) -> str:
         return " → ".join("–" if one is None else signed(one) for one in slopes)

@@ -1,14 +1,17 @@
 """What the command line says of open-world quality by measured shift: learners and estimators by levels."""
 
-from openworld import report
-from openworld.report.open_world_shifts import Levels, open_world_shift_verdict, terminal_open_world_shifts
-from openworld.report.open_world_shifts.exports import FORMS
+from openworld.evaluations.recognition_by_shift.exports import FORMS, export_open_world_shifts
+from openworld.evaluations.recognition_by_shift.numbers import Levels
+from openworld.evaluations.recognition_by_shift.page import build_open_world_shifts
+from openworld.evaluations.recognition_by_shift.run import load_open_world_shifts
+from openworld.evaluations.recognition_by_shift.terminal import terminal_open_world_shifts
+from openworld.evaluations.recognition_by_shift.verdict import open_world_shift_verdict
 
 __all__ = ["FORMS", "MORE", "TABLES", "build", "export", "load", "say"]
 
 MORE = "Cell by cell: openworld report {folder} --table cells"
 
-load, build, export = report.load_open_world_shifts, report.build_open_world_shifts, report.export_open_world_shifts
+load, build, export = load_open_world_shifts, build_open_world_shifts, export_open_world_shifts
 
 
 def say(run, out) -> None:

@@ -2,14 +2,18 @@
 
 from pathlib import Path
 
-from openworld import report
 from openworld._errors import OpenworldError
 from openworld.cli import console
+from openworld.evaluations.recognition.exports import FORMS as RECOGNITION_FORMS
+from openworld.evaluations.recognition.exports import export as export_tables
+from openworld.evaluations.recognition.outcome import load as load_outcomes
+from openworld.evaluations.recognition.page import build as build_page
+from openworld.evaluations.recognition.terminal import losses_line, terminal_table
 
 MORE = "Again with your own data: openworld run --help"
 
 
-load, build = report.load, report.build
+load, build = load_outcomes, build_page
 
 
 def say(run, out) -> None:
@@ -23,15 +27,15 @@ def say(run, out) -> None:
 
 def say_table(table, rows, out) -> None:
     """A table, and for some of its rows where the points go, or why that cannot be said."""
-    out.print(report.terminal_table(table))
+    out.print(terminal_table(table))
     for row in rows:
-        out.print(_why_none(row) if row.openworld_auc is None else report.losses_line(row), markup=False)
+        out.print(_why_none(row) if row.openworld_auc is None else losses_line(row), markup=False)
 
 
 def say_operating(table, out) -> None:
     """Where the learners are run, if the run has chosen that: a table, and of the preferred one a sentence."""
-    from openworld.report.operating import all_run_at, preferred, sentence, why_none
-    from openworld.report.operating_tables import terminal_operating
+    from openworld.evaluations.recognition.operating_summary import all_run_at, preferred, sentence, why_none
+    from openworld.evaluations.recognition.operating_tables import terminal_operating
 
     found = all_run_at(table)
     if found:
@@ -51,15 +55,15 @@ def say_mixtures(run, out) -> None:
 TABLES = {"text": say, "mixtures": say_mixtures}
 
 
-FORMS = (*report.FORMS, "mixtures-csv")
+FORMS = (*RECOGNITION_FORMS, "mixtures-csv")
 
 
 def export(run, form: str) -> str:
     """The tables, or with "mixtures-csv" those of other mixes."""
-    from openworld.report.mix_tables import mixes_csv
+    from openworld.evaluations.recognition.imbalance_tables import mixes_csv
 
     if form != "mixtures-csv":
-        return report.export(run.summary, form)
+        return export_tables(run.summary, form)
     _mixtures(run.summary)
     return mixes_csv(run.summary.tables)
 
@@ -68,12 +72,12 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
     """Learners of two runs, paired picture by picture."""
     from dataclasses import asdict
 
-    from openworld.report.asked import asked_differently
+    from openworld.evaluations.recognition.pairing import compare_runs
     from openworld.report.data_files import json_text
-    from openworld.report.pairing import compare_runs
+    from openworld.report.settings_diff import asked_differently
 
     names = str(first), str(second)
-    runs = report.load(first), report.load(second)
+    runs = load_outcomes(first), load_outcomes(second)
     found = compare_runs(runs[0].outcomes, runs[1].outcomes, of or "openworld_auc", names)
     known = {field for field, _, _ in found.changed} | {"dataset"}
     asked = [one for one in asked_differently(*runs) if one[0] not in known]
@@ -94,7 +98,7 @@ def _why_none(row) -> str:
 
 
 def _mixtures(summary) -> list:
-    from openworld.report.mix_tables import terminal_mixes
+    from openworld.evaluations.recognition.imbalance_tables import terminal_mixes
 
     drawn = [terminal_mixes(table) for table in summary.tables]
     if None in drawn:
@@ -104,7 +108,7 @@ def _mixtures(summary) -> list:
 
 def _pairs(found, names: tuple[str, str]):
     from openworld import _terminal as terminal
-    from openworld.report.figures.figure import percent, signed
+    from openworld.report.text import percent, signed
 
     heads = (terminal.name(), *map(terminal.Head, ("first", "second", "difference")))
     rows = []

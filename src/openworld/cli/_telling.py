@@ -19,8 +19,8 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
-from openworld.report import protocol_of
-from openworld.report.verdict import listed
+from openworld.report.records import protocol_of
+from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
 
 TOLD_BY = {

@@ -46,18 +46,21 @@ def decide(
     """
     from dataclasses import replace
 
-    from openworld import report
     from openworld.cli import console
     from openworld.evaluations.recognition.operating_point import OperatingSpec, decided
-    from openworld.report.operating_tables import operating_json
+    from openworld.evaluations.recognition.operating_tables import operating_json
+    from openworld.evaluations.recognition.outcome import load
+    from openworld.evaluations.recognition.page import render
+    from openworld.evaluations.recognition.summary import summarise
+    from openworld.report.page import write_page
 
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
-    found = report.load(run)
+    found = load(run)
     found = replace(found, outcomes=decided(_of(found.outcomes, learner, run), rule))
-    tables = report.summarise(found.outcomes).tables
+    tables = summarise(found.outcomes).tables
     if page is not None:
-        report.write_page(run, page, report.render(found))
+        write_page(run, page, render(found))
     if as_json:
         console.write(operating_json(tables))
         return
@@ -83,7 +86,7 @@ def _of(outcomes, learner: str, run: Path):
 def _say(table, run: Path, out) -> None:
     """The table; then, of the learner that validation pictures prefer, the sentence and the commands."""
     from openworld.cli._tell_recognition import say_operating
-    from openworld.report.operating import all_run_at, preferred
+    from openworld.evaluations.recognition.operating_summary import all_run_at, preferred
 
     say_operating(table, out)
     found = all_run_at(table)

@@ -28,10 +28,12 @@ def score(
     """
     import tempfile
 
-    from openworld import report
     from openworld.applications import score as scoring
     from openworld.cli import console
     from openworld.cli._tell_recognition import say_table
+    from openworld.evaluations.recognition.exports import export
+    from openworld.evaluations.recognition.outcome import load
+    from openworld.evaluations.recognition.page import build
     from openworld.runs import RunStore, execute, provenance
 
     units = scoring.units(file)
@@ -42,10 +44,10 @@ def score(
         store.create({"file": str(file)}, asked, provenance(command=console.command()))
         with console.working():
             execute(units, store)
-            found = report.load(folder)
-            page = report.build(folder, run=found) if out else None
+            found = load(folder)
+            page = build(folder, run=found) if out else None
         if as_json:
-            console.write(report.export(found.summary, "json"))
+            console.write(export(found.summary, "json"))
             return
         shown = console.output()
         (table,) = found.summary.tables

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.report.data_files import csv_address
-from openworld.report.palette import Look
+from openworld.report.series_style import Look
 
 FORMATS = (".pdf", ".svg", ".png")
 

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.report.data_files import data_address
-from openworld.report.outcome import Outcome
-
 KINDS = {
     "wrong_base": "Base images most confidently misnamed",
     "wrong_new": "New images most confidently misnamed",
@@ -67,17 +64,6 @@ def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[C
     }
 
 
-def show(outcome: Outcome, count: int = 8) -> dict[str, list[Shown]]:
-    """The chosen pictures of one outcome with names and scores, by kind; {} where confidences were not recorded."""
-    if "confidence" not in outcome.images:
-        return {}
-    chosen = choose(outcome.images, count)
-    return {
-        kind: [_shown(outcome, one, by_class=kind.endswith("classes")) for one in picked]
-        for kind, picked in chosen.items()
-    }
-
-
 def _by_class(labels: np.ndarray, values: np.ndarray) -> dict[int, tuple[float, int]]:
     """Mean and number of the values of each class."""
     present = np.unique(labels)
@@ -96,18 +82,3 @@ def _example(images: Mapping[str, np.ndarray], surest: np.ndarray, label: int, *
     of_class = surest[np.asarray(images["label"])[surest] == label]
     wanted = of_class[np.asarray(images["correct"], bool)[of_class] == right]
     return int(wanted[0] if len(wanted) else of_class[0])
-
-
-def _shown(outcome: Outcome, chosen: Chosen, *, by_class: bool) -> Shown:
-    images, names, place = outcome.images, outcome.classnames, chosen.place
-    data = outcome.picture(int(images["id"][place]))
-    address = None if data is None else data_address("image/png", data)
-    name = names[int(images["label"][place])]
-    if by_class:
-        share = f"{100 * chosen.class_accuracy:.0f}\u00a0%"
-        return Shown(address, name, f"{images['side'][place]} · {share} of {chosen.class_images} named right")
-    prediction = int(images["prediction"][place]) if "prediction" in images else -1
-    said = f"“{names[prediction]}”" if prediction >= 0 else "something else"
-    sure = f"{100 * float(images['confidence'][place]):.0f}\u00a0%"
-    score = f"{float(images['score'][place]):.2f}".replace("-", "−")
-    return Shown(address, name, f"named {said} with {sure} · baseness\u00a0{score}")

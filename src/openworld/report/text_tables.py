@@ -2,19 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from openworld.report.grids import Grid, Line
+from openworld.report.grid import Grid, Line
 from openworld.report.render.latex import as_tex as as_tex
 from openworld.report.render.latex import booktabs
 from openworld.report.render.markdown import piped, plain
-
-
-def two_decimals(value: float | None) -> str:
-    """A fraction as percent with two decimals, as papers print it.
-
-    >>> two_decimals(0.46964)
-    '46.96'
-    """
-    return "" if value is None else f"{100 * value:.2f}"
 
 
 def markdown_table(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError
 from openworld.datasets.checking import require_places
-from openworld.report.acceptance import EMERGING, METHOD, SHIFTS
+from openworld.reproduction.acceptance_cells import EMERGING, METHOD, SHIFTS
 from openworld.reproduction.changes import Changes
 from openworld.reproduction.plan import Plan, data_of, plan
 from openworld.reproduction.settings import Ground
@@ -44,7 +44,7 @@ class Departure:
 
 
 def acceptance_plan(paper: str, ground: Ground) -> Plan:
-    """The runs of zero-shot CLIP whose numbers `openworld.report.acceptance` compares with printed ones.
+    """The runs of zero-shot CLIP whose numbers `openworld.reproduction.acceptance_cells` compares with printed ones.
 
     Args:
         paper: "openworldauc" or "openpl".

@@ -6,11 +6,11 @@ from dataclasses import replace
 from openworld.datasets import base_new_split
 from openworld.datasets.templates import PHOTO, ensemble
 from openworld.evaluations.recognition import task as recognition
+from openworld.evaluations.recognition.paper import KEYS
 from openworld.evaluations.recognition_metrics import recognition_metrics, score
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.learners import ZeroShot
-from openworld.report.acceptance import AcceptanceCell
-from openworld.report.ours_recognition import KEYS
+from openworld.reproduction.acceptance_cells import AcceptanceCell
 from openworld.reproduction.settings import PlannedRun
 
 

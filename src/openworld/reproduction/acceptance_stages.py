@@ -14,8 +14,8 @@ from openworld import datasets
 from openworld.datasets import PUBLISHED
 from openworld.datasets.class_folders import MENDED
 from openworld.datasets.class_names import listed_names
+from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.runtime import Source, backbone
-from openworld.report.outcome import Outcome, load
 from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_model import pixels_departures, preprocessing_departures, weights_departures
 from openworld.reproduction.plan import data_of

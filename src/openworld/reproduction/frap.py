@@ -12,7 +12,7 @@ from openworld import backbones
 from openworld.classifiers import SEEDS
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
-from openworld.report.published import TABLES, PaperTable, published_numbers
+from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, World
 from openworld.reproduction.settings import EMBEDDED, Ground, PlannedRun, Usual
 

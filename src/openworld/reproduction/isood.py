@@ -16,7 +16,7 @@ from openworld.detectors import PROFILES
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, DetectorSpec, JudgedSpec, PoolSpec
-from openworld.report.published import TABLES, PaperTable
+from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.isood_halves import METHODS as HALVES
 from openworld.reproduction.isood_halves import ROWS, WHOLE, halves_spec, remark
 from openworld.reproduction.settings import Ground, PlannedRun, Usual

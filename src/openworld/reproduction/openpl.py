@@ -11,7 +11,7 @@ from openworld.evaluations.dynamic.spec import DynamicSpec
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DataSpec
-from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
+from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
 
 PAPER = "openpl"

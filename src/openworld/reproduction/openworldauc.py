@@ -11,8 +11,8 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.recognition.task import RecognitionSpec
-from openworld.report.published import SOURCE, TABLES, PaperTable, published_numbers
-from openworld.report.published.paper_tables import COOP_DATASETS, VARIANTS
+from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
+from openworld.papers.tables import COOP_DATASETS, VARIANTS
 from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
 
 PAPER = "openworldauc"

@@ -14,7 +14,7 @@ from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.evaluations.decomposed_zero_shot import task as decomposed_zero_shot
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.ood_detection import spec as incremental_shift
-from openworld.report.published import PaperTable, published_tables
+from openworld.papers import PaperTable, published_tables
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan

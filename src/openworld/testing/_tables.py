@@ -4,15 +4,7 @@ import csv
 import io
 from html.parser import HTMLParser
 
-from openworld.report.render import (
-    as_tex,
-    csv_table,
-    latex_table,
-    markdown_table,
-    plain,
-    terminal_table,
-    texts,
-)
+from openworld.report.render import as_tex, csv_table, latex_table, markdown_table, plain, terminal_table, texts
 from openworld.report.table import Table
 from openworld.results import Comparison, Value
 

@@ -12,7 +12,7 @@ from openworld.applications.estimate.chunks import Cut
 from openworld.applications.estimate.judgement import Asked, judge
 from openworld.applications.estimate.labelled_shifts import LabelledTable, named_shift
 from openworld.applications.estimate.tables import open_table
-from openworld.report.judgement_words import sentences
+from openworld.applications.estimate.wording import sentences
 from openworld.runs import to_json
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))

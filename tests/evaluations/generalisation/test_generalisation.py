@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld import OpenworldError, report
+from openworld import OpenworldError
 from openworld.datasets import imagenet_labels
 from openworld.datasets.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
@@ -18,9 +18,13 @@ from openworld.evaluations.generalisation.spec import encode_all, fingerprints, 
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.recognition import task as recognition
+from openworld.evaluations.recognition.outcome import load as load_outcomes
+from openworld.evaluations.recognition.page import build
+from openworld.evaluations.recognition.summary import summarise
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.evaluations.runtime import Machine
 from openworld.learners import LEARNERS
+from openworld.report.pictures import choose
 from openworld.runs import RunStore, execute, read_spec
 from openworld.testing import small_world
 
@@ -218,14 +222,14 @@ def test_halves_keep_the_order_of_the_source():
 
 
 def test_the_report_reads_one_outcome_per_target(run):
-    outcomes = report.load(run.folder).outcomes
+    outcomes = load_outcomes(run.folder).outcomes
     assert len(outcomes) == 4 * 4
     first = outcomes[:4]
     assert [one.metrics["target"] for one in first][1].startswith("→ ")
     assert {one.metrics["learner"] for one in first} == {"zero-shot"}
     assert first[0].openworld_auc == run.records()[0].metrics["targets"][0]["openworld_auc"]["value"]
     assert sum(len(one.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
-    shown = report.choose(first[3].images)["wrong_new"] + report.choose(first[3].images)["best_classes"]
+    shown = choose(first[3].images)["wrong_new"] + choose(first[3].images)["best_classes"]
     assert all(first[3].picture(int(first[3].images["id"][one.place])).startswith(b"\x89PNG") for one in shown)
     assert len({one.fingerprint for one in first}) == 4
     spent = [one.seconds["score"] for one in first]
@@ -233,9 +237,9 @@ def test_the_report_reads_one_outcome_per_target(run):
 
 
 def test_a_page_and_tables_are_made_of_it(run):
-    text = report.build(run.folder).read_text(encoding="utf-8")
+    text = build(run.folder).read_text(encoding="utf-8")
     assert "Domain generalisation" in text and "Green Squares" in text
-    tables = report.summarise(report.load(run.folder).outcomes).tables
+    tables = summarise(load_outcomes(run.folder).outcomes).tables
     assert [len(table.rows) for table in tables] == [2] * 4
 
 

@@ -16,8 +16,8 @@ from openworld.evaluations.ood_detection.published_cells import given_cells
 from openworld.evaluations.ood_detection.spec import units
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
-from openworld.report.beside import beside
-from openworld.report.ours import StandsFor, measured
+from openworld.reproduction.comparison.compare import beside
+from openworld.reproduction.measure import StandsFor, measured
 from openworld.reproduction.plan import Ground, plan
 from openworld.runs import RunStore, execute
 

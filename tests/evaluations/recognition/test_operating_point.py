@@ -9,11 +9,10 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.recognition.operating_point import OperatingSpec, as_baseness, decided, judged
+from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.task import units
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import accuracy, choose_threshold
-from openworld.report import load
-from openworld.report.outcome import Outcome
 from openworld.runs import RunStore, execute, read_spec
 
 GIVEN = {"train_domain": None, "test_domain": None, "seeds": (1,), "shots": 2, "views": 1}

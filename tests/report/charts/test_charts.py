@@ -21,7 +21,7 @@ from openworld.report.charts import (
     ScatterChart,
     Spot,
 )
-from openworld.report.palette import looks
+from openworld.report.series_style import looks
 
 NAMES = ("zero-shot", '<b>&" $x', "_under")
 STYLES = looks(NAMES, ["zero-shot"])

@@ -13,7 +13,7 @@ import pytest
 from openworld._errors import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
-from openworld.report.palette import looks
+from openworld.report.series_style import looks
 
 NAMES = [f"learner {n}" for n in range(9)] + ['<b>&" $x$']
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from openworld import OpenworldError
-from openworld.report.palette import looks
 from openworld.report.render import csv_table, latex_table, markdown_table, terminal_table, texts
 from openworld.report.render.html import html_table
+from openworld.report.series_style import looks
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Interval, Value
 from openworld.testing._tables import check_table

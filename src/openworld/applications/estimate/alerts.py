@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.quotes import Quoting, shared_size
+from openworld.applications.estimate.results import Alarm, Judgement
 from openworld.estimators import Alarms, Chunk, Estimate, Fitted, Null, Outputs, find_alarms
 from openworld.estimators.quote import Quote
-from openworld.report.judgement import Alarm, Judgement
 
 YEAR = 365  # chunks in which false alarms are counted
 STEPS = 1  # sizes that differ by less than a factor of 2 share what is measured, which is scaled to each

@@ -16,6 +16,7 @@ from openworld.applications.estimate.labelled_shifts import LabelledTable, read_
 from openworld.applications.estimate.methods import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.applications.estimate.one_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
 from openworld.applications.estimate.quotes import Quoting
+from openworld.applications.estimate.results import Judgement, Method, Stretch
 from openworld.applications.estimate.tables import ScoreTable
 from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Estimate, Fitted
@@ -23,7 +24,6 @@ from openworld.estimators.alarm import COMMONEST, RAREST
 from openworld.estimators.source_check import are_many, check_source
 from openworld.estimators.spans import spans
 from openworld.estimators.streaming import estimate_stream
-from openworld.report.judgement import Judgement, Method, Stretch
 
 PICTURES = ("id", "ids", "path")  # columns that say which picture a row is of
 ALIKE_SHARE = 0.1  # of the source whose difference hashes a training picture has, from which that is no chance

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.applications.estimate.results import Shift, Side
 from openworld.applications.estimate.tables import Block, ScoreTable
 from openworld.datasets.seen_pictures import ALIKE, SAME
 from openworld.estimators import Outputs
@@ -12,7 +13,6 @@ from openworld.estimators.probability_rows import are_probabilities
 from openworld.estimators.shift_signs import moved_shares
 from openworld.estimators.source_check import SOFTMAX
 from openworld.estimators.streaming import Sampler
-from openworld.report.judgement import Shift, Side
 
 Progress = Callable[[str, int], None]
 """Called with what is being done and how many images are done."""

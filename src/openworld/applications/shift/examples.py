@@ -8,8 +8,8 @@ import numpy as np
 from openworld.applications.shift.findings import Compared
 from openworld.applications.shift.images import Gathered
 from openworld.applications.shift.measurement import Measured
+from openworld.applications.shift.results import Example
 from openworld.report.data_files import data_address
-from openworld.report.shifts.found import Example
 from openworld.shift import HALVES
 
 SHOWN = 12  # pictures of each kind beside those of the cells

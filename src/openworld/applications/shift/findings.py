@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld.applications.shift.images import Gathered, Reader
 from openworld.applications.shift.measurement import Measured
-from openworld.report.shifts.found import KINDS, Axis, Found, Group, Pictures
+from openworld.applications.shift.results import KINDS, Axis, Found, Group, Pictures
 from openworld.shift import HALVES, farthest
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from openworld.applications.shift.findings import Compared
 from openworld.applications.shift.image_decomposition import PICTURES
+from openworld.applications.shift.results import SURE
 from openworld.applications.shift.text_decomposition import EMBEDDED
 from openworld.report.shift_axes import AXES
-from openworld.report.shifts.found import SURE
 
 FEW = 50  # pictures below which numbers depend on which pictures these happen to be
 FEW_NAMES = 100  # names below which what is learned about meaning is narrow

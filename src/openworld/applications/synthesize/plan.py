@@ -19,8 +19,8 @@ import torch
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.applications.shift.images import Gathered, Reader
+from openworld.applications.shift.results import SURE
 from openworld.report.shift_axes import AXES as WORDS
-from openworld.report.shifts.found import SURE
 from openworld.runs import digest
 from openworld.shift import (
     HALVES,

@@ -13,8 +13,8 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
+from openworld.evaluations.recognition.outcome import Outcome
 from openworld.metrics import Costs, Threshold, choose_threshold, operating_point
-from openworld.report.outcome import Outcome
 
 Kept = Literal["nothing", "base", "all"]
 """Of which classes a unit scores the validation pictures."""

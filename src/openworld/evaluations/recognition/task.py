@@ -24,6 +24,7 @@ from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.recognition.class_imbalance import other_mixes
 from openworld.evaluations.recognition.hyperparameters import choose_settings
 from openworld.evaluations.recognition.operating_point import Kept, OperatingSpec, judged, kept, require_sides
+from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition_metrics import recognition_metrics, score, shots_asked, training_images
 from openworld.evaluations.runtime import Machine, Source, encoded_parts, require_inputs
 from openworld.evaluations.tasks import encode_tasks, fingerprints_of, in_order, other_inputs, resolve, units_of
@@ -31,7 +32,6 @@ from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding, Features
 from openworld.learners import Fitted, configure, encoding_for, find_learner
 from openworld.learners import Task as PublishedTask
-from openworld.report.outcome import Outcome
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 5

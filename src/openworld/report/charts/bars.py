@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.quantity import Quantity
-from openworld.report.figures.names import LETTER
-from openworld.report.palette import Look
+from openworld.report.label_placement import LETTER
+from openworld.report.series_style import Look
 from openworld.report.svg import drawing, element
 
 LONGEST = 18  # letters of a name; longer ones are cut short

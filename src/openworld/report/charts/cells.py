@@ -7,7 +7,7 @@ from math import log
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.palette import Look
+from openworld.report.series_style import Look
 from openworld.report.svg import drawing, element
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0

@@ -13,7 +13,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
 from openworld.report.charts.quantity import Quantity, Reference
-from openworld.report.palette import Look
+from openworld.report.series_style import Look
 from openworld.report.svg import Frame, drawing, element
 
 GLYPHS = (

@@ -8,8 +8,8 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, in_front
-from openworld.report.figures.names import beside
-from openworld.report.palette import Look
+from openworld.report.label_placement import beside
+from openworld.report.series_style import Look
 from openworld.report.svg import Frame, drawing, element
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way

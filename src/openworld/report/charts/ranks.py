@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from openworld.report.axes import Axis
 from openworld.report.charts.drawing import paper
-from openworld.report.figures.names import LETTER
-from openworld.report.palette import Look
+from openworld.report.label_placement import LETTER
+from openworld.report.series_style import Look
 from openworld.report.svg import Frame, drawing, element, marker
 
 ROW, STEP, TOP = 19.0, 7.0, 46.0  # user units: a name's row, a bar's, and where the axis lies

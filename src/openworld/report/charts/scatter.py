@@ -10,8 +10,8 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.plane import axis_of, plane, references, regions
 from openworld.report.charts.quantity import Quantity, Reference, Region
-from openworld.report.figures.names import Placed, near
-from openworld.report.palette import Look
+from openworld.report.label_placement import Placed, near
+from openworld.report.series_style import Look
 from openworld.report.svg import Frame, drawing, element
 
 Point = tuple[float, float]

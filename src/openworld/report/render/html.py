@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
-from openworld.report.figures.forest import swatch, whisker
+from openworld.report.marks import swatch, whisker
 from openworld.report.render.texts import Text, texts
 from openworld.report.svg import element
 from openworld.report.table import Column, Row, Table

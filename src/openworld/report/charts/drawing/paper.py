@@ -3,7 +3,7 @@
 import numpy as np
 
 from openworld.report.axes import Axis, LogAxis
-from openworld.report.palette import Look
+from openworld.report.series_style import Look
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
 INK, MUTED, GRID, ACCENT, ALERT = "#1a1a1a", "#5c5c5c", "#e4e4e1", "#0b5fa5", "#d5491b"

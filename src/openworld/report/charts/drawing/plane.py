@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from openworld.report.axes import Axis, LogAxis
 from openworld.report.charts.quantity import CROWDED, Quantity
-from openworld.report.figures.names import margin
+from openworld.report.label_placement import margin
 from openworld.report.svg import Frame, element
 
 LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0), "number": (-math.inf, math.inf)}

@@ -1,0 +1,151 @@
+"""The table of a run as data (CSV, JSON: fractions and seconds, unrounded) and in print (Markdown, LaTeX: percent)."""
+
+from dataclasses import asdict
+
+from openworld._errors import unknown_name
+from openworld.evaluations.generalisation.target_means import Reach, reaches
+from openworld.evaluations.recognition.operating_tables import operating_numbers
+from openworld.evaluations.recognition.summary import NUMBERS, Row, Summary, Table
+from openworld.report.data_files import csv_text, json_text
+from openworld.report.text import two_decimals
+from openworld.report.text_tables import as_tex, markdown_table, plain, tabular
+
+HEADER = (
+    "setting",
+    "learner",
+    "tuned_parameters",
+    "seeds",
+    "openworld_auc",
+    "images_low",
+    "images_high",
+    "seeds_low",
+    "seeds_high",
+    "hm_of_means",
+    *NUMBERS,
+    "fit_seconds",
+    "score_seconds",
+)
+FORMS = ("csv", "json", "markdown", "latex")
+SHORT = (
+    "learner",
+    "tuned_parameters",
+    "openworld_auc",
+    "hm_of_means",
+    "auroc",
+    "base_accuracy",
+    "new_accuracy",
+    "fit_seconds",
+)
+TITLES = {
+    "learner": "Learner",
+    "tuned_parameters": "Parameters",
+    "openworld_auc": "OpenworldAUC",
+    "hm_of_means": "HM",
+    "auroc": "AUROC",
+    "base_accuracy": "Base",
+    "new_accuracy": "New",
+    "fit_seconds": "Seconds to fit",
+}
+
+
+def export(summary: Summary, form: str) -> str:
+    """All tables as text.
+
+    Args:
+        summary: of `summarise`.
+        form: "csv" (every number, one header), "json" (the same, the tests and the operating points),
+            "markdown" or "latex" (the main numbers, one table per setting).
+
+    Raises:
+        OpenworldError: for another form.
+    """
+    writers = dict(zip(FORMS, (_csv, _json, _markdown, _latex), strict=True))
+    if form not in writers:
+        raise unknown_name("table form", form, FORMS)
+    return writers[form](summary)
+
+
+def numbers(table: Table, row: Row) -> dict[str, str | float | int | None]:
+    """Every exported field of one learner: fractions and seconds, not rounded; None where not defined."""
+    first = (table.title, row.learner, row.tuned_parameters, len(row.seeds))
+    return dict(zip(HEADER, (*first, *_fractions(row), row.fit_seconds, row.score_seconds), strict=True))
+
+
+def _printed(table: Table, row: Row) -> list[str]:
+    """The fields of SHORT as papers print them: percent with two decimals, whole counts, seconds with three digits."""
+    told, count, seconds = numbers(table, row), row.tuned_parameters, row.fit_seconds
+    words = {"learner": row.learner, "tuned_parameters": "" if count is None else str(count)}
+    words["fit_seconds"] = "" if seconds is None else f"{seconds:.3g}"
+    return [words[name] if name in words else two_decimals(told[name]) for name in SHORT]
+
+
+def _fractions(row: Row) -> list[float | None]:
+    """The numbers of HEADER from `openworld_auc` to the last of NUMBERS."""
+    images, seeds = row.over_images or (None, None), row.over_seeds or (None, None)
+    return [
+        row.openworld_auc,
+        *images,
+        *seeds,
+        row.harmonic_mean_of_means,
+        *(row.mean[name] for name in NUMBERS),
+    ]
+
+
+def _json(summary: Summary) -> str:
+    tables = [
+        {
+            "setting": asdict(table.setting),
+            "counts": table.counts,
+            "training_images": table.training_images,
+            "learners": [_as_json(row) for row in table.rows],
+            "tests": [asdict(test) for test in table.comparisons.values()],
+        }
+        | ({"operating": points} if (points := operating_numbers(table)) else {})
+        for table in summary.tables
+    ]
+    means = {"means": [_mean_as_json(reach) for reach in reached]} if (reached := reaches(summary)) else {}
+    return json_text({"tables": tables} | means)
+
+
+def _mean_as_json(reach: Reach) -> dict:
+    return {
+        "kind": reach.kind,
+        "targets": [table.title for table in reach.targets],
+        "learners": [_as_json(row) for row in reach.mean.rows],
+        "tests": [asdict(test) for test in reach.mean.comparisons.values()],
+    }
+
+
+def _with_means(summary: Summary) -> tuple[Table, ...]:
+    """All tables, then the means over several targets of generalisation."""
+    return (*summary.tables, *(reach.mean for reach in reaches(summary) if len(reach.targets) > 1))
+
+
+def _as_json(row: Row) -> dict:
+    named = dict(zip(HEADER[4:-2], _fractions(row), strict=True))
+    told = {"learner": row.learner, "tuned_parameters": row.tuned_parameters, "seeds": list(row.seeds)}
+    times = {"fit_seconds": row.fit_seconds, "score_seconds": row.score_seconds}
+    return told | named | {"points_lost": row.points_lost} | times
+
+
+def _csv(summary: Summary) -> str:
+    rows = [list(numbers(table, row).values()) for table in _with_means(summary) for row in table.rows]
+    return csv_text(HEADER, rows)
+
+
+def _markdown(summary: Summary) -> str:
+    return "\n".join(_markdown_table(table) for table in _with_means(summary))
+
+
+def _markdown_table(table: Table) -> str:
+    rows = [map(plain, _printed(table, row)) for row in table.rows]
+    return markdown_table(table.title, [TITLES[name] for name in SHORT], rows, "Percent.")
+
+
+def _latex(summary: Summary) -> str:
+    return "\n".join(_latex_table(table) for table in _with_means(summary))
+
+
+def _latex_table(table: Table) -> str:
+    rows = [[*map(as_tex, _printed(table, row))] for row in table.rows]
+    return tabular([f"{table.title}, percent"], [TITLES[name] for name in SHORT], rows)

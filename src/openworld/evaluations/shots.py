@@ -1,0 +1,27 @@
+"""How many images learners were trained on, in words."""
+
+from collections.abc import Iterable, Mapping
+
+
+def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
+    """The fewest and the most training images of a class that any record tells; None where none does."""
+    told = [one["training_images"] for one in records if one.get("training_images")]
+    if not told:
+        return None
+    return {"fewest": min(one["fewest"] for one in told), "most": max(one["most"] for one in told)}
+
+
+def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
+    """Shots as they were asked for, or what there was where it is less.
+
+    >>> shots_in_words(16, None), shots_in_words(1, {"fewest": 1, "most": 1})
+    ('16 shots', '1 shot')
+    >>> shots_in_words(16, {"fewest": 6, "most": 6}), shots_in_words(16, {"fewest": 1, "most": 6})
+    ('6 shots (16 asked for)', '1 to 6 shots (16 asked for)')
+    """
+    if not shots:
+        return ""
+    if had is None or had["fewest"] >= shots:
+        return f"{shots} shot{'s' * (shots > 1)}"
+    span = f"{had['fewest']}" if had["fewest"] == had["most"] else f"{had['fewest']} to {had['most']}"
+    return f"{span} shot{'s' * (had['most'] > 1)} ({shots} asked for)"

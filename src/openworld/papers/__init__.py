@@ -1,0 +1,33 @@
+"""The numbers that four papers printed, and what their tables are.
+
+published_numbers(paper, table)    every printed number, as printed
+published_tables(paper)            what each table shows, on what, read from which kind of run (`TABLES`)
+MISPRINTS                          where the printed numbers contradict one another
+"""
+
+from openworld.papers.metrics import METRICS, PublishedMetric
+from openworld.papers.misprints import MISPRINTS, Misprint, misprints_of
+from openworld.papers.numbers import AVERAGE, PublishedNumber, paper_table, published_numbers, published_tables
+from openworld.papers.tables import AVERAGED, KIND_OF_TASK, MODELS, PAPERS, SHIFTS, SOURCE, TABLES, VARIANTS, PaperTable
+
+__all__ = [
+    "AVERAGE",
+    "AVERAGED",
+    "KIND_OF_TASK",
+    "METRICS",
+    "MISPRINTS",
+    "MODELS",
+    "PAPERS",
+    "SHIFTS",
+    "SOURCE",
+    "TABLES",
+    "VARIANTS",
+    "Misprint",
+    "PaperTable",
+    "PublishedMetric",
+    "PublishedNumber",
+    "misprints_of",
+    "paper_table",
+    "published_numbers",
+    "published_tables",
+]

@@ -1,0 +1,165 @@
+"""One number of ours in a paper's unit, with what it rests on; and names of ours for what a paper calls otherwise."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from statistics import fmean
+
+from openworld.evaluations.accuracy_estimation.run import EstimateRun, load_estimates
+from openworld.evaluations.dynamic.courses import CourseTable, load_courses
+from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.metrics import seed_spread
+from openworld.metrics.estimate import LEVEL
+from openworld.papers import AVERAGE, METRICS
+from openworld.runs import RunStore
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % interval: what else could have been drawn (`over`: "images", "drawings", "seeds"), and how many were."""
+
+    low: float
+    high: float
+    over: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number as a table of a paper would print it.
+
+    Args:
+        dataset: as the paper calls it, or our own name where it has none; "Average", or empty, as in the paper.
+        setting: as the paper's table has it, else empty.
+        method: as the paper calls it, or the learner's label.
+        metric: a name of `openworld.papers.METRICS`; numbers are in its unit.
+        value: None where it is not defined.
+        intervals: the most telling one first; empty where none can be known.
+        per_seed: the number for every seed, seeds in increasing order; empty where it is not known by seed.
+        task: the column of a table that has one per task, else empty.
+        datasets: what it was measured on.
+        backbone: with which model.
+    """
+
+    dataset: str
+    setting: str
+    method: str
+    metric: str
+    value: float | None
+    intervals: tuple[Interval, ...] = ()
+    per_seed: tuple[float, ...] = ()
+    task: str = ""
+    datasets: tuple[str, ...] = ()
+    backbone: str = ""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The first interval's ends."""
+        return (self.intervals[0].low, self.intervals[0].high) if self.intervals else None
+
+    @property
+    def over(self) -> str:
+        """What the first interval is over; empty where there is none."""
+        return self.intervals[0].over if self.intervals else ""
+
+    @property
+    def n(self) -> int:
+        """How many there were of what the first interval is over."""
+        return self.intervals[0].n if self.intervals else 0
+
+
+@dataclass(frozen=True)
+class StandsFor:
+    """A run, and what a paper calls its data sets and learners.
+
+    Args:
+        folder: of the run.
+        datasets: {"dtd": "DTD", "emoji-concepts, noto": "..."}: data set, or data set and domain; others keep their own
+            names.
+        methods: {"zero-shot": "CLIP"}: labels of learners; others keep their own.
+    """
+
+    folder: Path
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+
+    def dataset(self, name: str, domain: str | None = None) -> str:
+        """What the paper calls a data set in a domain.
+
+        >>> StandsFor(Path(), {"dtd": "DTD"}).dataset("dtd"), StandsFor(Path()).dataset("emoji-concepts", "noto")
+        ('DTD', 'emoji-concepts, noto')
+        """
+        own = f"{name}, {domain}" if domain else name
+        return self.datasets.get(own) or self.datasets.get(name) or own
+
+    def method(self, label: str) -> str:
+        """What the paper calls a learner."""
+        return self.methods.get(label, label)
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The run's outcomes, read once however many tables are made of them."""
+        return load(self.folder).outcomes
+
+    @cached_property
+    def courses(self) -> tuple[CourseTable, ...]:
+        """The run's courses, read once."""
+        return load_courses(self.folder)
+
+    @cached_property
+    def estimates(self) -> EstimateRun:
+        """The run's estimates of accuracy, read once."""
+        return load_estimates(self.folder)
+
+    @cached_property
+    def backbone(self) -> str:
+        """The model of the run."""
+        resolved = RunStore(self.folder).description()["resolved"]
+        return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean, or None where any value is missing or there is none.
+
+    >>> mean([0.25, 0.75]), mean([0.5, None])
+    (0.5, None)
+    """
+    return None if not values or any(value is None for value in values) else fmean(values)
+
+
+def student(values: Sequence[float | None], over: str, metric: str) -> tuple[Interval, ...]:
+    """Student's t interval of a mean, cut at the ends of what the metric can be.
+
+    None, as an empty tuple, where a value is missing, there are fewer than two, or all are equal but for rounding.
+
+    >>> [(round(one.low, 2), round(one.high, 2), one.n) for one in student([1.0, 2.0, 3.0], "seeds", "HM")]
+    [(0.0, 4.48, 3)]
+    """
+    if any(value is None for value in values):
+        return ()
+    low, high = METRICS[metric].bounds
+    ends = seed_spread(values, (-inf if low is None else low, inf if high is None else high)).interval(LEVEL)
+    return (Interval(*ends, over, len(values)),) if ends else ()
+
+
+def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", dataset: str = AVERAGE) -> Measured:
+    """The unweighted mean of numbers of one method and metric on several data sets.
+
+    Two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Pictures of two data
+    sets may be the same, so that no interval over pictures is given; one number alone keeps its own intervals.
+    """
+    first = numbers[0]
+    values = [number.value for number in numbers]
+    seeds = {len(number.per_seed) for number in numbers}
+    whole = len(seeds) == 1 and seeds != {0}
+    per_seed = tuple(map(mean, zip(*(number.per_seed for number in numbers), strict=True))) if whole else ()
+    datasets = tuple(dict.fromkeys(name for number in numbers for name in number.datasets))
+    intervals = (
+        *student(per_seed, "seeds", first.metric),
+        *(student(values, "data sets", first.metric) if len(datasets) == len(values) else ()),
+    )
+    intervals = first.intervals if len(numbers) == 1 else intervals
+    told = {"intervals": intervals, "per_seed": per_seed, "task": task, "datasets": datasets}
+    return Measured(dataset, setting, first.method, first.metric, mean(values), backbone=first.backbone, **told)

@@ -1,0 +1,125 @@
+"""Every number of the papers' result tables, as printed, from the CSV files beside this one."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from math import isfinite
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.papers.metrics import METRICS
+from openworld.papers.tables import TABLES, PaperTable
+
+HEADER = ["table", "task", "dataset", "setting", "method", "metric", "value", "std"]
+AVERAGE = "Average"
+
+
+@dataclass(frozen=True)
+class PublishedNumber:
+    """One printed number, in the unit printed (`METRICS` names it).
+
+    Args:
+        table: its number, such as "8-9".
+        task: what the paper calls the task.
+        dataset: "Average" for a printed average; empty where a number belongs to no data set.
+        setting: what else differs within the table, such as "new/base=10"; else empty.
+        method: what the paper calls it, spelt alike in all tables.
+        metric: a name of `METRICS`.
+        value, std: as printed; `std` is None where none is. FRAP prints its deviations as fractions beside percents.
+    """
+
+    table: str
+    task: str
+    dataset: str
+    setting: str
+    method: str
+    metric: str
+    value: float
+    std: float | None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from every other number of the paper."""
+        return self.table, self.task, self.dataset, self.setting, self.method, self.metric
+
+
+def published_tables(paper: str) -> dict[str, PaperTable]:
+    """The tables of a paper by number, in the order of `TABLES`.
+
+    Raises:
+        OpenworldError: for another paper.
+
+    >>> published_tables("openpl")["6"].tasks
+    ('emerging-classes',)
+    """
+    if paper not in TABLES:
+        raise unknown_name("paper", paper, TABLES)
+    return TABLES[paper]
+
+
+def paper_table(paper: str, number: str) -> PaperTable:
+    """One table of a paper; an unknown one is refused with those there are."""
+    tables = published_tables(paper)
+    if number not in tables:
+        raise unknown_name(f"table of {paper}", number, tables)
+    return tables[number]
+
+
+def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNumber, ...]:
+    """Every printed number of a paper or of one of its tables, in the order printed.
+
+    Args:
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
+        table: its number, as in `TABLES`; None for all. Some numbers stand in several tables.
+
+    Raises:
+        OpenworldError: for another paper or table.
+
+    >>> [one.value for one in published_numbers("openworldauc", "17") if one.dataset == "Average"]
+    [60.29, 60.65, 60.94]
+    """
+    published_tables(paper)
+    if table is None:
+        return _read(paper)
+    wanted = paper_table(paper, table).number
+    return tuple(one for one in _read(paper) if one.table == wanted)
+
+
+@lru_cache(maxsize=len(TABLES))
+def _read(paper: str) -> tuple[PublishedNumber, ...]:
+    text = files("openworld.papers").joinpath(f"{paper}.csv").read_text(encoding="utf-8")
+    return tuple(parse(text.splitlines(), paper))
+
+
+def parse(lines: list[str], paper: str) -> Iterator[PublishedNumber]:
+    """The numbers of a CSV text, each one checked.
+
+    Raises:
+        OpenworldError: another header, an unknown table or metric, a value that is no number, or a row that repeats
+            the key of another.
+    """
+    reader, seen = csv.reader(lines), set()
+    header = next(reader, [])
+    if header != HEADER:
+        raise OpenworldError(f"{paper}.csv begins with {header}, expected {HEADER}; reinstall the package.")
+    for place, row in enumerate(reader, 2):
+        number = _number(row, f"{paper}.csv, line {place}")
+        if number.table not in TABLES[paper] or number.metric not in METRICS or number.key in seen:
+            raise OpenworldError(
+                f"{paper}.csv, line {place}: table {number.table!r} and metric {number.metric!r} must be known and "
+                "every row must differ from the others; reinstall the package."
+            )
+        seen.add(number.key)
+        yield number
+
+
+def _number(row: list[str], place: str) -> PublishedNumber:
+    try:
+        *names, value, std = row
+        number = PublishedNumber(*names, float(value), float(std) if std else None)
+    except (TypeError, ValueError):
+        raise OpenworldError(f"{place} holds {row}, expected {HEADER}; reinstall the package.") from None
+    if not all(isfinite(one) for one in (number.value, number.std or 0.0)):
+        raise OpenworldError(f"{place} holds a number that is not finite: {row}; reinstall the package.")
+    return number

@@ -1,0 +1,151 @@
+"""Where the learners' names go in a plot: near their dots, or in a column beside the ends of their lines.
+
+A name near a dot takes the cheapest of many places around it: one that covers no other name, covers few dots and
+lies close by, with a thin line to the dot where it does not touch it. The names choose in turn, and choose again
+knowing where all others went, so that the same dots always give the same plot. Widths are estimated from above,
+for the largest size that a narrow screen gives the text.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from openworld.report.series_style import Look
+from openworld.report.svg import Frame, element, marker
+
+LETTER, LINE = 7.7, 14.0  # user units: an average letter's width and a line's height
+REACH = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 90.0, 115.0, 145.0)  # gaps between a dot and its name
+DIRECTIONS = np.deg2rad(np.arange(0, 360, 15))
+ROUNDS = 4
+MARGIN = np.array([-4.0, 0.0, 4.0, 0.0])  # what a name keeps free of others: left, top, right, bottom
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A name's place: where its text is anchored, by which end, and the line that leads there from its dot."""
+
+    x: float
+    y: float
+    end: str
+    leader: tuple[float, float, float, float] | None
+
+
+def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=()) -> list[Placed]:
+    """A place for every text near its dot.
+
+    Args:
+        plot: no name leaves its rectangle.
+        texts: N names.
+        dots: N points in user units.
+        marks: further points that names had better not cover.
+    """
+    obstacles = _around(np.array([*dots, *marks]).reshape(-1, 2), 6.0)
+    options = [_places(plot, text, dot) for text, dot in zip(texts, dots, strict=True)]
+    base = [8 * gaps + 3 * _overlap(boxes, obstacles) for boxes, gaps, _ in options]
+    chosen: dict[int, int] = {}
+    for _ in range(ROUNDS):
+        for one, (boxes, _, tips) in enumerate(options):
+            others = [other for other in chosen if other != one]
+            taken = np.array([options[other][0][chosen[other]] + MARGIN for other in others]).reshape(-1, 4)
+            paths = [_path(dots[other], options[other][2][chosen[other]]) for other in others]
+            covered = _overlap(boxes, taken)
+            cost = base[one] + 60 * covered + 1000 * (covered > 0)
+            cost += 40 * _overlap(boxes, np.concatenate([np.empty((0, 4)), *paths]))
+            cost += 40 * sum(_overlap(step, taken) for step in np.moveaxis(_path(dots[one], tips), 1, 0))
+            chosen[one] = int(np.argmin(cost))
+    return [_placed(dot, *options[one], chosen[one]) for one, dot in enumerate(dots)]
+
+
+def beside(plot: Frame, ends: dict[str, tuple[float, float]], looks: dict[str, Look]) -> list[Markup]:
+    """The learners' names in a column right of the plot, each with its mark and a thin line to the end of its own line.
+
+    Args:
+        plot: its right margin, of `margin`, is where the names stand.
+        ends: where every learner's line ends, in user units.
+        looks: of every learner.
+    """
+    _, top, right, bottom = plot.box
+    heights = spread([y for _, y in ends.values()], 1.25 * LINE, top + 4, bottom)
+    told = []
+    for (learner, (x, y)), height in zip(ends.items(), heights, strict=True):
+        look = looks[learner]
+        points = f"{x:.1f},{y:.1f} {right:.1f},{y:.1f} {right + 13:.1f},{height:.1f}"
+        name = element("text", learner, x=right + 27, y=height + 4, class_="label near")
+        parts = (element("polyline", points=points, class_="leader"), marker(look.marker, right + 19, height), name)
+        told.append(element("g", *parts, class_=look.css_class, data_learner=learner))
+    return told
+
+
+def margin(learners: Iterable[str]) -> float:
+    """The right margin that holds a column of these names, or the usual one where there are none."""
+    longest = max(map(len, learners), default=0)
+    return 30 + LETTER * longest if longest else 12.0
+
+
+def spread(heights: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+    """The heights moved as little as it takes (in the sum of squares) to be `apart` and within [low, high].
+
+    Neighbours that would stand too close are pooled and spread about their mean, as in isotonic regression.
+
+    >>> spread([11.0, 10.0, 50.0], 5.0, 0.0, 52.0)
+    [13.0, 8.0, 50.0]
+    """
+    apart = min(apart, (high - low) / max(len(heights) - 1, 1))
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    pools: list[list[float]] = []
+    for rank, place in enumerate(order):
+        pools.append([heights[place] - rank * apart])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    moved = [float(np.mean(pool)) for pool in pools for _ in pool]
+    ceiling = high - (len(order) - 1) * apart
+    ranked = {place: min(max(moved[rank], low), ceiling) + rank * apart for rank, place in enumerate(order)}
+    return [ranked[place] for place in range(len(heights))]
+
+
+def _places(plot: Frame, text: str, dot: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places within the plot: boxes float[P, 4] (left, top, right, bottom), gaps [P], points led to [P, 2]."""
+    gaps, angles = (grid.ravel() for grid in np.meshgrid(REACH, DIRECTIONS, indexing="ij"))
+    x, y = dot[0] + (9 + gaps) * np.cos(angles), dot[1] + (9 + gaps) * np.sin(angles)
+    width = LETTER * len(text)
+    left = x - width * (1 - _side(angles)) / 2
+    top = y - LINE * (1 - np.sin(angles).round(6)) / 2
+    boxes = np.stack([left, top, left + width, top + LINE], axis=1)
+    inside = (boxes[:, :2] >= np.array(plot.box[:2])).all(axis=1) & (boxes[:, 2:] <= np.array(plot.box[2:])).all(axis=1)
+    if not inside.any():  # a name wider than the plot
+        inside[:] = True
+    return boxes[inside], gaps[inside], np.stack([x, y], axis=1)[inside]
+
+
+def _side(angles: np.ndarray) -> np.ndarray:
+    """By which end a name is anchored: 1 its beginning, 0 its middle, -1 its end."""
+    return np.where(np.abs(np.cos(angles)) < 0.3, 0, np.sign(np.cos(angles)))
+
+
+def _placed(dot, boxes: np.ndarray, gaps: np.ndarray, tips: np.ndarray, choice: int) -> Placed:
+    left, top, right, _ = boxes[choice].tolist()
+    x, y = tips[choice].tolist()
+    end = "" if abs(x - left) < 1e-6 else "end" if abs(x - right) < 1e-6 else "mid"
+    leader = None if gaps[choice] == 0 else (*dot, x, y)
+    return Placed(x, top + LINE - 3.5, end, leader)
+
+
+def _path(dot: tuple[float, float], tip: np.ndarray) -> np.ndarray:
+    """Small boxes along the line from a dot to tip(s) [..., 2]: float[..., 4, 4], or [4, 4] for one tip."""
+    steps = np.array([0.3, 0.5, 0.7, 0.9])[:, None]
+    return _around(np.asarray(dot) + steps * (tip[..., None, :] - np.asarray(dot)), 1.0)
+
+
+def _around(points: np.ndarray, half: float) -> np.ndarray:
+    """Squares [..., 4] around points [..., 2]."""
+    return np.concatenate([points - half, points + half], axis=-1)
+
+
+def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """float[P]: by how many square units each of P boxes is covered by the others [Q, 4], summed over them."""
+    low = np.maximum(boxes[:, None, :2], others[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+    return (high - low).clip(min=0).prod(axis=-1).sum(axis=1)

@@ -1,0 +1,79 @@
+"""How a run was made: the command, the spec, versions, hashes, seeds and durations, ready for the page."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from openworld.report.text import seconds
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the section: text to be shown as it is, folded where it is long, or facts as (name, value)."""
+
+    heading: str
+    text: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    folded: bool = False
+
+
+def parts_of(given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]], durations: Pairs) -> list[Part]:
+    """The parts of a run's description in reading order without empty ones; `durations` are facts as (name, value)."""
+    first = provenance[0] if provenance else {}
+    rest = {name: value for name, value in first.items() if name != "command"}
+    parts = [
+        Part("To do it again", text=command(first)),
+        Part("What ran it", facts=tuple(_flat(rest))),
+        Part("Seeds and durations", facts=durations),
+        Part("The spec as given", text=_readable(given), folded=True),
+        Part("The spec with every default filled in", text=_readable(resolved), folded=True),
+    ]
+    later = [Part(f"Continued by ({place})", facts=tuple(_flat(told))) for place, told in enumerate(provenance[1:], 2)]
+    return [part for part in parts + later if part.text or part.facts]
+
+
+def command(provenance: Mapping[str, Any]) -> str:
+    """The command line that made the run, quoted for a shell; empty when it is not known.
+
+    >>> command({"command": ["openworld", "run", "my spec.toml"]})
+    "openworld run 'my spec.toml'"
+    """
+    words = provenance.get("command") or []
+    return words if isinstance(words, str) else shlex.join(words)
+
+
+def spent(outcomes: Sequence[Any]) -> str:
+    """Epochs, and seconds of every stage summed over the records, as far as they are known."""
+    spent: dict[str, float] = {}
+    for outcome in outcomes:
+        for stage, value in outcome.seconds.items():
+            if stage != "fit" or has_own_fit(outcome):
+                spent[stage] = spent.get(stage, 0.0) + value
+    epochs = sorted({outcome.metrics["epochs"] for outcome in outcomes if outcome.metrics.get("epochs")})
+    trained = [f"{' or '.join(map(str, epochs))} epochs"] * bool(epochs)
+    stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(spent.items()))
+    return "; ".join(trained + [f"{stages} in all"] * bool(stages))
+
+
+def has_own_fit(outcome: Any) -> bool:
+    """Whether no other outcome tells of the same fit: one record of generalisation holds several targets of one."""
+    return outcome.metrics.get("kind", "source") == "source"
+
+
+def _flat(told: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in told.items():
+        title = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{title} · ")
+        elif value is not None and value != []:
+            yield title, str(value)
+
+
+def _readable(spec: Any) -> str:
+    if spec in (None, "", {}):
+        return ""
+    return spec if isinstance(spec, str) else json.dumps(spec, indent=2, ensure_ascii=False)

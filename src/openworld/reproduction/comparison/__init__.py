@@ -1,0 +1,1 @@
+"""Our numbers beside the printed ones of a paper: pairs, tests, tables and a page."""

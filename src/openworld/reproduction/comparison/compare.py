@@ -1,0 +1,183 @@
+"""A table of a paper with our numbers beside the printed ones, in the paper's layout.
+
+On the paper's own data every cell holds our number, the printed one and their difference, tested over our seeds. On
+other data the same layout holds our numbers with the printed averages beside them: then only the orders of the methods
+are compared, because numbers on different data are not to be subtracted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from openworld.papers import (
+    AVERAGE,
+    METRICS,
+    MODELS,
+    PaperTable,
+    PublishedNumber,
+    misprints_of,
+    paper_table,
+    published_numbers,
+)
+from openworld.papers.measured import Measured
+from openworld.reproduction.comparison.cells import AXES, Column, Pair, Sides, cells, judged
+from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
+
+NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
+
+ABOUT_OURS = {
+    ("openworldauc", "3"): (
+        "Our intervals over images are of the mean over all possible draws. Where every class keeps the same share of "
+        "its images, that mean is the OpenworldAUC of all images, so these intervals equal those of Table 2."
+    ),
+    ("openworldauc", "16"): (
+        "Our seconds measure something else than the paper's. The frozen image tower has encoded the images before, "
+        "once for all learners, and is not counted; learners with prompts in the image tower run it again and are "
+        "counted with it. Compare neither these seconds nor their order with the printed ones."
+    ),
+}
+"""What a reader must know of our numbers of a table, by paper and table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A table of a paper and ours.
+
+    Args:
+        table: what it is.
+        same_data: whether ours were measured on the table's own data sets.
+        rows: what the rows are called: methods, settings or data sets.
+        columns: in order.
+        pairs: the cells that are not empty, by (row, column).
+        agreements: of the two orders of the methods, metric by metric.
+        backbones: of our runs.
+        datasets: that ours were measured on.
+        measured, printed: the numbers that went in; of the printed ones those that our averages are compared with.
+        remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
+    """
+
+    table: PaperTable
+    same_data: bool
+    rows: tuple[str, ...]
+    columns: tuple[Column, ...]
+    pairs: Mapping[tuple[str, Column], Pair]
+    agreements: tuple[Agreement, ...]
+    backbones: tuple[str, ...]
+    datasets: tuple[str, ...]
+    measured: tuple[Measured, ...]
+    printed: tuple[PublishedNumber, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that have a row, or, where rows are none, a number of ours."""
+        return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(one.method for one in self.measured))
+
+    @property
+    def verdicts(self) -> tuple[int, int, int, int]:
+        """How many of our numbers are higher than printed, lower, not shown to differ, and not tested."""
+        words = [pair.words for pair in judged(dict(self.pairs))]
+        counts = [sum(word.startswith(way) for word in words) for way in ("higher", "lower", "does not")]
+        return (*counts, sum(pair.difference is not None for pair in self.pairs.values()) - len(words))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What comes of it, in words."""
+        found = (self._compared,) if self.same_data else (self._not_compared,)
+        about = ABOUT_OURS.get((self.table.paper, self.table.number))
+        return (*found, *self.remarks, *(one.words for one in self.agreements), *([about] if about else []))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is known to be wrong with the printed table."""
+        return tuple(one.what for one in misprints_of(self.table.paper, self.table.number))
+
+    @property
+    def _model(self) -> str:
+        ours, theirs = " and ".join(self.backbones) or "unknown", MODELS[self.table.paper]
+        return f"Ours with backbone {ours}, the paper's with {theirs}."
+
+    @property
+    def _compared(self) -> str:
+        found = [pair for pair in self.pairs.values() if pair.difference is not None]
+        if not found:
+            return f"{self._model} Nothing is subtracted: {NOT_ALIKE}."
+        higher, lower, alike, untested = self.verdicts
+        return (
+            f"{self._model} Of {len(found)} numbers of ours, {higher} are higher than printed, {lower} lower, {alike} "
+            f"do not differ at this number of seeds, and {untested} cannot be tested (Student's t over our seeds "
+            f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(found)}"
+        )
+
+    def _typical(self, found: Sequence[Pair]) -> str:
+        sizes = {
+            metric: median(abs(pair.difference) for pair in found if pair.ours.metric == metric)
+            for metric in dict.fromkeys(pair.ours.metric for pair in found)
+        }
+        told = [f"{METRICS[metric].symbol} {size:.{METRICS[metric].digits}f}" for metric, size in sizes.items()]
+        return f" The median size of a difference: {', '.join(told)}."
+
+    @property
+    def _not_compared(self) -> str:
+        return (
+            f"Ours are of other data ({'; '.join(self.datasets)}): printed numbers stand beside them to compare the "
+            f"orders of the methods, and are not to be subtracted. {self._model}"
+        )
+
+
+def beside(paper: str, table: str, measured: Sequence[Measured], *, remarks: Sequence[str] = ()) -> Beside:
+    """Put our numbers of a table beside the printed ones.
+
+    Args:
+        paper, table: as for `measured`.
+        measured: its numbers.
+        remarks: sentences that stand under the table.
+
+    Raises:
+        OpenworldError: an unknown paper or table.
+    """
+    wanted, printed = paper_table(paper, table), published_numbers(paper, table)
+    same = any(name in wanted.datasets for number in measured for name in number.datasets)
+    sides = Sides(wanted, _axes(wanted, measured), measured, printed, same)
+    pairs, alike = cells(sides), tuple(_alike(printed, measured) if same else printed)
+    names = dict.fromkeys(getattr(one, wanted.rows) for one in (*printed, *measured))
+    shown = {row for row, _ in pairs}
+    return Beside(
+        table=wanted,
+        same_data=same,
+        rows=tuple(sorted((row for row in names if row in shown), key=lambda row: row == AVERAGE)),
+        columns=_ordered(wanted, pairs, [sides.key(one)[1] for one in printed]),
+        pairs=pairs,
+        agreements=agreements(wanted, measured, alike),
+        backbones=tuple(dict.fromkeys(one.backbone for one in measured if one.backbone)),
+        datasets=tuple(dict.fromkeys(name for one in measured for name in one.datasets)),
+        measured=tuple(measured),
+        printed=alike,
+        remarks=tuple(remarks),
+    )
+
+
+def _alike(printed: Sequence[PublishedNumber], measured: Sequence[Measured]) -> list[PublishedNumber]:
+    """The printed numbers of the data sets that ours are on; all where the table names none of them."""
+    ours = {name for one in measured for name in one.datasets}
+    every = {one.dataset for one in printed} - {"", AVERAGE}
+    return list(printed) if ours >= every else [one for one in printed if one.dataset in ours]
+
+
+def _axes(wanted: PaperTable, measured: Sequence[Measured]) -> tuple[str, ...]:
+    """What the columns differ in: as printed, and what else differs among ours, which may be on more data sets."""
+    also = {axis for axis in ("dataset", "method") if len({getattr(one, axis) for one in measured}) > 1}
+    return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})
+
+
+def _ordered(wanted: PaperTable, pairs: Mapping, printed: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
+    places = {column: place for place, column in enumerate(dict.fromkeys(printed))}
+    own = dict.fromkeys(column for _, column in pairs)
+    metrics = {metric: place for place, metric in enumerate(wanted.metrics)}
+
+    def place(column: Column) -> tuple:
+        last = column.printed_only + (column.dataset == AVERAGE and not column.task)
+        return last, places.get(column, len(places)), metrics[column.metric] if column.printed_only else 0
+
+    return tuple(sorted(own, key=place))

@@ -1,0 +1,125 @@
+"""Do we and the paper put the methods into the same order? Kendall's tau, which needs no common data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from openworld.metrics import holm
+from openworld.papers import METRICS, PaperTable, PublishedNumber
+from openworld.papers.measured import Measured
+from openworld.report.comparison import significant
+from openworld.reproduction.comparison.cells import summary
+
+MINIMUM = 3  # of two methods an order says next to nothing
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between our order of `n` methods and the paper's, 1 = the same, -1 = reversed.
+
+    None with a `reason` where it is not defined. `p` is two-sided, of the hypothesis of unrelated orders,
+    corrected over the table's metrics (Holm). `task` and `setting` are empty where methods are ordered by their average
+    over these.
+    """
+
+    metric: str
+    task: str
+    tau: float | None
+    p: float | None
+    n: int
+    reason: str = ""
+    setting: str = ""
+
+    @property
+    def words(self) -> str:
+        """One sentence.
+
+        >>> print(Agreement("HM", "", 0.8, 0.03, 6).words)
+        HM: the two orders of 6 methods agree, τ = 0.80 (p 0.03).
+        """
+        if self.tau is None:
+            return f"{self._name}: the orders cannot be compared, {self.reason}."
+        related = "agree" if self.tau > 0 else "oppose each other"
+        verdict = related if self.related else "are not shown to be related"
+        return f"{self._name}: the two orders of {self.n} methods {verdict}, {self._told})."
+
+    @property
+    def short_words(self) -> str:
+        """The same in a few words."""
+        return f"{self._name} –" if self.tau is None else f"{self._name} {self._told}, n = {self.n})"
+
+    @property
+    def related(self) -> bool:
+        """Whether the two orders are shown to have to do with one another."""
+        return significant(self.p)
+
+    @property
+    def _told(self) -> str:
+        return f"τ = {self.tau:.2f} (p {self.p:.2g}".replace("-", "\u2212", 1)
+
+    @property
+    def column(self) -> str:
+        """The task or setting that it is of; empty where it is of their average."""
+        return self.task or self.setting
+
+    @property
+    def _name(self) -> str:
+        return ", ".join(filter(None, (METRICS[self.metric].symbol, self.column)))
+
+
+def agreements(
+    table: PaperTable, ours: Sequence[Measured], printed: Sequence[PublishedNumber]
+) -> tuple[Agreement, ...]:
+    """One per metric of the table, and per task or setting where columns are such first, over the methods of both.
+
+    Of each side the average over its data sets is ordered. Final ranks are the order of the Friedman ranks, and are
+    left out; so are tables whose rows are settings.
+    """
+    if table.rows == "setting":
+        return ()
+    by_task, by_setting = "task" in table.columns, table.columns[0] == "setting"
+    sides = [
+        {(one.metric, one.task if by_task else "", one.setting if by_setting else ""): None for one in side}
+        for side in (printed, ours)
+    ]
+    kinds = [kind for kind in sides[0] if kind in sides[1] and kind[0] != "Final_rank"]
+    found = [_agreement(Agreement(kind[0], kind[1], None, None, 0, setting=kind[2]), ours, printed) for kind in kinds]
+    corrected = holm([one.p for one in found])
+    return tuple(replace(one, p=p) for one, p in zip(found, corrected, strict=True))
+
+
+def both_sides(
+    one: Agreement, ours: Sequence[Measured], printed: Sequence[PublishedNumber]
+) -> dict[str, tuple[float, float]]:
+    """{method: (ours, printed)} that is ordered, averages over either side's data sets, for the methods of both."""
+    sides = [
+        _by_method([number for number in side if number.metric == one.metric and _is_of(one, number)])
+        for side in (ours, printed)
+    ]
+    return {name: (value, sides[1][name]) for name, value in sides[0].items() if name in sides[1]}
+
+
+def _agreement(one: Agreement, ours: Sequence[Measured], printed: Sequence[PublishedNumber]) -> Agreement:
+    """With its numbers."""
+    methods = both_sides(one, ours, printed)
+    one = replace(one, n=len(methods))
+    if len(methods) < MINIMUM:
+        return replace(one, reason=f"fewer than {MINIMUM} methods are on both sides")
+    from scipy.stats import kendalltau
+
+    found = kendalltau(*zip(*methods.values(), strict=True), nan_policy="raise")
+    tau, p = float(found.statistic), float(found.pvalue)
+    if tau != tau:
+        return replace(one, reason="all methods of one side are equal")
+    return replace(one, tau=tau, p=p)
+
+
+def _is_of(one: Agreement, number: Measured | PublishedNumber) -> bool:
+    return one.task in ("", number.task) and one.setting in ("", number.setting)
+
+
+def _by_method(numbers: Sequence[Measured | PublishedNumber]) -> dict[str, float]:
+    groups: dict[str, list] = {}
+    for one in numbers:
+        groups.setdefault(one.method, []).append(one)
+    values = {method: summary(group) for method, group in groups.items()}
+    return {method: round(value, 12) for method, value in values.items() if value is not None}

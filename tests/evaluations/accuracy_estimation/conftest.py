@@ -1,0 +1,194 @@
+"""A run of accuracy estimation that nobody ran: records of the right shape, the same for the same seed."""
+
+import io
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld.evaluations.accuracy_estimation.run import estimate_run
+from openworld.runs import RunStore, Unit, UnitResult
+
+CORRUPTIONS = ("fog", "snow", "gaussian_noise", "pixelate")
+STYLES = ("twemoji", "<b>clay</b>", "outline")
+# {label: (estimator, reference, settings, share of the drop that it sees, noise)}
+METHODS = {
+    "AC": ("AC", None, {}, 0.3, 0.02),
+    "DoC": ("DoC", None, {}, 0.35, 0.02),
+    "ATC-MC": ("ATC-MC", None, {}, 0.7, 0.03),
+    "COTT": ("COTT", None, {}, 0.9, 0.03),
+    "ALine-S": ("ALine-S", None, {}, 0.95, 0.02),
+    "FRAP": ("FRAP", "CLIP", {}, 0.97, 0.02),
+    "FRAP, no threshold": ("FRAP", "CLIP", {"rule": None}, 0.6, 0.05),
+    "FRAP, τ = 0.01": ("FRAP", "CLIP", {"tau": 0.01}, 0.9, 0.03),
+    "CLIP's answers": ("FRAP", "CLIP", {"reference": "pseudo-labels"}, 1.2, 0.05),
+    "FRAP, random": ("FRAP", "dirichlet", {}, 0.65, 0.03),
+    "RAP": ("RAP", "CLIP", {}, 0.8, 0.05),
+}
+
+
+@pytest.fixture(scope="session")
+def estimates_of():
+    """A function that makes up a run of accuracy estimation, in memory."""
+    return lambda **options: estimate_run([_as_record(*one) for one in made_up(**options)])
+
+
+@pytest.fixture(scope="session")
+def estimates(estimates_of):
+    """Two architectures, two seeds, two checkpoints; three styles and four corruptions; a method that is silent."""
+    return estimates_of()
+
+
+@pytest.fixture(scope="session")
+def make_estimates(tmp_path_factory):
+    """A function that writes the records of a made-up run into a new folder and returns the folder."""
+    return lambda **options: write_estimates(tmp_path_factory.mktemp("estimates"), **options)
+
+
+@pytest.fixture(scope="session")
+def estimates_folder(make_estimates):
+    """The run of `estimates` as records in a folder."""
+    return make_estimates()
+
+
+@pytest.fixture(scope="session")
+def crowd(estimates_of):
+    """Thirty methods, 27 judged models, 19 corruptions at 5 severities each."""
+    methods = {f"method {place}": ("AC" if place == 0 else "DoC", None, {}, 0.03 * place, 0.03) for place in range(30)}
+    corruptions = [f"corruption {place}" for place in range(19)]
+    models, epochs = ("convnet", "resnet-8", "densenet"), (5, 10, 20)
+    sizes = {"models": models, "seeds": (0, 1, 10), "epochs": epochs, "severities": (1, 2, 3, 4, 5)}
+    return estimates_of(methods=methods, corruptions=corruptions, **sizes)
+
+
+@pytest.fixture(scope="session")
+def smallest(estimates_of):
+    """One method, one model, one condition: nothing to compare and nothing to draw anew."""
+    sizes = {"models": ("convnet",), "seeds": (0,), "epochs": (5,), "styles": ("twemoji",), "corruptions": ()}
+    return estimates_of(methods={"AC": METHODS["AC"]}, references=(), **sizes)
+
+
+@pytest.fixture(scope="session")
+def handmade():
+    """A function that makes a run of given numbers: {condition: (row, true accuracy, {method: error or None})}."""
+
+    def run_of(*models):
+        named = [label for model in models for _, _, said in model.values() for label in said]
+        methods = [{"label": label, "estimator": label} for label in dict.fromkeys(named)]
+        return estimate_run([_handmade(seed, model, methods) for seed, model in enumerate(models)])
+
+    return run_of
+
+
+def _handmade(seed, conditions, methods):
+    targets = [
+        {"row": row, "name": name, "kind": "natural", "domain": name, "n": 10, "accuracy": accuracy,
+         "estimates": {label: {"error": error} for label, error in said.items()}}
+        for name, (row, accuracy, said) in conditions.items()
+    ]  # fmt: skip
+    told = {"protocol": "accuracy-estimation", "model": "convnet", "seed": seed, "epoch": 5, "estimators": methods}
+    return _as_record("", told | {"source": {"accuracy": 0.9}, "targets": targets}, {})
+
+
+def _as_record(name, metrics, timing):
+    return SimpleNamespace(name=name, metrics=metrics, timing=timing)
+
+
+def write_estimates(folder, **options):
+    """Write a made-up run; see `made_up`."""
+    store, spec = RunStore(folder), {"protocol": "accuracy-estimation", "seeds": [0, 1]}
+    store.create(spec, spec, {"command": ["openworld", "run", "mine.toml"], "packages": {"numpy": np.__version__}})
+    planned = [(Unit("math:sqrt", {"x": name}, name=name), told, timing) for name, told, timing in made_up(**options)]
+    store.plan([unit for unit, *_ in planned])
+    for place, (unit, told, timing) in enumerate(planned):
+        store.write(unit, UnitResult(metrics=told, attachments={} if place else _pictures(told), timing=timing))
+    return folder
+
+
+def _pictures(told):
+    """A grey square for every condition, in a folder by its number."""
+    file = io.BytesIO()
+    Image.new("L", (8, 8), 128).save(file, "PNG")
+    return {f"pictures/{number}/7.png": file.getvalue() for number in range(len(told["targets"]))}
+
+
+def made_up(
+    *,
+    methods=METHODS,
+    models=("convnet", "resnet-8"),
+    seeds=(0, 1),
+    epochs=(5, 10),
+    styles=STYLES,
+    corruptions=CORRUPTIONS,
+    severities=(1, 3, 5),
+    references=("CLIP", "dirichlet"),
+    aligned=True,
+    silent=("ALine-S",),
+    intervals=False,
+):
+    """Name, metrics and timing of every record; methods in `silent` give no estimate of the worst conditions."""
+    asked = _asked(styles, corruptions, severities)
+    estimators = [
+        {"label": label, "estimator": told[0], "reference": told[1], "settings": told[2]}
+        for label, told in methods.items()
+    ]
+    spent = {
+        "fit": {label: 0.01 + 0.2 * (method[1] is not None) for label, method in methods.items()},
+        "estimate": {label: 0.05 * (1 + len(label)) for label in methods},
+    }
+    for name, epoch, seed in product(models, epochs, seeds):
+        luck = np.random.default_rng([seed, epoch, *name.encode()])
+        source = 0.6 + 0.1 * models.index(name) / len(models) + 0.25 * epochs.index(epoch) / max(len(epochs), 2)
+        metrics = {
+            "protocol": "accuracy-estimation", "model": name, "architecture": name, "seed": seed, "epoch": epoch,
+            "checkpoint": epochs.index(epoch), "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
+            "classes": 100,
+            "references": [*references], "taxonomy": _taxonomy(aligned), "estimators": estimators,
+            "source": {"n": 1000, "mistakes": round(1000 * (1 - source)), "accuracy": source, "temperature": 1.4,
+                       "ece": {"raw": 0.12, "scaled": 0.02}},
+            "targets": [_target(one, source, luck, methods, references, aligned, silent, intervals) for one in asked],
+        }  # fmt: skip
+        yield f"{name} {epoch} {seed}", metrics, {"seconds": spent}
+
+
+def _taxonomy(known):
+    return {"name": "a tree" if known else None, "reason": None if known else "no tree holds these classes"}
+
+
+def _asked(styles, corruptions, severities):
+    natural = [("Emoji, natural", style, "natural", style, None, None, 0.1 + 0.1 * place)
+               for place, style in enumerate(styles)]  # fmt: skip
+    return natural + [
+        ("Emoji, synthetic", f"{name} {severity}", "synthetic", None, name, severity, 0.02 * place + 0.09 * severity)
+        for place, name in enumerate(corruptions)
+        for severity in severities
+    ]
+
+
+def _target(asked, source, luck, methods, references, aligned, silent, intervals):
+    row, name, kind, domain, corruption, severity, drop = asked
+    accuracy = float(np.clip(source - drop + luck.normal(0, 0.02), 0.02, 1))
+    estimates = {}
+    for label, (_, _, _, seen, noise) in methods.items():
+        raw = 1 - source + seen * (source - accuracy) + luck.normal(0, noise)
+        estimates[label] = _estimate(None if label in silent and drop > 0.4 else float(raw), intervals)
+    ece = {"base": {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
+    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "ttc": 0.1 + drop / 4, "tau": 0.02} for one in references}
+    alignment = {"base": 0.5 + accuracy / 3}
+    for one in references:
+        alignment |= {one: 0.6, f"fused with {one}": 0.58 + accuracy / 4}
+    return {
+        "row": row, "name": name, "kind": kind, "dataset": "emoji-concepts", "domain": domain,
+        "corruption": corruption, "severity": severity, "n": 1000, "accuracy": accuracy, "estimates": estimates,
+        "ece": ece, "alignment": alignment if aligned else None,
+    }  # fmt: skip
+
+
+def _estimate(raw, intervals):
+    if raw is None:
+        return {"error": None, "raw_error": None, "interval": None, "warnings": ["no line: R² 0.41"], "details": {}}
+    error = min(1.0, max(0.0, raw))
+    interval = [max(0.0, 0.97 - error), min(1.0, 1.03 - error)] if intervals else None
+    return {"error": error, "raw_error": raw, "interval": interval, "warnings": [], "details": {"temperature": 1.4}}

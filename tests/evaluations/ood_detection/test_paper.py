@@ -1,0 +1,105 @@
+"""IS-OOD's tables from records: trends of our cells, the labelling table, and what is refused."""
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.reproduction.comparison.compare import beside
+from openworld.reproduction.measure import StandsFor, measured
+from openworld.runs import RunStore, Unit, UnitResult
+
+FULL = "entire ImageNet-21K (with labeling issues)"
+
+
+def cell(value):
+    area = {"value": value, "interval": [value - 0.1, value + 0.1]}
+    return {"n": 20, "auroc": area, "fpr_openood": 1 - value, "aupr_in": 0.5, "fpr": 0.3, "aupr_out": 0.4}
+
+
+def told(seed, kind="classifier", step=0.1, protocol="incremental-shift"):
+    """Two covariate by three semantic levels; one cell is N/A."""
+    cells = [[cell(0.5 + step * column) for column in range(3)] for _ in range(2)]
+    cells[1][0] = None
+    areas = {
+        name: {"value": value, "interval": [value - 0.1, value + 0.1]} for name, value in (("all", 0.6), ("far", 0.8))
+    }
+    return {
+        "protocol": protocol, "model": kind, "kind": kind, "seed": seed, "pool": {"n": 99},
+        "source": {"sources": [{"dataset": "emoji-concepts", "domain": "noto"}]}, "decomposition": {"method": "LAID"},
+        "detectors": {"MSP": {"cells": cells}, "ours alone": {"cells": cells}},
+        "labelling": {"detectors": {"MSP": areas, "ours alone": areas}},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def make(tmp_path):
+    def write(*records, name="run"):
+        store, spec = RunStore(tmp_path / name), {"protocol": "incremental-shift"}
+        store.create(spec, spec, {"command": []})
+        planned = [Unit("math:sqrt", {"x": place}, name=str(place)) for place in range(len(records))]
+        store.plan(planned)
+        for unit, metrics in zip(planned, records, strict=True):
+            store.write(unit, UnitResult(metrics=metrics))
+        return StandsFor(tmp_path / name)
+
+    return write
+
+
+def found(numbers, setting, metric):
+    (one,) = [one for one in numbers if (one.setting, one.metric) == (setting, metric)]
+    return one
+
+
+def test_trends_of_the_cells_that_are_there(make):
+    run = make(told(1, step=0.2), told(0), told(0, kind="two-tower"))
+    numbers = measured("is-ood", "1", [run])
+    assert {one.backbone for one in numbers} == {"classifier"}, "what the judged model is called"
+    assert {one.method for one in numbers} == {"MSP"} and {one.dataset for one in numbers} == {"emoji-concepts"}
+    slope = found(numbers, "semantic shift", "sensitivity(AUROC)")
+    assert slope.per_seed == pytest.approx((10.0, 20.0)) and slope.value == pytest.approx(15.0)
+    assert slope.over == "seeds" and found(numbers, "semantic shift", "correlation(AUROC)").value == pytest.approx(1.0)
+    looks = found(numbers, "covariate shift", "correlation(AUROC)")
+    assert looks.value == pytest.approx(1.0), "the missing near cell lifts its row, as in the paper's analysis"
+    falls = found(measured("is-ood", "4", [run]), "semantic shift", "correlation(FPR@95)")
+    assert falls.value == pytest.approx(-1.0)
+
+
+def test_a_flat_curve_has_no_correlation(make):
+    numbers = measured("is-ood", "6", [make(told(0))])
+    assert found(numbers, "semantic shift", "correlation(AUPR)").value is None
+    assert found(numbers, "semantic shift", "sensitivity(AUPR)").value == 0.0
+
+
+def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
+    one = found(measured("is-ood", "8", [make(told(0))]), FULL, "AUROC")
+    assert one.value == pytest.approx(60.0) and one.interval == pytest.approx((50.0, 70.0))
+    assert (one.over, one.n) == ("images", 99)
+
+
+def test_orders_are_compared_axis_by_axis(make):
+    labels = ("MSP", "KNN", "ASH")
+    steps = dict(zip(labels, (0.05, 0.1, 0.15), strict=True))
+    one = told(0)
+    one["detectors"] = {label: told(0, step=step)["detectors"]["MSP"] for label, step in steps.items()}
+    shown = beside("is-ood", "1", measured("is-ood", "1", [make(one)]))
+    columns = [(order.metric, order.setting) for order in shown.agreements]
+    assert len(columns) == 4 and ("correlation(AUROC)", "covariate shift") in columns, "no mean over both axes"
+    (near,) = [one for one in shown.agreements if (one.metric, one.setting) == ("sensitivity(AUROC)", "semantic shift")]
+    # Ours: MSP < KNN < ASH; printed: ASH 5.56 < MSP 5.59 < KNN 6.64.
+    assert near.tau == pytest.approx(-1 / 3) and "AUROC, semantic shift: the two orders of 3 methods" in near.words
+
+
+def test_the_table_stands_beside_the_printed_one(make):
+    shown = beside("is-ood", "8", measured("is-ood", "8", [make(told(0), told(1))]))
+    assert not shown.same_data and shown.sentences
+    run = make({**told(0), "decomposition": None}, name="given")
+    named = StandsFor(run.folder, {"given cells": "ImageNet-21K"})
+    assert beside("is-ood", "1", measured("is-ood", "1", [named])).same_data
+
+
+def test_refusals(make):
+    with pytest.raises(OpenworldError, match="is a run of recognition, expected incremental-shift"):
+        measured("is-ood", "1", [make(told(0, protocol="recognition"))])
+    with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
+        measured("is-ood", "3", [])
+    with pytest.raises(OpenworldError, match="none of the 0 given"):
+        measured("is-ood", "1", [])

@@ -1,0 +1,78 @@
+"""The page in a real browser: no complaint on the console, sorting, picking and copying work, strangers stay out."""
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from openworld.evaluations.recognition.page import build
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --enable-logging=stderr"
+SILENT = "--disable-background-networking --disable-component-update --virtual-time-budget=3000 --dump-dom"
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: the page is not tried in a browser")
+
+
+@pytest.fixture
+def visit(small_run, tmp_path):
+    """A function that opens the page, lets a script act on it, and returns the document and the console's lines."""
+
+    def go(script=""):
+        text = build(small_run, output=tmp_path / "page.html").read_text(encoding="utf-8")
+        known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        text = text.replace("script-src '", f"script-src 'sha256-{known}' '")  # the policy lets no stranger in
+        (tmp_path / "page.html").write_text(
+            text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8"
+        )
+        flags = [*QUIET.split(), *SILENT.split(), f"--user-data-dir={tmp_path / 'profile'}"]
+        page = (tmp_path / "page.html").as_uri()
+        done = subprocess.run([CHROMIUM, *flags, page], capture_output=True, text=True, timeout=120)
+        return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+    return go
+
+
+def test_the_console_stays_silent_and_everything_is_there(visit):
+    document, console = visit()
+    assert console == []
+    assert document.count('role="img"') == 8 and document.count("<table") == 2
+    assert "<script>alert" not in document
+
+
+def test_a_stranger_script_is_refused_by_the_policy(visit):
+    _, console = visit("</script><script>document.title = 'taken'")
+    assert any("Content Security Policy" in line for line in console)
+
+
+def test_headers_are_buttons_that_sort(visit):
+    click = "document.querySelectorAll('#table-1 thead button')[2].click();"
+    assert sorted_rows(visit(click)[0]) == ("descending", sorted(values(visit()[0]), reverse=True))
+    assert sorted_rows(visit(click * 2)[0]) == ("ascending", sorted(values(visit()[0])))
+
+
+def test_a_learner_is_picked_out_of_every_figure(visit):
+    document, console = visit("document.querySelector('[data-picks=GMoP]').click();")
+    chosen = re.findall(
+        r'class="[^"]*\bchosen\b[^"]*" data-learner="([^"]*)"|data-learner="([^"]*)" class="chosen"', document
+    )
+    assert console == [] and {name for pair in chosen for name in pair if name} == {"GMoP"}
+    assert '<body class="picked">' in document
+
+
+def test_a_table_is_copied_as_text(visit):
+    document, _ = visit("document.body.dataset.copied = asText(document.getElementById('table-1'));")
+    copied = re.search(r'data-copied="([^"]*)"', document)[1]
+    assert copied.splitlines()[0].split("\t")[:3] == ["learner", "tuned", "OpenworldAUC"]
+    assert len(copied.splitlines()) == 5 and "6656" in copied
+
+
+def values(document):
+    table = re.search(r'<table id="table-1">.*?</table>', document, re.S)[0]
+    return [float(value) for value in re.findall(r'class="(?:leads )?headline"[^>]*>([\d.]+)<', table)]
+
+
+def sorted_rows(document):
+    return re.search(r"<th[^>]*aria-sort=\"(\w+)\"", document)[1], values(document)

@@ -1,0 +1,59 @@
+"""The section of the page on class names, and the file that it is made from."""
+
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.datasets.finding import Audit, Finding
+from openworld.evaluations.recognition.outcome import load
+from openworld.evaluations.recognition.page import build
+from openworld.report.class_names import FILE, audits_text, counted, headline, names_section, read_audits
+
+SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
+TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
+PETS = Audit("pets", 37, (TWICE, *[SLIP] * 8), ("synonyms: WordNet 3.0 was not found",))
+CARS = Audit("cars", 196, (), ("synonyms: WordNet 3.0 was not found",))
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    (tmp_path / FILE).write_text(audits_text([PETS, CARS]), encoding="utf-8")
+    assert read_audits(tmp_path) == (PETS, CARS)
+
+
+def test_a_run_without_an_audit_has_no_section(tmp_path):
+    assert read_audits(tmp_path) == ()
+    assert names_section(()) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"audits": [{"dataset": "pets"}]}', '{"audits": [1]}', "[" * 100_000])
+def test_a_damaged_file_is_named(tmp_path, text):
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(OpenworldError, match=r"audit\.json is damaged"):
+        read_audits(tmp_path)
+
+
+def test_the_worst_come_first_and_the_rest_is_folded():
+    section = names_section([PETS, CARS])
+    assert section.told == (
+        "Looked at before the run began: 233 class names, 1 error, 8 notes.",
+        "Nothing was found among the class names of cars (196).",
+    )
+    (part,) = section.parts
+    assert part.shown[0] is TWICE and len(part.shown) == 6 and len(part.folded) == 3
+    assert section.not_made == ("synonyms: WordNet 3.0 was not found",)
+
+
+def test_counts_in_words():
+    assert headline([CARS]) == "Looked at before the run began: 196 class names, nothing found."
+    assert counted([PETS, PETS], ("error", "warning")) == "2 errors"
+
+
+def test_the_page_tells_names_as_text_never_as_markup(make_run):
+    run_folder = make_run(
+        learners={"zero-shot": (0.5, 0.5, 1.0, 0)}, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"]
+    )
+    assert "Class names" not in build(run_folder).read_text(encoding="utf-8")
+    (run_folder / FILE).write_text(audits_text([PETS]), encoding="utf-8")
+    assert load(run_folder).audits == (PETS,)
+    page = build(run_folder).read_text(encoding="utf-8")
+    assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page
+    assert "<summary>3 more</summary>" in page and "Not looked at: synonyms" in page
