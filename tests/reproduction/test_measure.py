@@ -2,12 +2,13 @@
 
 from pathlib import Path
 from statistics import variance
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.recognition.outcome import Outcome
+from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.papers import AVERAGE, METRICS
 from openworld.papers.measured import Measured, StandsFor, average_of, student
 from openworld.reproduction.measure import measured
@@ -54,7 +55,7 @@ def run(*outcomes, **names):
     made = StandsFor(
         Path("nowhere"), names.get("datasets", {"dtd": "DTD"}), names.get("methods", {"zero-shot": "CLIP"})
     )
-    made.__dict__.update(outcomes=outcomes, backbone="embedded")
+    made.__dict__.update(_loaded={load: SimpleNamespace(outcomes=outcomes)}, backbone="embedded")
     return made
 
 

@@ -1,19 +1,19 @@
 """One number of ours in a paper's unit, with what it rests on; and names of ours for what a paper calls otherwise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from pathlib import Path
 from statistics import fmean
+from typing import Any, TypeVar
 
-from openworld.evaluations.accuracy_estimation.run import EstimateRun, load_estimates
-from openworld.evaluations.dynamic.courses import CourseTable, load_courses
-from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.metrics import seed_spread
 from openworld.metrics.estimate import LEVEL
 from openworld.papers import AVERAGE, METRICS
 from openworld.runs import RunStore
+
+Run = TypeVar("Run")
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,15 @@ class StandsFor:
         """What the paper calls a learner."""
         return self.methods.get(label, label)
 
-    @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """The run's outcomes, read once however many tables are made of them."""
-        return load(self.folder).outcomes
+    def read(self, load: Callable[[Path], Run]) -> Run:
+        """What `load` makes of the run's folder, read once however many tables are made of it."""
+        if load not in self._loaded:
+            self._loaded[load] = load(self.folder)
+        return self._loaded[load]
 
     @cached_property
-    def courses(self) -> tuple[CourseTable, ...]:
-        """The run's courses, read once."""
-        return load_courses(self.folder)
-
-    @cached_property
-    def estimates(self) -> EstimateRun:
-        """The run's estimates of accuracy, read once."""
-        return load_estimates(self.folder)
+    def _loaded(self) -> dict[Callable, Any]:
+        return {}
 
     @cached_property
     def backbone(self) -> str:

@@ -149,11 +149,11 @@ def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
             for table in tables:
                 if (value := printed.get((course.dataset, table))) is not None:
                     told = None if ours is None else ours.value
-                    around = _over_orders(ours, value)
+                    around = _over_orders(ours)
                     yield AcceptanceCell(course.dataset, "Acc(0)", value, f"Table {table}", told, around)
 
 
-def _over_orders(ours: Measured | None, printed: float) -> float:
+def _over_orders(ours: Measured | None) -> float:
     """How far a mean over the paper's class orders, which are not published, may lie from a mean over ours.
 
     Orders are drawn alike, so that the two means differ by chance with deviation s sqrt(1/3 + 1/k) (Student's t over

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openworld.evaluations.generalisation.exports import export
+from openworld.evaluations.generalisation.page import render
 from openworld.evaluations.generalisation.tables import reach_grid, reach_verdict, terminal_reach, told
 from openworld.evaluations.generalisation.target_means import reaches
-from openworld.evaluations.recognition.exports import export
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.page import render
 from openworld.evaluations.recognition.provenance import made
 from openworld.evaluations.recognition.summary import summarise
 from openworld.report.series_style import looks

@@ -11,7 +11,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.accuracy_estimation.chance import Chance
-from openworld.evaluations.accuracy_estimation.run import EstimateRun
+from openworld.evaluations.accuracy_estimation.run import EstimateRun, load_estimates
 from openworld.papers import METRICS, PaperTable, published_numbers
 from openworld.papers.measured import Interval, Measured, StandsFor, average_of, student
 
@@ -45,7 +45,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
 
 
 def _errors(run: StandsFor, methods: Sequence[str]) -> Iterator[Measured]:
-    told = run.estimates
+    told = run.read(load_estimates)
     chance = Chance(told)
     for place, method in enumerate(told.methods):
         if run.method(method.label) in methods:
@@ -57,7 +57,7 @@ def _errors(run: StandsFor, methods: Sequence[str]) -> Iterator[Measured]:
 
 
 def _calibration(run: StandsFor, methods: Sequence[str]) -> Iterator[Measured]:
-    told = run.estimates
+    told = run.read(load_estimates)
     dataset, chance = run.dataset(_source(told)), Chance(told)
     for method in methods:
         reference, _, kind = method.rpartition(" ")

@@ -30,7 +30,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     """
     if not runs:
         raise OpenworldError(f"{wanted.short_heading} is read from a run of decomposed zero-shot accuracy; give one.")
-    return tuple(number for one in runs for number in _numbers(one, load_decomposed(one.folder), wanted))
+    return tuple(number for one in runs for number in _numbers(one, one.read(load_decomposed), wanted))
 
 
 def _numbers(stands: StandsFor, run: DecomposedRun, wanted: PaperTable) -> Iterator[Measured]:

@@ -1,9 +1,7 @@
 """The page of a run of dynamic scenarios: curves and their tables, in the template of every page."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from openworld import __version__
 from openworld.evaluations.dynamic.courses import CourseRun, CourseTable, load_course_run
@@ -23,7 +21,6 @@ from openworld.report.panels import Figure
 from openworld.report.provenance import parts_of, spent
 from openworld.report.sentences import listed
 from openworld.report.series_style import Look, looks
-from openworld.runs import Record
 
 
 def build_courses(folder: Path | str, *, output: Path | str | None = None, run: CourseRun | None = None) -> Path:
@@ -79,23 +76,11 @@ def _subtitle(tables: tuple[CourseTable, ...]) -> str:
     return f"{courses} · {len(tables[0].curves)} learners · {told} · openworld {__version__}"
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """A record as `spent` reads it."""
-
-    metrics: Any
-    seconds: Any
-
-
 def _durations(run: CourseRun, names: list[str]) -> Iterator[tuple[str, str]]:
     seeds = sorted({record.metrics["seed"] for record in run.records})
     yield "seeds", " ".join(map(str, seeds))
     yield "records", str(len(run.records))
     for learner in names:
-        told = spent([_timed(record) for record in run.records if record.metrics["learner"] == learner])
+        told = spent([record for record in run.records if record.metrics["learner"] == learner])
         if told:
             yield learner, told
-
-
-def _timed(record: Record) -> _Timed:
-    return _Timed(record.metrics, record.seconds)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.answers import Evidence
-from openworld.evaluations.dynamic.courses import CourseKey, CourseTable
+from openworld.evaluations.dynamic.courses import CourseKey, CourseTable, load_courses
 from openworld.evaluations.dynamic.numbers import Number, ScenarioTable, course_numbers, scenario_tables
 from openworld.metrics import final_ranks
 from openworld.papers import AVERAGE
@@ -39,7 +39,7 @@ def played_courses(runs: Sequence[StandsFor], scenario: str) -> tuple[PlayedCour
     return tuple(
         PlayedCourse(_dataset(run, table.key), table, run, run.backbone)
         for run in runs
-        for table in run.courses
+        for table in run.read(load_courses)
         if table.key.scenario == scenario
     )
 

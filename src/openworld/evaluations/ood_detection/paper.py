@@ -6,6 +6,7 @@ the mean of the seeds' numbers. Of runs with several models the classifier that 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld.metrics import ShiftTrend, shift_trend
 from openworld.papers import METRICS, PaperTable, published_numbers
 from openworld.papers.measured import Interval, Measured, StandsFor, mean, student
-from openworld.runs import RunStore
+from openworld.runs import Record, RunStore
 
 PROTOCOL = "incremental-shift"
 GIVEN = "given cells"
@@ -96,9 +97,13 @@ def _measured(run: StandsFor, told: Sequence[Told], named, values, areas: Sequen
     )
 
 
+def _records(folder: Path) -> tuple[Record, ...]:
+    return tuple(RunStore(folder).records())
+
+
 def _judged(run: StandsFor) -> list[Told]:
     """Metrics of every seed of the first classifier, or of the first model where there is none; seeds increase."""
-    told = [one.metrics for one in RunStore(run.folder).records()]
+    told = [one.metrics for one in run.read(_records)]
     odd = sorted({str(one.get("protocol")) for one in told} - {PROTOCOL})
     if odd or not told:
         raise OpenworldError(f"{run.folder} is a run of {', '.join(odd) or 'nothing'}, expected {PROTOCOL}.")

@@ -1,9 +1,9 @@
 """The table of a run as data (CSV, JSON: fractions and seconds, unrounded) and in print (Markdown, LaTeX: percent)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from openworld._errors import unknown_name
-from openworld.evaluations.generalisation.target_means import Reach, reaches
 from openworld.evaluations.recognition.operating_tables import operating_numbers
 from openworld.evaluations.recognition.summary import NUMBERS, Row, Summary, Table
 from openworld.report.data_files import csv_text, json_text
@@ -48,21 +48,24 @@ TITLES = {
 }
 
 
-def export(summary: Summary, form: str) -> str:
+def export(summary: Summary, form: str, means: Sequence[Table] = (), facts: Mapping | None = None) -> str:
     """All tables as text.
 
     Args:
         summary: of `summarise`.
+        means: further tables, after those of the summary.
+        facts: what JSON says of them.
         form: "csv" (every number, one header), "json" (the same, the tests and the operating points),
             "markdown" or "latex" (the main numbers, one table per setting).
 
     Raises:
         OpenworldError: for another form.
     """
-    writers = dict(zip(FORMS, (_csv, _json, _markdown, _latex), strict=True))
-    if form not in writers:
+    if form not in FORMS:
         raise unknown_name("table form", form, FORMS)
-    return writers[form](summary)
+    if form == "json":
+        return _json(summary, facts or {})
+    return {"csv": _csv, "markdown": _markdown, "latex": _latex}[form]((*summary.tables, *means))
 
 
 def numbers(table: Table, row: Row) -> dict[str, str | float | int | None]:
@@ -91,34 +94,24 @@ def _fractions(row: Row) -> list[float | None]:
     ]
 
 
-def _json(summary: Summary) -> str:
+def _json(summary: Summary, facts: Mapping) -> str:
     tables = [
         {
             "setting": asdict(table.setting),
             "counts": table.counts,
             "training_images": table.training_images,
-            "learners": [_as_json(row) for row in table.rows],
-            "tests": [asdict(test) for test in table.comparisons.values()],
+            **learners_and_tests(table),
         }
         | ({"operating": points} if (points := operating_numbers(table)) else {})
         for table in summary.tables
     ]
-    means = {"means": [_mean_as_json(reach) for reach in reached]} if (reached := reaches(summary)) else {}
-    return json_text({"tables": tables} | means)
+    return json_text({"tables": tables} | facts)
 
 
-def _mean_as_json(reach: Reach) -> dict:
-    return {
-        "kind": reach.kind,
-        "targets": [table.title for table in reach.targets],
-        "learners": [_as_json(row) for row in reach.mean.rows],
-        "tests": [asdict(test) for test in reach.mean.comparisons.values()],
-    }
-
-
-def _with_means(summary: Summary) -> tuple[Table, ...]:
-    """All tables, then the means over several targets of generalisation."""
-    return (*summary.tables, *(reach.mean for reach in reaches(summary) if len(reach.targets) > 1))
+def learners_and_tests(table: Table) -> dict:
+    """The numbers of every learner and of every pair, for JSON."""
+    tests = [asdict(test) for test in table.comparisons.values()]
+    return {"learners": [_as_json(row) for row in table.rows], "tests": tests}
 
 
 def _as_json(row: Row) -> dict:
@@ -128,13 +121,13 @@ def _as_json(row: Row) -> dict:
     return told | named | {"points_lost": row.points_lost} | times
 
 
-def _csv(summary: Summary) -> str:
-    rows = [list(numbers(table, row).values()) for table in _with_means(summary) for row in table.rows]
+def _csv(tables: Sequence[Table]) -> str:
+    rows = [list(numbers(table, row).values()) for table in tables for row in table.rows]
     return csv_text(HEADER, rows)
 
 
-def _markdown(summary: Summary) -> str:
-    return "\n".join(_markdown_table(table) for table in _with_means(summary))
+def _markdown(tables: Sequence[Table]) -> str:
+    return "\n".join(map(_markdown_table, tables))
 
 
 def _markdown_table(table: Table) -> str:
@@ -142,8 +135,8 @@ def _markdown_table(table: Table) -> str:
     return markdown_table(table.title, [TITLES[name] for name in SHORT], rows, "Percent.")
 
 
-def _latex(summary: Summary) -> str:
-    return "\n".join(_latex_table(table) for table in _with_means(summary))
+def _latex(tables: Sequence[Table]) -> str:
+    return "\n".join(map(_latex_table, tables))
 
 
 def _latex_table(table: Table) -> str:

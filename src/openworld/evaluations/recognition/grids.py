@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from markupsafe import Markup
-
 from openworld.evaluations.recognition.summary import Row, Summary, Table
 from openworld.evaluations.recognition.terminal import caption
 from openworld.report.comparison import Comparison
@@ -83,7 +81,7 @@ def _main_cells(table: Table, row: Row, looks: dict[str, Look]) -> Iterable[Cell
         known = "" if row.tuned_parameters is None else str(row.tuned_parameters)
         yield Cell(tuned(row.tuned_parameters), known, copied=known)
     yield _number(row.openworld_auc, css=f"{leads} headline".strip())
-    plot = forest(row, looks[row.learner], _span(table))
+    plot = whisker(row.openworld_auc, row.over_images, looks[row.learner], _span(table))
     yield Cell("", _width(row.over_images), bracketed(row.over_images), "stacked", picture=plot)
     yield Cell("", _width(row.over_seeds), bracketed(row.over_seeds) or "–")
     yield _number(row.harmonic_mean_of_means)
@@ -139,8 +137,3 @@ def _across(summary: Summary, learner: str) -> Iterable[Cell]:
         row = next((row for row in table.rows if row.learner == learner), None)
         leads = "leads" if row is table.best else ""
         yield (Cell("–") if row is None else _number(row.openworld_auc, hint=bracketed(row.over_images), css=leads))
-
-
-def forest(row: Row, look: Look, span: tuple[float, float]) -> Markup:
-    """A dot for OpenworldAUC and a line for its interval over images, on the common range `span`."""
-    return whisker(row.openworld_auc, row.over_images, look, span)

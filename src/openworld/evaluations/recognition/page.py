@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
-from openworld.evaluations.generalisation.tables import reach_grid, reach_title, reach_verdict
-from openworld.evaluations.generalisation.target_means import reaches
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.exports import export
 from openworld.evaluations.recognition.figures import FIGURES
@@ -50,33 +48,43 @@ def build(folder: Path | str, *, output: Path | str | None = None, run: RunFolde
     return write_page(folder, output, render(run or load(folder)))
 
 
-def render(run: RunFolder) -> str:
-    """The page of a run as HTML text; the same bytes for the same records."""
+def render(run: RunFolder, **parts) -> str:
+    """The page of a run as HTML text; the same bytes for the same records.
+
+    Args:
+        run: of `load`.
+        parts: of the page that another evaluation of the same records fills in its own way.
+    """
     summary = run.summary
-    chosen = looks(summary.learners, summary.yardsticks)
+    chosen = styles(summary)
     many = len(summary.tables) > 1
     numbered = list(enumerate(summary.tables, 1))
     figures = [figure(summary.tables, chosen) for figure in FIGURES]
-    reached = reaches(summary)
     losses = ["OpenworldAUC, in the learner's colour", *LOSSES.values()]
-    return fill(
-        chosen,
-        title=reach_title(reached) if reached else _title(summary),
-        subtitle=_subtitle(summary),
-        verdict=reach_verdict(summary, reached) if reached else verdict(summary),
-        reached=[reach_grid(reach, chosen) for reach in reached],
-        overview=overview(summary, chosen) if many and not reached else None,
-        tables=[main_grid(table, chosen, f"table-{place}") for place, table in numbered],
-        further=[further_grid(table, chosen, f"further-{place}") for place, table in numbered],
-        numbers=csv_address(export(summary, "csv")),
-        figures=[figure for figure in figures if figure is not None],
-        losses=[{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
-        operating=[_operating(table, chosen, f"operating-{place}") for place, table in numbered if all_run_at(table)],
-        mixes=list(_mixes(summary, chosen)),
-        albums=albums(summary),
-        class_names=names_section(run.audits),
-        made=made(run, summary),
-    )
+    own = {
+        "title": _title(summary),
+        "subtitle": _subtitle(summary),
+        "verdict": verdict(summary),
+        "overview": overview(summary, chosen) if many else None,
+        "tables": [main_grid(table, chosen, f"table-{place}") for place, table in numbered],
+        "further": [further_grid(table, chosen, f"further-{place}") for place, table in numbered],
+        "numbers": csv_address(export(summary, "csv")),
+        "figures": [figure for figure in figures if figure is not None],
+        "losses": [{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
+        "operating": [
+            _operating(table, chosen, f"operating-{place}") for place, table in numbered if all_run_at(table)
+        ],
+        "mixes": list(_mixes(summary, chosen)),
+        "albums": albums(summary),
+        "class_names": names_section(run.audits),
+        "made": made(run, summary),
+    }
+    return fill(chosen, **own | parts)
+
+
+def styles(summary: Summary) -> dict[str, Look]:
+    """The style of every learner, on the whole page."""
+    return looks(summary.learners, summary.yardsticks)
 
 
 def _operating(table: Table, looks: dict[str, Look], name: str) -> dict:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.recognition.comparison import average_over_seeds
-from openworld.evaluations.recognition.outcome import Outcome
+from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.metrics import SeedAverage
 from openworld.metrics.estimate import Estimate, combine
 from openworld.papers import METRICS
@@ -60,7 +60,7 @@ def played(runs: Sequence[StandsFor]) -> tuple[Played, ...]:
     found: dict[tuple, dict[int, Outcome]] = {}
     for run in runs:
         backbone = run.backbone
-        for outcome in run.outcomes:
+        for outcome in run.read(load).outcomes:
             told = outcome.metrics
             key = (_dataset(run, told), told.get("kind"), run.method(told["learner"]), backbone)
             seeds = found.setdefault(key, {})
