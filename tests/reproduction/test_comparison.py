@@ -8,19 +8,21 @@ import pytest
 from rich.console import Console
 
 from openworld import OpenworldError
-from openworld.papers import AVERAGE, TABLES, published_numbers
-from openworld.papers.measured import Interval, Measured, average_of, student
+from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
+from openworld.papers.measured import Measured, average_of
 from openworld.reproduction.comparison.cells import Column
 from openworld.reproduction.comparison.compare import beside
 from openworld.reproduction.comparison.page import build_beside, render_beside
 from openworld.reproduction.comparison.tables import beside_csv, beside_latex, beside_markdown, terminal_beside
+from openworld.results import Interval
+from openworld.results.seeds import student
 
 SEEDS = {"CLIP": (50.0, 50.0, 50.0), "CoOp": (49.0, 50.0, 51.0), "GMoP": (60.0, 60.1, 59.9), "mine": (1.0, 2.0, 3.0)}
 
 
 def number(method, dataset, seeds=None, metric="OpenworldAUC", **told):
     seeds = seeds or SEEDS[method]
-    facts = {"intervals": student(seeds, "seeds", metric), "per_seed": seeds, "backbone": "embedded"}
+    facts = {"intervals": student(seeds, METRICS[metric]), "per_seed": seeds, "backbone": "embedded"}
     return Measured(dataset, "", method, metric, sum(seeds) / len(seeds), **facts | {"datasets": (dataset,)} | told)
 
 
@@ -281,4 +283,4 @@ def test_all_intervals_are_told_in_words():
 
 
 def test_seeds_that_agree_but_for_rounding_have_no_interval():
-    assert student([30.0, 10 * (0.1 + 0.2) * 10, 30.0], "seeds", "HM") == ()
+    assert student([30.0, 10 * (0.1 + 0.2) * 10, 30.0], METRICS["HM"]) == ()

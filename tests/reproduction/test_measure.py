@@ -10,8 +10,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.papers import AVERAGE, METRICS
-from openworld.papers.measured import Measured, StandsFor, average_of, student
+from openworld.papers.measured import Measured, StandsFor, average_of
 from openworld.reproduction.measure import measured
+from openworld.results.seeds import student
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEVELS = (0.0, 0.5, 1.0)
@@ -199,10 +200,10 @@ def test_an_undefined_number_stays_undefined():
 
 
 def test_student_by_hand():
-    assert student([40.0, 40.0], "seeds", "HM") == () == student([40.0], "seeds", "HM")
-    (one,) = student([49.0, 51.0], "seeds", "HM")
+    assert student([40.0, 40.0], METRICS["HM"]) == () == student([40.0], METRICS["HM"])
+    (one,) = student([49.0, 51.0], METRICS["HM"])
     assert (one.high - one.low) / 2 == pytest.approx(12.7062, abs=0.001)  # t of one degree x 1.414 / sqrt(2)
-    assert student([0.0, 90.0], "seeds", "HM")[0].low == 0.0
+    assert student([0.0, 90.0], METRICS["HM"])[0].low == 0.0
 
 
 def test_an_average_of_other_seeds_is_not_by_seed():

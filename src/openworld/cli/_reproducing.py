@@ -244,9 +244,10 @@ def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> li
     from openworld.reproduction.measure import StandsFor, measured
 
     failed, changed, shown = failures or {}, plan.ground.sentences, []
+    read = {run.name: StandsFor(folder / run.name, run.datasets, run.methods) for run in plan.runs}
     for number in plan.tables:
         runs = [run for run in plan.runs if number in run.tables]
-        stand = [StandsFor(folder / run.name, run.datasets, run.methods) for run in runs if run.name not in failed]
+        stand = [read[run.name] for run in runs if run.name not in failed]
         missing = [run.name for run in runs if run.name in failed]
         told = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
         if stand:

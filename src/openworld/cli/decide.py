@@ -47,12 +47,11 @@ def decide(
     from dataclasses import replace
 
     from openworld.cli import console
+    from openworld.cli._telling import telling_of
     from openworld.evaluations.recognition.operating_point import OperatingSpec, decided
     from openworld.evaluations.recognition.operating_tables import operating_json
     from openworld.evaluations.recognition.outcome import load
-    from openworld.evaluations.recognition.page import render
     from openworld.evaluations.recognition.summary import summarise
-    from openworld.report.page import write_page
 
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
@@ -60,7 +59,7 @@ def decide(
     found = replace(found, outcomes=decided(_of(found.outcomes, learner, run), rule))
     tables = summarise(found.outcomes).tables
     if page is not None:
-        write_page(run, page, render(found))
+        telling_of(run).build(run, output=page, run=found)
     if as_json:
         console.write(operating_json(tables))
         return
@@ -68,7 +67,7 @@ def decide(
     for table in tables:
         if len(tables) > 1:
             out.print(f"\n{table.title}", style="bold", markup=False)
-        _say(table, run, out)
+        _say(table, found.records, run, out)
     if page is not None:
         out.print(f"Report: {page}", markup=False)
 
@@ -83,7 +82,7 @@ def _of(outcomes, learner: str, run: Path):
     return [one for one in outcomes if learner in ("", one.metrics["learner"])]
 
 
-def _say(table, run: Path, out) -> None:
+def _say(table, records, run: Path, out) -> None:
     """The table; then, of the learner that validation pictures prefer, the sentence and the commands."""
     from openworld.cli._tell_recognition import say_operating
     from openworld.evaluations.recognition.operating_summary import all_run_at, preferred
@@ -95,18 +94,16 @@ def _say(table, run: Path, out) -> None:
         return
     if len(found) > 1:
         out.print(f"({best.learner} is best by what the validation pictures say; --learner chooses another.)")
-    for line in _commands(best, table.setting, run):
+    for line in _commands(best, table.setting, records, run):
         out.print(f"  {line}", markup=False)
 
 
-def _commands(best, setting, run: Path) -> list[str]:
+def _commands(best, setting, records, run: Path) -> list[str]:
     """What to type next, one line a seed; nothing where nobody fitted the learner, or it was not kept."""
     import shlex
 
-    from openworld.runs import RunStore
-
     told = ("learner", "seed", "shots", "task", "test_domain")
-    kept = [one for one in RunStore(run).records() if "learner/learner.json" in one.attachments]
+    kept = [one for one in records if "learner/learner.json" in one.attachments]
     units = {tuple(one.metrics.get(name) for name in told): one.name for one in kept}
     lines = []
     for seed, point in zip(best.seeds, best.points, strict=True):

@@ -3,27 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
 from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
-from openworld.metrics import seed_spread
-from openworld.metrics.estimate import LEVEL
 from openworld.papers import AVERAGE, METRICS
+from openworld.results import Interval
+from openworld.results.seeds import mean, student
 from openworld.runs import RunStore
 
 Run = TypeVar("Run")
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A 95 % interval: what else could have been drawn (`over`: "images", "drawings", "seeds"), and how many were."""
-
-    low: float
-    high: float
-    over: str
-    n: int
 
 
 @dataclass(frozen=True)
@@ -115,45 +103,21 @@ class StandsFor:
         return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
 
 
-def mean(values: Sequence[float | None]) -> float | None:
-    """The mean, or None where any value is missing or there is none.
-
-    >>> mean([0.25, 0.75]), mean([0.5, None])
-    (0.5, None)
-    """
-    return None if not values or any(value is None for value in values) else fmean(values)
-
-
-def student(values: Sequence[float | None], over: str, metric: str) -> tuple[Interval, ...]:
-    """Student's t interval of a mean, cut at the ends of what the metric can be.
-
-    None, as an empty tuple, where a value is missing, there are fewer than two, or all are equal but for rounding.
-
-    >>> [(round(one.low, 2), round(one.high, 2), one.n) for one in student([1.0, 2.0, 3.0], "seeds", "HM")]
-    [(0.0, 4.48, 3)]
-    """
-    if any(value is None for value in values):
-        return ()
-    low, high = METRICS[metric].bounds
-    ends = seed_spread(values, (-inf if low is None else low, inf if high is None else high)).interval(LEVEL)
-    return (Interval(*ends, over, len(values)),) if ends else ()
-
-
 def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", dataset: str = AVERAGE) -> Measured:
     """The unweighted mean of numbers of one method and metric on several data sets.
 
     Two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Pictures of two data
     sets may be the same, so that no interval over pictures is given; one number alone keeps its own intervals.
     """
-    first = numbers[0]
+    first, metric = numbers[0], METRICS[numbers[0].metric]
     values = [number.value for number in numbers]
     seeds = {len(number.per_seed) for number in numbers}
     whole = len(seeds) == 1 and seeds != {0}
     per_seed = tuple(map(mean, zip(*(number.per_seed for number in numbers), strict=True))) if whole else ()
     datasets = tuple(dict.fromkeys(name for number in numbers for name in number.datasets))
     intervals = (
-        *student(per_seed, "seeds", first.metric),
-        *(student(values, "data sets", first.metric) if len(datasets) == len(values) else ()),
+        *student(per_seed, metric),
+        *(student(values, metric, "data sets") if len(datasets) == len(values) else ()),
     )
     intervals = first.intervals if len(numbers) == 1 else intervals
     told = {"intervals": intervals, "per_seed": per_seed, "task": task, "datasets": datasets}

@@ -52,13 +52,15 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
             found += images_departures(title, dataset, images)
             found += names_departures(title, dataset, images.classnames)
             found += pixels_departures(title, clip, images)
-        store = RunStore(folder / run.name)
-        found += [one for record in store.records() for one in sentences_departures(tuple(sets), record)]
         if run.spec.protocol == "dynamic":
-            found += [one for record in store.records() for one in curve_departures(tuple(sets), record)]
+            records = RunStore(folder / run.name).records()
+            found += [one for record in records for one in curve_departures(tuple(sets), record)]
         else:
             titles = {dataset: title for title, (dataset, _) in sets.items()}
-            found += [one for told in load(folder / run.name).outcomes for one in metric_departures(titles, told)]
+            whole = load(folder / run.name)
+            records = whole.records
+            found += [one for outcome in whole.outcomes for one in metric_departures(titles, outcome)]
+        found += [one for record in records for one in sentences_departures(tuple(sets), record)]
     found += [*preprocessing_departures(clip), *weights_departures(clip)]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: STAGES.index(one.stage)))
 

@@ -10,7 +10,8 @@ from openworld.evaluations.ood_detection import paper as ood_detection
 from openworld.evaluations.recognition import paper as recognition
 from openworld.evaluations.recognition.paper import BOTH_SIDES, Played
 from openworld.papers import AVERAGE, AVERAGED, PaperTable, paper_table, published_numbers
-from openworld.papers.measured import Interval, Measured, StandsFor, average_of
+from openworld.papers.measured import Measured, StandsFor, average_of
+from openworld.results import Interval
 
 __all__ = ["Interval", "Measured", "StandsFor", "measured"]
 

@@ -13,7 +13,9 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.accuracy_estimation.chance import Chance
 from openworld.evaluations.accuracy_estimation.run import EstimateRun, load_estimates
 from openworld.papers import METRICS, PaperTable, published_numbers
-from openworld.papers.measured import Interval, Measured, StandsFor, average_of, student
+from openworld.papers.measured import Measured, StandsFor, average_of
+from openworld.results import Interval
+from openworld.results.seeds import student
 
 CALIBRATIONS = {"raw": "unscaled", "TTC": "ttc"}
 """How a method of Table 2 ends -> where records keep it, by reference. The paper's raw probabilities are the softmax of
@@ -80,7 +82,7 @@ def _measured(told: EstimateRun, named, values: np.ndarray, drawn: tuple[Chance,
     ends = chance.interval(shown, row) if row or len(told.rows) == 1 else None
     pairs = chance.shifts(row) * chance.trainings
     over = (Interval(unit * ends[0], unit * ends[1], "pairs of a shift and a training", pairs),) if ends else ()
-    intervals = (*over, *student(per_seed, "seeds", metric))
+    intervals = (*over, *student(per_seed, METRICS[metric]))
     return Measured(dataset, "", method, metric, unit * float(values[chosen].mean()), intervals, per_seed, **facts)
 
 

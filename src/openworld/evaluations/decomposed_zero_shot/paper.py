@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from openworld._errors import OpenworldError
 from openworld.evaluations.decomposed_zero_shot.run import DecomposedRun, load_decomposed
 from openworld.papers import METRICS, PaperTable
-from openworld.papers.measured import Interval, Measured, StandsFor, mean, student
+from openworld.papers.measured import Measured, StandsFor
+from openworld.results import Interval
+from openworld.results.seeds import mean, student
 
 WHOLE = "CLIP"
 """What the paper calls whole features."""
@@ -43,7 +45,7 @@ def _numbers(stands: StandsFor, run: DecomposedRun, wanted: PaperTable) -> Itera
                 told = run.accuracies(part, method, row, RANKS[metric])
                 unit, dataset = METRICS[metric].per_one, stands.dataset(row)
                 per_seed = () if None in told else tuple(unit * one for one in told)
-                intervals = student(per_seed, "seeds", metric) or _over_images(run, part, method, row, metric)
+                intervals = student(per_seed, METRICS[metric]) or _over_images(run, part, method, row, metric)
                 yield Measured(
                     *(dataset, SETTINGS[part], named, metric, mean(per_seed), intervals, per_seed),
                     datasets=(dataset,),

@@ -9,7 +9,8 @@ from openworld.evaluations.dynamic.courses import CourseKey, CourseTable, load_c
 from openworld.evaluations.dynamic.numbers import Number, ScenarioTable, course_numbers, scenario_tables
 from openworld.metrics import final_ranks
 from openworld.papers import AVERAGE
-from openworld.papers.measured import Interval, Measured, StandsFor
+from openworld.papers.measured import Measured, StandsFor
+from openworld.results import Interval
 
 KEYS = {
     "Acc(0)": "initial_accuracy",

@@ -14,7 +14,9 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.metrics import ShiftTrend, shift_trend
 from openworld.papers import METRICS, PaperTable, published_numbers
-from openworld.papers.measured import Interval, Measured, StandsFor, mean, student
+from openworld.papers.measured import Measured, StandsFor
+from openworld.results import Interval
+from openworld.results.seeds import mean, student
 from openworld.runs import Record, RunStore
 
 PROTOCOL = "incremental-shift"
@@ -86,7 +88,7 @@ def _measured(run: StandsFor, told: Sequence[Told], named, values, areas: Sequen
     (setting, label, metric), dataset = named, run.dataset(_pool(told[0]))
     unit = METRICS[metric].per_one
     per_seed = () if None in values else tuple(unit * value for value in values)
-    intervals = student(per_seed, "seeds", metric)
+    intervals = student(per_seed, METRICS[metric])
     if len(told) == 1 and areas and areas[0].get("interval"):
         low, high = areas[0]["interval"]
         intervals = (Interval(unit * low, unit * high, "images", int(told[0]["pool"]["n"])),)

@@ -122,13 +122,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run as the report sees it: its outcomes, the spec as given and as resolved, its provenance, its audits."""
+    """A run as the report sees it: outcomes, the spec as given and as resolved, provenance, audits, and records."""
 
     outcomes: tuple[Outcome, ...]
     given: Any
     resolved: Any
     provenance: tuple[Mapping[str, Any], ...]
     audits: tuple[Audit, ...] = ()
+    records: tuple[Record, ...] = ()
 
     @cached_property
     def summary(self) -> "Summary":
@@ -148,11 +149,12 @@ def load(folder: Path | str) -> RunFolder:
     store = RunStore(folder)
     told = store.description()
     readers = {"recognition": lambda record: (outcome(record),), "generalisation": target_outcomes}
-    known = [record for record in store.records() if record.metrics.get("protocol") in readers]
+    known = tuple(record for record in store.records() if record.metrics.get("protocol") in readers)
     outcomes = tuple(one for record in known for one in readers[record.metrics["protocol"]](record))
     if not outcomes:
         raise OpenworldError(f"{folder} holds no recognition record, so there is nothing to report on yet.")
-    return RunFolder(outcomes, told["given"], told["resolved"], tuple(told["provenance"]), read_audits(folder))
+    description = (told["given"], told["resolved"], tuple(told["provenance"]))
+    return RunFolder(outcomes, *description, read_audits(folder), known)
 
 
 def outcome(record: Record) -> Outcome:

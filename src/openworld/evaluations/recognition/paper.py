@@ -9,7 +9,9 @@ from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.metrics import SeedAverage
 from openworld.metrics.estimate import Estimate, combine
 from openworld.papers import METRICS
-from openworld.papers.measured import Interval, Measured, StandsFor, mean, student
+from openworld.papers.measured import Measured, StandsFor
+from openworld.results import Interval
+from openworld.results.seeds import mean, student
 
 KEYS = {
     "OpenworldAUC": "openworld_auc",
@@ -89,7 +91,7 @@ def detection(one: Played, metric: str, setting: str = "") -> Measured:
     estimate = None if average is None or metric == "OverallAcc" else _estimate(average, key)
     value = mean(values) if estimate is None else estimate.value
     per_seed = () if None in values else tuple(unit * each for each in values)
-    intervals = (*_over_images(one, estimate, unit), *student(per_seed, "seeds", metric))
+    intervals = (*_over_images(one, estimate, unit), *student(per_seed, METRICS[metric]))
     return one.measured(
         metric, None if value is None else unit * value, setting, intervals=intervals, per_seed=per_seed
     )
@@ -146,7 +148,7 @@ def imbalance(one: Played, metrics: Sequence[str]) -> Iterator[Measured]:
         ends = found[0]["expected"]["interval"]  # of another seed there would be another, so only of one alone
         over = _images(one)
         images = (Interval(100 * ends[0], 100 * ends[1], *over),) if ends and len(found) == 1 else ()
-        told = {"intervals": (*images, *student(values, "seeds", "OpenworldAUC")), "per_seed": values}
+        told = {"intervals": (*images, *student(values, METRICS["OpenworldAUC"])), "per_seed": values}
         yield one.measured("OpenworldAUC", mean(values) if len(values) == len(found) else None, setting, **told)
 
 
@@ -161,7 +163,7 @@ def ratio_sweep(one: Played, metrics: Sequence[str]) -> Iterator[Measured]:
         for setting, values in found.items():
             unit = 10_000 if setting == OVER_RATIOS["variance"] else 100
             per_seed = () if None in values else tuple(unit * value for value in values)
-            over = student(per_seed, "seeds", metric)
+            over = student(per_seed, METRICS[metric])
             yield one.measured(metric, mean(per_seed), setting, intervals=over, per_seed=per_seed)
 
 
@@ -178,7 +180,7 @@ def time(one: Played, metrics: Sequence[str]) -> Iterator[Measured]:
     values = [outcome.score_seconds for outcome in one.outcomes]
     per_seed = () if None in values else tuple(values)
     for metric in metrics:
-        yield one.measured(metric, mean(values), intervals=student(per_seed, "seeds", metric), per_seed=per_seed)
+        yield one.measured(metric, mean(values), intervals=student(per_seed, METRICS[metric]), per_seed=per_seed)
 
 
 READERS: dict[str, Callable[[Played, Sequence[str]], Iterator[Measured]]] = {

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 
-from openworld.metrics import holm
+from openworld.metrics import holm, seed_spread
 from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, PublishedNumber
 from openworld.papers.measured import Measured
 from openworld.report.comparison import significant
@@ -204,12 +204,12 @@ def _p_value(pair: Pair) -> float | None:
     if pair.difference is None or len(pair.ours.per_seed) < 2:
         return None
     values, size = pair.ours.per_seed, max(1.0, abs(pair.ours.value))
-    deviation = stdev(values)
-    if deviation <= SAME_MEAN * size or abs(fmean(values) - pair.ours.value) > SAME_MEAN * size:
+    spread = seed_spread(values)
+    if spread.interval_reason or abs(spread.mean - pair.ours.value) > SAME_MEAN * size:
         return None
     from scipy.special import stdtr
 
-    return float(2 * stdtr(len(values) - 1, -abs(pair.difference) / (deviation / sqrt(len(values)))))
+    return float(2 * stdtr(spread.n - 1, -abs(pair.difference) / (spread.std / sqrt(spread.n))))
 
 
 def judged(found: Cells) -> Iterator[Pair]:

@@ -5,9 +5,9 @@ from math import floor, log10
 
 from openworld.evaluations.recognition.paper import BOTH_SIDES, CROSSED, SIDES
 from openworld.papers import AVERAGE, METRICS
-from openworld.papers.measured import Interval
 from openworld.reproduction.comparison.cells import Column, Pair
 from openworld.reproduction.comparison.compare import Beside
+from openworld.results import Interval
 
 SHORT = {
     SIDES["forward"]: "Fwd",
