@@ -121,8 +121,7 @@ def _pairs(found, names: tuple[str, str]):
 
 
 def _caption(found, names: tuple[str, str]) -> str:
-    def span(values) -> str:
-        return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"
+    from openworld.report.sentences import span
 
     images, groups = span([pair.images for pair in found.pairs]), span([pair.groups for pair in found.pairs])
     clustered = f" in {groups} groups" if groups != images else ""

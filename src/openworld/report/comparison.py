@@ -80,3 +80,7 @@ class Comparison:
         """The same test told from the other learner's side."""
         difference = None if self.difference is None else -self.difference
         return replace(self, learner=self.other, other=self.learner, difference=difference)
+
+    def seen_from(self, learner: str) -> "Comparison":
+        """The same test told from the side of one of the two."""
+        return self if self.learner == learner else self.reversed()

@@ -3,7 +3,7 @@
 On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
 repository's own layout below the folder of data (`imglist/imagenet21k` and `imagenet21k`, `imglist/SynIS` and `SynIS`;
 `imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a saved one.
-On embedded data drawings are divided here, by LAID. Table 3 is a run of its own (`_isood_halves`).
+On embedded data drawings are divided here, by LAID. Table 3 is a run of its own (`isood_halves`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

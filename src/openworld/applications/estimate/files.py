@@ -1,7 +1,7 @@
 """Files of saved scores, read block by block, whatever their size: npz, safetensors, Parquet, CSV.
 
 A file is columns of one entry per image: numbers or text [n], or a row of numbers per image [n, C]. What the columns
-mean is `_judging_layout`'s business.
+mean is `columns`'s business.
 """
 
 import json

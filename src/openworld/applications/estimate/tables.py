@@ -1,4 +1,4 @@
-"""Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `_judging_layout`."""
+"""Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `columns`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -120,7 +120,7 @@ class ScoreTable:
 def open_table(
     paths: Sequence[Path], *, classnames: Sequence[str] | None = None, partners: Sequence[Path] = (), times: str = ""
 ) -> ScoreTable:
-    """Scores in files, as `_judging_layout` says.
+    """Scores in files, as `columns` says.
 
     Args:
         paths: files that follow each other. classnames: in column order; None for those that the files tell.

@@ -4,15 +4,13 @@ First whose estimates lie nearest to the truth, then what that is against AC and
 what this rests on. Which method is the best was chosen on the very conditions it is tested on, and this is said.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from openworld.evaluations.accuracy_estimation.numbers import AVERAGE, ErrorTable
 from openworld.evaluations.accuracy_estimation.run import EstimateRun
 from openworld.evaluations.accuracy_estimation.wording import counts, drawn
-from openworld.report.comparison import HOLM, Comparison
-from openworld.report.sentences import listed
+from openworld.report.comparison import HOLM
+from openworld.report.sentences import counted, listed, none_or, span
 from openworld.report.text import percent
 
 SLANTED = 0.5  # share of the mean error that is bias; beyond it a method errs in one direction
@@ -38,7 +36,7 @@ def _leader(table: ErrorTable) -> str:
 
 
 def _beaten(table: ErrorTable, leader: str) -> str:
-    tests = [_seen_from(leader, test) for test in table.against_leader.values()]
+    tests = [test.seen_from(leader) for test in table.against_leader.values()]
     tested = [test for test in tests if test.p is not None]
     if not tested:
         return f"no difference is tested ({listed(sorted({test.reason for test in tests if test.reason}))})"
@@ -65,7 +63,9 @@ def _against_yardstick(table: ErrorTable) -> str:
     tests = [test for test in table.tests[AVERAGE].values() if test.p is not None]
     if tests:
         better, worse = sum(test.better for test in tests), sum(test.worse for test in tests)
-        told += f"; of {len(tests)} other methods {_none(better)} are shown to err less and {_none(worse)} to err more"
+        told += (
+            f"; of {len(tests)} other methods {none_or(better)} are shown to err less and {none_or(worse)} to err more"
+        )
     return f"{told}. {_direction(table)}".rstrip()
 
 
@@ -76,7 +76,8 @@ def _direction(table: ErrorTable) -> str:
     gloomy = sum(-one.bias > SLANTED * one.mean for one in cells)
     if len(cells) < 3 or hopeful + gloomy == 0:
         return ""
-    return f"Of all {len(cells)} methods {_none(hopeful)} are mostly too hopeful and {_none(gloomy)} mostly too gloomy."
+    hopeful, gloomy = none_or(hopeful), none_or(gloomy)
+    return f"Of all {len(cells)} methods {hopeful} are mostly too hopeful and {gloomy} mostly too gloomy."
 
 
 def _evidence(table: ErrorTable) -> str:
@@ -86,7 +87,7 @@ def _evidence(table: ErrorTable) -> str:
     natural = sum(one.kind == "natural" for one in run.conditions)
     kinds = f"{natural} natural, {len(run.conditions) - natural} synthetic"
     told = (
-        f"This rests on {_number(len(run.conditions), 'condition')} ({kinds}) of {_span(sizes.tolist())} pictures and "
+        f"This rests on {counted(len(run.conditions), 'condition')} ({kinds}) of {span(sizes.tolist())} pictures and "
         f"{counts(run.models)}; true accuracy runs from {percent(float(known.min()))} to "
         f"{percent(float(known.max()))}\u00a0%"
     )
@@ -98,22 +99,5 @@ def _evidence(table: ErrorTable) -> str:
     )
 
 
-def _seen_from(leader: str, test: Comparison) -> Comparison:
-    return test if test.learner == leader else test.reversed()
-
-
 def _of(count: int, whole: int, noun: str) -> str:
-    return f"{_none(count)} of {_number(whole, noun)}"
-
-
-def _none(count: int) -> str:
-    return str(count) if count else "none"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def _span(values: Sequence[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{none_or(count)} of {counted(whole, noun)}"

@@ -10,7 +10,7 @@ from openworld.evaluations.dynamic.courses import SCENARIOS, CourseTable
 from openworld.evaluations.dynamic.numbers import ScenarioTable
 from openworld.evaluations.dynamic.terminal import RobustnessTable, interval_of, of_course
 from openworld.report.comparison import HOLM, Comparison
-from openworld.report.sentences import listed
+from openworld.report.sentences import few, listed, none_or, span
 from openworld.report.text import percent, signed
 
 
@@ -28,15 +28,15 @@ def _leader(table: RobustnessTable) -> str:
         f"{percent(number.value)} {interval_of(number.over_images, 'auc')}".rstrip()
     )
     tests = [
-        _seen_from(table.best, pair) for pair in table.on_pictures.values() if table.best in (pair.learner, pair.other)
+        pair.seen_from(table.best) for pair in table.on_pictures.values() if table.best in (pair.learner, pair.other)
     ]
     beaten, level = [test.other for test in tests if test.better], [test for test in tests if not test.better]
     if not tests:
         return f"{lead}; nothing was run beside it."
     if not level:
-        return f"{lead}, and is better than {_few(beaten)}."
-    apart = f"not shown to differ from {_few([f'{test.other} ({test.p_words})' for test in level])}"
-    return f"{lead}; it is better than {_few(beaten)} and {apart}." if beaten else f"{lead}, but it is {apart}."
+        return f"{lead}, and is better than {few(beaten)}."
+    apart = f"not shown to differ from {few([f'{test.other} ({test.p_words})' for test in level])}"
+    return f"{lead}; it is better than {few(beaten)} and {apart}." if beaten else f"{lead}, but it is {apart}."
 
 
 def _leader_of_many(tables: Sequence[RobustnessTable]) -> str:
@@ -56,9 +56,9 @@ def _leader_of_many(tables: Sequence[RobustnessTable]) -> str:
     better, worse = sum(test.better for test in tests), sum(test.worse for test in tests)
     gain = areas[best] - areas[yardstick]
     return (
-        f"{told} ({signed(gain)} against {yardstick}); it comes first in {_none(firsts)}, is shown to be better than "
-        f"{yardstick} in {_none(better)} and worse in {_none(worse)}, and better than every other learner in "
-        f"{_none(shown)}."
+        f"{told} ({signed(gain)} against {yardstick}); it comes first in {none_or(firsts)}, is shown to be better than "
+        f"{yardstick} in {none_or(better)} and worse in {none_or(worse)}, and better than every other learner in "
+        f"{none_or(shown)}."
     )
 
 
@@ -72,12 +72,12 @@ def _against_yardstick(tables: Sequence[CourseTable], shown: Sequence[Robustness
     better, worse = [one for one in tested if one[1].better], [one for one in tested if one[1].worse]
     level = len(tested) - len(better) - len(worse)
     counted = (
-        f"Against {yardstick}, which tunes nothing, {_none(len(better))} of {len(tested)} curves have a larger area, "
-        f"{_none(len(worse))} a smaller one, and {_none(level)} cannot be told apart from it"
+        f"Against {yardstick}, which tunes nothing, {none_or(len(better))} of {len(tested)} curves have a larger area, "
+        f"{none_or(len(worse))} a smaller one, and {none_or(level)} cannot be told apart from it"
     )
     if len(shown) == 1:
         names = [f"{test.learner} ({signed(test.difference)})" for _, test in better + worse]
-        return f"{counted}{': ' * bool(names)}{_few(names)}."
+        return f"{counted}{': ' * bool(names)}{few(names)}."
     return f"{counted}{_where(tested, better, 'gains')}{_where(tested, worse, 'losses')}."
 
 
@@ -106,7 +106,7 @@ def _evidence(shown: Sequence[RobustnessTable], means: Sequence[ScenarioTable]) 
     ranks = _ranks(means)
     if not found:
         return f"This rests on {told}; no difference is tested picture by picture{ranks}."
-    pictures, groups = _span([one.pictures for one in found]), _span([one.errors.groups for one in found])
+    pictures, groups = span([one.pictures for one in found]), span([one.errors.groups for one in found])
     every = "Each course" if len(shown) > 1 else "This"
     within = " within each course" if len(shown) > 1 else ""
     return (
@@ -134,22 +134,5 @@ def _tests(table: RobustnessTable) -> list[Comparison]:
 
 
 def _beats_all(table: RobustnessTable, learner: str) -> bool:
-    pairs = [_seen_from(learner, pair) for pair in table.on_pictures.values() if learner in (pair.learner, pair.other)]
+    pairs = [pair.seen_from(learner) for pair in table.on_pictures.values() if learner in (pair.learner, pair.other)]
     return bool(pairs) and all(pair.better for pair in pairs)
-
-
-def _seen_from(learner: str, pair: Comparison) -> Comparison:
-    return pair if pair.learner == learner else pair.reversed()
-
-
-def _few(names: Sequence[str], most: int = 4) -> str:
-    """All names, or how many they are."""
-    return listed(names) if 0 < len(names) <= most else f"{len(names)} others" if names else ""
-
-
-def _none(count: int) -> str:
-    return str(count) if count else "none"
-
-
-def _span(values: Sequence[int]) -> str:
-    return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"

@@ -40,7 +40,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     """Our numbers of a table.
 
     Args:
-        wanted: a table of IS-OOD but 3; see `ours_decomposed`.
+        wanted: a table of IS-OOD but 3; see `decomposed_zero_shot.paper`.
         runs: whole runs; detectors beyond the table's are left out.
 
     Raises:

@@ -26,7 +26,7 @@ from openworld.evaluations.ood_detection.numbers import (
 )
 from openworld.evaluations.ood_detection.run import Judged, ShiftRun
 from openworld.evaluations.ood_detection.wording import NAMED, bracketed_points, counted, number, seeds_told
-from openworld.report.sentences import listed
+from openworld.report.sentences import listed, span
 from openworld.report.shift_axes import AXES
 from openworld.report.text import percent, signed
 
@@ -198,12 +198,7 @@ def _blind(run: ShiftRun) -> str:
 def _near(found: np.ndarray) -> str:
     """The levels that some cells span."""
     rows, columns = np.nonzero(found)
-    return f"semantic level {_span(columns)}, covariate level {_span(rows)}"
-
-
-def _span(levels: np.ndarray) -> str:
-    low, high = int(levels.min()), int(levels.max())
-    return str(low) if low == high else f"{low} to {high}"
+    return f"semantic level {span(columns.tolist())}, covariate level {span(rows.tolist())}"
 
 
 def _turned(run: ShiftRun) -> str:

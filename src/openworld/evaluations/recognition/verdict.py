@@ -9,7 +9,7 @@ from dataclasses import replace
 from openworld.evaluations.recognition.figures.points_lost import LOSSES
 from openworld.evaluations.recognition.summary import Row, Summary, Table
 from openworld.report.comparison import HOLM, Comparison
-from openworld.report.sentences import listed
+from openworld.report.sentences import counted, few, listed, span
 from openworld.report.text import signed
 
 
@@ -46,7 +46,7 @@ def leader(table: Table) -> str:
         return f"{lead}, and is better than {_each_of(others)}{_largest_p(tests)}."
     if not beaten:
         return f"{lead}, but it is not shown to differ from {_any_of(others)}{_smallest_p(tests)}."
-    return f"{lead}; it is better than {_names(beaten)} but cannot be told apart from {_told_apart(level)}."
+    return f"{lead}; it is better than {few(beaten, 'learners')} but cannot be told apart from {_told_apart(level)}."
 
 
 def against_yardstick(table: Table) -> str:
@@ -88,11 +88,11 @@ def _sorted_out(tests: list[Comparison]) -> tuple[list, list, list]:
 
 def _evidence(table: Table) -> str:
     counts, pairs, group = table.counts, table.tested, table.group_name
-    of_groups = f" of {_number(counts['groups'], group)}" if group else ""
+    of_groups = f" of {counted(counts['groups'], group)}" if group else ""
     clustered = f", clustered by {group}," if group else ","
     basis = (
         f"This rests on {counts['base_images']} base and {counts['new_images']} new images{of_groups} "
-        f"and on {_number(counts['seeds'], 'seed')}{_first_in_seeds(table)}"
+        f"and on {counted(counts['seeds'], 'seed')}{_first_in_seeds(table)}"
     )
     given = f"given the {'seed' if counts['seeds'] == 1 else 'seeds'}"
     if not pairs:
@@ -195,10 +195,10 @@ def _test_of(table: Table, learner: str | None) -> Comparison | None:
 def evidence_of_many(summary: Summary) -> str:
     """What the numbers and tests of several settings rest on."""
     counts, group = [table.counts for table in summary.tables], summary.tables[0].group_name
-    images = _span([count["base_images"] + count["new_images"] for count in counts])
-    of_groups = f" of {_span([count['groups'] for count in counts])} {group}s" if group else ""
+    images = span([count["base_images"] + count["new_images"] for count in counts])
+    of_groups = f" of {span([count['groups'] for count in counts])} {group}s" if group else ""
     clustered = f", clustered by {group}," if group else ","
-    seeds = _span([count["seeds"] for count in counts])
+    seeds = span([count["seeds"] for count in counts])
     noun = "seed" if seeds == "1" else "seeds"
     return (
         f"Each setting rests on {images} images{of_groups} and on {seeds} {noun}; the tests compare the same "
@@ -215,12 +215,7 @@ def _any_of(others: list[str]) -> str:
 
 
 def _told_apart(level: list[Comparison]) -> str:
-    return _names([f"{test.other} ({test.p_words})" for test in level])
-
-
-def _names(names: list[str], most: int = 4) -> str:
-    """All names, or how many they are."""
-    return listed(names) if len(names) <= most else f"{len(names)} learners"
+    return few([f"{test.other} ({test.p_words})" for test in level], "learners")
 
 
 def _largest_p(tests: list[Comparison]) -> str:
@@ -230,11 +225,3 @@ def _largest_p(tests: list[Comparison]) -> str:
 def _smallest_p(tests: list[Comparison]) -> str:
     known = [test for test in tests if test.p is not None]
     return f" ({min(known, key=lambda test: test.p).p_words})" if known else ""
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _span(values: list[int]) -> str:
-    return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"
