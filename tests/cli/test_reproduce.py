@@ -162,14 +162,17 @@ def damaged(ask, tmp_path, monkeypatch):
 
 
 def test_a_run_that_fails_is_named_and_tables_are_made_of_the_others(ask, damaged):
+    tables = damaged / "run" / "tables"
+    tables.mkdir(parents=True)
+    (tables / "table-7.csv").write_text("of an earlier call")
     done = ask("openworldauc", "--table", "3", "--table", "7", *CLIP, *QUICK, "--out", "run")
     assert done.exit_code == 1, done.output
     assert "1 of 5 runs failed, and Table 7 cannot be made" in done.output
     assert "- recognition-dtd-clip-seed-1 (for Tables 3, 7): " in done.output
-    assert {path.name for path in (damaged / "run" / "tables").iterdir()} == {f"table-3.{form}" for form in FORMS}
-    table = (damaged / "run" / "tables" / "table-3.csv").read_text(encoding="utf-8")
+    assert {path.name for path in tables.iterdir()} == {f"table-3.{form}" for form in FORMS}
+    table = (tables / "table-3.csv").read_text(encoding="utf-8")
     assert ",Flowers102," in table and ",DTD," not in table
-    told = (damaged / "run" / "tables" / "table-3.md").read_text(encoding="utf-8")
+    told = (tables / "table-3.md").read_text(encoding="utf-8")
     assert "Missing here, because their runs failed: recognition-dtd-clip-seed-1." in told
     assert "recognition-dtd-clip-seed-1" in (damaged / "run" / "report.html").read_text(encoding="utf-8")
 

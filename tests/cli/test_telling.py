@@ -25,9 +25,13 @@ def test_all_files_offer_the_same(protocol, tmp_path):
     assert telling_of(run_of(tmp_path, protocol)) is told
 
 
-@pytest.mark.parametrize("protocol", [None, "of another version"])
-def test_a_run_of_no_known_protocol_is_told_of_as_recognition(protocol, tmp_path):
-    assert telling_of(run_of(tmp_path, protocol)) is telling("recognition")
+def test_predictions_that_were_scored_are_told_of_as_recognition(tmp_path):
+    assert telling_of(run_of(tmp_path, None)) is telling("recognition")
+
+
+def test_a_run_of_another_version_is_refused_by_the_name_of_its_protocol(tmp_path):
+    with pytest.raises(OpenworldError, match="recogniton.*recognition"):
+        telling_of(run_of(tmp_path, "recogniton"))
 
 
 def test_two_runs_are_compared_by_their_protocol_if_it_can(tmp_path):

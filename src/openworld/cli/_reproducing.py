@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -219,9 +220,13 @@ def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None
 
     shown = besides(plan, manner.folder, failures)
     writers = {"csv": beside_csv, "md": beside_markdown, "tex": beside_latex}
-    for one in shown:
-        for form, write in writers.items():
-            _write(manner.folder / "tables" / f"table-{one.table.number}.{form}", write(one))
+    made = {one.table.number: one for one in shown}
+    for number, (form, write) in product(plan.tables, writers.items()):
+        path = manner.folder / "tables" / f"table-{number}.{form}"
+        if number in made:
+            _write(path, write(made[number]))
+        else:  # of an earlier call, whose runs failed this time
+            path.unlink(missing_ok=True)
     page = build_beside(manner.folder, shown)
     if manner.as_json and not manner.quiet:
         console.write(json.dumps([_as_json(one, HEADER, csv_rows(one)) for one in shown], indent=1))

@@ -36,13 +36,14 @@ TOLD_BY = {
 
 def telling(protocol: str) -> ModuleType:
     """What tells of the runs of a protocol; imported late."""
+    if protocol not in TOLD_BY:
+        raise unknown_name("protocol of a run", protocol, TOLD_BY)
     return import_module(f"openworld.cli.{TOLD_BY[protocol]}")
 
 
 def telling_of(folder: Path) -> ModuleType:
-    """What tells of the run in a folder; of a run of no known protocol recognition, which says what it misses."""
-    protocol = protocol_of(folder)
-    return telling(protocol if protocol in TOLD_BY else "recognition")
+    """What tells of the run in a folder; of predictions that were scored, which name no protocol, recognition."""
+    return telling(_protocol(folder))
 
 
 def comparing(first: Path, second: Path) -> ModuleType:
