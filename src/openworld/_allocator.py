@@ -1,0 +1,21 @@
+"""The C library's memory allocator, told to keep what a computation frees for the next one.
+
+Every step of a training and every batch of images frees some hundred megabytes and asks for them again. By default
+glibc gives them back to the system each time, and the system hands them out page by page, filled with zeros: a sixth of
+the time of encoding the embedded world on a CPU, and a twentieth of GMoP's training. The peak does not change.
+"""
+
+import ctypes
+import sys
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+_KEPT = 2**30  # free bytes that a process may hold at the end of its heap
+_LARGEST = 2**25  # bytes; larger pieces come from the system one by one: glibc allows no larger number
+
+
+def keep_freed_memory() -> None:
+    """Let this process keep freed memory for its next allocations; nothing happens where the C library is not glibc."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt:
+        mallopt(_TRIM_THRESHOLD, _KEPT)
+        mallopt(_MMAP_THRESHOLD, _LARGEST)
