@@ -49,8 +49,8 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
 def _pairs(pairs, names: tuple[str, str]):
     from openworld import _terminal as terminal
     from openworld.evaluations.ood_detection.wording import over
-    from openworld.report.comparison import significant
     from openworld.report.text import percent, signed
+    from openworld.results import significant
 
     def moved(slopes) -> str:
         return " → ".join("–" if one is None else signed(one) for one in slopes)

@@ -122,3 +122,8 @@ def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", d
     intervals = first.intervals if len(numbers) == 1 else intervals
     told = {"intervals": intervals, "per_seed": per_seed, "task": task, "datasets": datasets}
     return Measured(dataset, setting, first.method, first.metric, mean(values), backbone=first.backbone, **told)
+
+
+def several_datasets(numbers: Sequence[Measured]) -> bool:
+    """Whether an average of the numbers is one over data sets."""
+    return len({number.dataset for number in numbers}) > 1

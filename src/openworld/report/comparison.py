@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from openworld.metrics.estimate import SIGNIFICANCE
+from openworld.results import SIGNIFICANCE, significant
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
-
-
-def significant(p: float | None) -> bool:
-    """Whether a p-value, after its correction, shows a difference; never where nothing was tested."""
-    return p is not None and p < SIGNIFICANCE
 
 
 @dataclass(frozen=True)

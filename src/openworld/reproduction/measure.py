@@ -10,7 +10,7 @@ from openworld.evaluations.ood_detection import paper as ood_detection
 from openworld.evaluations.recognition import paper as recognition
 from openworld.evaluations.recognition.paper import BOTH_SIDES, Played
 from openworld.papers import AVERAGE, AVERAGED, PaperTable, paper_table, published_numbers
-from openworld.papers.measured import Measured, StandsFor, average_of
+from openworld.papers.measured import Measured, StandsFor, average_of, several_datasets
 from openworld.results import Interval
 
 __all__ = ["Interval", "Measured", "StandsFor", "measured"]
@@ -64,7 +64,7 @@ def _of_hua(wanted: PaperTable, everything: Sequence[Played]) -> Iterator[Measur
     elif "dataset" in wanted.columns:
         yield from numbers
         setting = BOTH_SIDES if "imbalance" in wanted.tasks else ""
-        yield from (average_of(group, setting) for group in _groups(numbers) if _several(group))
+        yield from (average_of(group, setting) for group in _groups(numbers) if several_datasets(group))
     else:
         yield from (average_of(group, dataset="") for group in _groups(numbers, with_source=True))
 
@@ -92,7 +92,3 @@ def _groups(numbers: Sequence[Measured], *, with_source: bool = False) -> list[l
         if with_source or number.setting != "source":
             groups.setdefault((number.method, number.metric), []).append(number)
     return list(groups.values())
-
-
-def _several(group: Sequence[Measured]) -> bool:
-    return len({number.dataset for number in group}) > 1

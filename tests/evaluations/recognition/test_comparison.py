@@ -9,7 +9,8 @@ import pytest
 
 from openworld import metrics
 from openworld.evaluations.recognition.comparison import compare_all
-from openworld.report.comparison import Comparison, significant
+from openworld.report.comparison import Comparison
+from openworld.results import significant
 
 
 def test_every_pair_is_tested_once_and_corrected_together(small_summary):

@@ -13,7 +13,7 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.accuracy_estimation.chance import Chance
 from openworld.evaluations.accuracy_estimation.run import EstimateRun, load_estimates
 from openworld.papers import METRICS, PaperTable, published_numbers
-from openworld.papers.measured import Measured, StandsFor, average_of
+from openworld.papers.measured import Measured, StandsFor, average_of, several_datasets
 from openworld.results import Interval
 from openworld.results.seeds import student
 
@@ -42,7 +42,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
             f"{len(runs)} given holds any of them."
         )
     groups = {method: [one for one in found if one.method == method] for method in methods}
-    averages = [average_of(group) for group in groups.values() if wanted.rows == "dataset" and _several(group)]
+    averages = [average_of(group) for group in groups.values() if wanted.rows == "dataset" and several_datasets(group)]
     return tuple(averages if wanted.number == "4" else (*found, *averages))
 
 
@@ -84,10 +84,6 @@ def _measured(told: EstimateRun, named, values: np.ndarray, drawn: tuple[Chance,
     over = (Interval(unit * ends[0], unit * ends[1], "pairs of a shift and a training", pairs),) if ends else ()
     intervals = (*over, *student(per_seed, METRICS[metric]))
     return Measured(dataset, "", method, metric, unit * float(values[chosen].mean()), intervals, per_seed, **facts)
-
-
-def _several(group: Sequence[Measured]) -> bool:
-    return len({number.dataset for number in group}) > 1
 
 
 def _source(told: EstimateRun) -> str:

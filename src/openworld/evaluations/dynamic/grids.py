@@ -6,8 +6,7 @@ from openworld.evaluations.dynamic.courses import CourseTable, Curve
 from openworld.evaluations.dynamic.numbers import NUMBERS, Number
 from openworld.evaluations.dynamic.terminal import RobustnessTable, interval_of, terminal_legend, written
 from openworld.report.comparison import Comparison
-from openworld.report.grid import Cell, Column, Grid, Line
-from openworld.report.marks import swatch
+from openworld.report.grid import Cell, Column, Grid, Line, swatched
 from openworld.report.series_style import Look
 from openworld.report.text import percent, signed
 
@@ -31,7 +30,7 @@ def overview_grid(tables: Sequence[RobustnessTable], looks: Looks) -> Grid:
         courses = f" ({table.courses} courses)" if table.courses > 1 else ""
         columns += [Column(f"{table.title}{courses} ΔAUC"), Column("rank")]
     rows = tuple(
-        Line(learner, (_named(learner, looks), *(cell for table in tables for cell in _standing(table, learner))))
+        Line(learner, (swatched(learner, looks), *(cell for table in tables for cell in _standing(table, learner))))
         for learner in tables[0].learners
     )
     caption = (
@@ -45,7 +44,7 @@ def overview_grid(tables: Sequence[RobustnessTable], looks: Looks) -> Grid:
 def accuracy_grid(table: CourseTable, looks: Looks, name: str) -> Grid:
     """Accuracy at every level; under it base and new accuracy, and AUROC of base against new, where there are both."""
     columns = (Column("learner", words=True), *(Column(f"t = {level:g}") for level in table.levels))
-    rows = tuple(Line(curve.learner, (_named(curve.learner, looks), *_by_level(curve))) for curve in table.curves)
+    rows = tuple(Line(curve.learner, (swatched(curve.learner, looks), *_by_level(curve))) for curve in table.curves)
     sizes = ", ".join(f"{view['n_images']} of {view['n_classes']}" for view in table.views)
     split = any(value is not None for curve in table.curves for value in curve.auroc)
     under = "; under it accuracy on base / on new pictures / AUROC of base against new" * split
@@ -60,7 +59,7 @@ def accuracy_grid(table: CourseTable, looks: Looks, name: str) -> Grid:
 def _row(table: RobustnessTable, learner: str, looks: Looks) -> tuple[Cell, ...]:
     cells = [_cell(table, number, name) for name, number in table.numbers[learner].items()]
     ranks = (Cell(f"{table.friedman[learner]:.2f}"), Cell(f"{table.final[learner]:g}"))
-    return (_named(learner, looks), *cells, *ranks, _verdict(table, learner))
+    return (swatched(learner, looks), *cells, *ranks, _verdict(table, learner))
 
 
 def _cell(table: RobustnessTable, number: Number, name: str) -> Cell:
@@ -130,7 +129,3 @@ def _by_level(curve: Curve) -> list[Cell]:
 
 def _seeds(curve: Curve):
     return zip(curve.seeds, curve.per_seed, strict=True)
-
-
-def _named(learner: str, looks: Looks) -> Cell:
-    return Cell(learner, picture=swatch(looks[learner]))

@@ -15,7 +15,7 @@ from openworld.evaluations.ood_detection.numbers import ranked
 from openworld.evaluations.ood_detection.run import Judged, ShiftRun
 from openworld.metrics import Estimate, auroc, holm, paired_test
 from openworld.metrics.estimate import Spread, combine
-from openworld.report.comparison import significant
+from openworld.results import significant
 from openworld.runs import Record
 
 Own = tuple[ShiftRun, Judged]

@@ -16,8 +16,8 @@ from openworld.evaluations.ood_detection.errors import UNKNOWN, Number, averaged
 from openworld.evaluations.ood_detection.run import Cells, Judged, ShiftRun
 from openworld.metrics import ShiftTrend, holm, shift_trend
 from openworld.metrics.estimate import ROUNDING, Spread
-from openworld.report.comparison import significant
 from openworld.report.remembering import remembered
+from openworld.results import significant
 
 CHANCE = 0.5
 

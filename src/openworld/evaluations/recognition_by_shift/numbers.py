@@ -11,7 +11,7 @@ import numpy as np
 
 from openworld.evaluations.recognition_by_shift.run import OpenWorldShiftRun
 from openworld.metrics import SeedAverage, average, holm, openworld_auc, paired_test
-from openworld.report.comparison import significant
+from openworld.results import significant
 from openworld.runs import Record
 
 Averages = tuple[SeedAverage | None, ...]

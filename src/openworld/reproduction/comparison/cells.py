@@ -9,7 +9,7 @@ from statistics import fmean
 from openworld.metrics import holm, seed_spread
 from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, PublishedNumber
 from openworld.papers.measured import Measured
-from openworld.report.comparison import significant
+from openworld.results import significant
 
 AXES = ("task", "method", "dataset", "setting")
 SAME_MEAN = 1e-9  # a mean over seeds is tested only where it is the number itself

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from openworld.metrics import holm
 from openworld.papers import METRICS, PaperTable, PublishedNumber
 from openworld.papers.measured import Measured
-from openworld.report.comparison import significant
 from openworld.reproduction.comparison.cells import summary
+from openworld.results import significant
 
 MINIMUM = 3  # of two methods an order says next to nothing
 
