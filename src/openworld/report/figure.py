@@ -48,6 +48,7 @@ class Figure:
         styles: of every series, the same in all figures of a run.
         key: marks that are no series', as (drawing, words), for the page.
         small: whether many charts stand in a row.
+        names: columns of the data for the title of a chart, where there are several, and for the name of a series.
         shared: the rows, where charts share them: one per dot, say, with a column per chart.
     """
 
@@ -58,14 +59,19 @@ class Figure:
     styles: Mapping[str, Look] = field(default_factory=dict)
     key: tuple[tuple[Markup, str], ...] = ()
     small: bool = False
+    names: tuple[str, str] = ("panel", "series")
     shared: tuple[dict, ...] | None = None
 
     def rows(self) -> list[dict]:
         """Return the numbers behind the figure, with the panel where there are several; fractions, not rounded."""
         if self.shared is not None:
             return list(self.shared)
-        several = len(self.charts) > 1
-        return [({"panel": chart.title} if several else {}) | row for chart in self.charts for row in chart.rows()]
+        panel, series = self.names
+        return [
+            ({panel: chart.title} if len(self.charts) > 1 else {}) | _renamed(row, series)
+            for chart in self.charts
+            for row in chart.rows()
+        ]
 
     @property
     def csv(self) -> str:
@@ -99,6 +105,10 @@ class Figure:
 
         save_figure(self, path)
         return path
+
+
+def _renamed(row: dict, series: str) -> dict:
+    return {series if key == "series" else key: value for key, value in row.items()}
 
 
 def _short(cell):

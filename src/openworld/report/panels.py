@@ -27,7 +27,7 @@ class Figure:
     """
 
     name: str
-    heading: str
+    title: str
     caption: tuple[str, str]
     panels: tuple[Panel, ...]
     header: tuple[str, ...]

@@ -18,6 +18,7 @@ from openworld.evaluations.recognition.figures import (
     shots,
     trade_off,
 )
+from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.summary import summarise
 from openworld.report.series_style import looks
@@ -39,7 +40,7 @@ def test_every_learner_is_drawn_in_its_look(figure, small_summary):
 
 def test_the_download_is_the_data(figure):
     header, *rows = csv.reader(io.StringIO(unquote(figure.download.partition(",")[2])))
-    assert tuple(header) == figure.header and len(rows) == len(figure.rows)
+    assert set(header) == set().union(*figure.rows()) and len(rows) == len(figure.rows())
     assert all(len(row) == len(header) for row in rows)
 
 
@@ -49,12 +50,12 @@ def test_two_sentences_of_caption(figure):
 
 def test_bars_end_at_a_hundred(small_summary):
     figure = points_lost(small_summary.tables, looks(small_summary.learners))
-    assert all(sum(row[2:]) == pytest.approx(1) for row in figure.rows)
+    assert all(sum(row[part] for part in ("openworld_auc", *LOSSES)) == pytest.approx(1) for row in figure.rows())
 
 
 def test_one_dot_per_learner_and_seed(small_summary):
     figure = trade_off(small_summary.tables, looks(small_summary.learners))
-    assert len(figure.rows) == 8 and figure.panels[0].svg.count("<use") == 8
+    assert len(figure.rows()) == 8 and figure.panels[0].svg.count("<use") == 8
 
 
 def test_in_a_crowd_all_but_two_stand_back(summary_of):
@@ -76,10 +77,11 @@ def drawn(figure, summary):
 @pytest.mark.parametrize("figure", [parameters, fit_time, score_time])
 def test_one_dot_per_learner_against_its_cost(figure, small_summary):
     found = drawn(figure, small_summary)
-    assert [row[0] for row in found.rows] == list(small_summary.learners)
+    assert [row["learner"] for row in found.rows()] == list(small_summary.learners)
     assert found.panels[0].svg.count("<use") == 4
-    by_row = {row.learner: row for row in small_summary.tables[0].rows}
-    assert all(row[2] == by_row[row[0]].openworld_auc and row[3] <= row[2] <= row[4] for row in found.rows)
+    by_learner = {row.learner: row.openworld_auc for row in small_summary.tables[0].rows}
+    for row in found.rows():
+        assert row["lowest_seed"] <= row["openworld_auc"] == by_learner[row["learner"]] <= row["highest_seed"]
 
 
 @pytest.mark.parametrize(("figure", "parted"), [(parameters, True), (fit_time, True), (score_time, False)])
@@ -89,14 +91,15 @@ def test_what_costs_nothing_stands_before_the_break(figure, parted, small_summar
 
 
 def test_scoring_is_counted_by_the_image(small_summary):
-    assert [row[1] for row in drawn(score_time, small_summary).rows] == pytest.approx([1000 * 0.2 / 192] * 4)
+    rows = drawn(score_time, small_summary).rows()
+    assert [row["score_milliseconds"] for row in rows] == pytest.approx([1000 * 0.2 / 192] * 4)
 
 
 def test_costs_of_many_settings_are_averaged_in_one_plot(many_run):
     summary = summarise(load(many_run).outcomes)
     found = drawn(parameters, summary)
     assert len(found.panels) == 1 and "mean of 3 settings" in found.panels[0].svg
-    assert {row[0]: row[2] for row in found.rows} == pytest.approx(summary.averages)
+    assert {row["learner"]: row["openworld_auc"] for row in found.rows()} == pytest.approx(summary.averages)
 
 
 def without_times(summary, learners):
@@ -107,7 +110,7 @@ def without_times(summary, learners):
 
 def test_learners_whose_times_are_lost_are_named_and_not_guessed(small_summary):
     found = drawn(fit_time, without_times(small_summary, ["CoOp"]))
-    assert [row[0] for row in found.rows] == ["zero-shot", "KgCoOp", "GMoP"]
+    assert [row["learner"] for row in found.rows()] == ["zero-shot", "KgCoOp", "GMoP"]
     assert found.caption[1].endswith("; not drawn, for want of a number: CoOp.")
 
 
@@ -138,16 +141,18 @@ def test_shots_are_drawn_where_a_run_has_several(small_summary):
     assert drawn(shots, small_summary) is None
     summary = summarise([one for count in (4, 1) for one in told_as(small_summary, shots=count)])
     found = drawn(shots, summary)
-    assert [row[1:3] for row in found.rows] == [(learner, count) for learner in summary.learners for count in (1, 4)]
+    expected = [(learner, count) for learner in summary.learners for count in (1, 4)]
+    assert [(row["learner"], row["shots"]) for row in found.rows()] == expected
     (panel,) = found.panels
     assert panel.svg.count("<polygon") == 3  # zero-shot is the same in every seed
     assert all(f">{learner}</text>" in panel.svg for learner in summary.learners)
     assert "highest of 2 seeds" in found.caption[0] and ">4</text>" in panel.svg
     by_row = {row.learner: row for row in summary.tables[0].rows}
-    values = {row[1]: row[3:9] for row in found.rows}
-    for learner, (value, low, high, lowest, highest, seeds) in values.items():
-        assert value == by_row[learner].openworld_auc and (low, high) == by_row[learner].over_images
-        assert lowest <= value <= highest and seeds == 2
+    for row in found.rows():
+        own = by_row[row["learner"]]
+        assert row["openworld_auc"] == own.openworld_auc and row["seeds"] == 2
+        assert (row["low_over_images"], row["high_over_images"]) == own.over_images
+        assert row["low_over_seeds"] <= row["openworld_auc"] <= row["high_over_seeds"]
 
 
 def test_settings_of_several_tasks_have_a_panel_each(many_run):
@@ -177,11 +182,9 @@ def entries(summary, **others):
 def test_a_setting_that_alone_varies_is_drawn(small_summary):
     assert drawn(setting, small_summary) is None
     found = drawn(setting, entries(small_summary))
-    assert [(row[1], row[2], row[3], row[4]) for row in found.rows] == [
-        ("GMoP", "alpha", 0.1, "CoOp"),
-        ("GMoP", "alpha", 0.5, "KgCoOp"),
-        ("GMoP", "alpha", 2.0, "GMoP"),
-    ]
+    rows = [(row["setting"], row["value"], row["learner"]) for row in found.rows()]
+    assert rows == [("alpha", 0.1, "CoOp"), ("alpha", 0.5, "KgCoOp"), ("alpha", 2.0, "GMoP")]
+    assert found.charts[0].title == "GMoP"
     assert found.panels[0].svg.count("spoke") == 3 and "alpha" in found.panels[0].svg
 
 

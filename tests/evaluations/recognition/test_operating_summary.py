@@ -144,8 +144,8 @@ def test_points_are_ringed_and_the_rule_is_a_line(summary_by, small_summary):
         figure = miss_hit(summary.tables, looks(summary.learners))
         able = [one for one in all_run_at(summary.tables[0]) if one.joined is not None]
         assert figure.panels[0].svg.count('class="ring"') == len(able) > 0
-        assert figure.panels[0].svg.count('class="asked"') == lines
-        miss = f"{able[0].learner} run at {100 * able[0].rate('miss').value:.1f} % missed"
+        assert figure.panels[0].svg.count('class="reference"') == lines
+        miss = f"{able[0].learner}: run at {100 * able[0].rate('miss').value:.1f} % missed"
         assert miss in figure.panels[0].svg and "a ring marks where one is" in figure.caption[1]
 
 

@@ -68,7 +68,7 @@ def _chapters(run: ShiftRun, chosen: dict[str, Look]) -> Iterator[dict]:
         yield _chapter(f"{axis}-shift", f"Does {axis} shift raise the AUROC?", [axis_sentence(run, axis)], found)
     for figure in (heat_maps(run), cell_differences(run), cell_counts(run)):
         if figure is not None:
-            yield _chapter(f"of-{figure.name}", figure.heading, (), [figure])
+            yield _chapter(f"of-{figure.name}", figure.title, (), [figure])
     yield _chapter("all-metrics", "False alarms and precision", (), (), metrics_grid(run, chosen))
     known, pool = run.told[0]["pool"]["known"], run.told[0]["pool"]["n"]
     told = (

@@ -11,7 +11,7 @@ from openworld import __version__
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.exports import export
 from openworld.evaluations.recognition.figures import FIGURES
-from openworld.evaluations.recognition.figures.points_lost import LOSSES
+from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.grids import further_grid, main_grid, overview
 from openworld.evaluations.recognition.imbalance_tables import imbalance_grid, mixes_csv, variation_csv, variation_grid
 from openworld.evaluations.recognition.operating_summary import all_run_at, preferred, sentence, why_none

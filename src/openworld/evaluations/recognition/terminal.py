@@ -2,7 +2,7 @@
 
 from openworld import _terminal as terminal
 from openworld._terminal import Head, TerminalTable, styled
-from openworld.evaluations.recognition.figures.points_lost import LOSSES
+from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.summary import Row, Table
 from openworld.report.comparison import Comparison
 from openworld.report.panels import NAMED

@@ -6,7 +6,7 @@ what this rests on. One setting is told by its tests, several by counts of them,
 
 from dataclasses import replace
 
-from openworld.evaluations.recognition.figures.points_lost import LOSSES
+from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.summary import Row, Summary, Table
 from openworld.report.comparison import HOLM, Comparison
 from openworld.report.sentences import counted, few, listed, span

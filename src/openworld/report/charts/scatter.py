@@ -19,13 +19,13 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Cloud:
-    """One series: its dots, points that thin lines lead to without a mark, and what is said of it.
+    """One series: its dots, the two ends of an interval through them, and what is said of it.
 
     `further` are columns of the data, one value per dot. Without `text` a tooltip has the numbers.
     """
 
     dots: Sequence[Point]
-    spread: Sequence[Point] = ()
+    spread: tuple[Point, Point] | tuple[()] = ()
     text: str = ""
     further: Mapping[str, Sequence] = field(default_factory=dict)
 
@@ -84,8 +84,9 @@ class ScatterChart:
         for name, cloud in self.clouds.items():
             dots, spread = self._scaled(cloud.dots), self._scaled(cloud.spread)
             style = paper.mark_style(styles[name])
-            for end in spread or (dots if len(dots) > 1 else ()):
-                axes.plot(*zip(_mean(dots), end, strict=True), color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
+            lines = [spread] if spread else [(_mean(dots), dot) for dot in dots if len(dots) > 1]
+            for line in lines:
+                axes.plot(*zip(*line, strict=True), color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
             axes.plot(*zip(*dots, strict=True), linestyle="", label=paper.text(name), zorder=3, **style)
 
     def _axes(self):
@@ -109,9 +110,8 @@ class ScatterChart:
 
     def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: Look) -> Markup:
         places, spread = (_placed(plot, self._scaled(points)) for points in (cloud.dots, cloud.spread))
-        x1, y1 = _mean(places)
-        ends = spread or (places if len(places) > 1 else ())
-        spokes = [element("line", x1=x1, y1=y1, x2=x, y2=y, class_="spoke") for x, y in ends]
+        lines = [spread] if spread else [(_mean(places), place) for place in places if len(places) > 1]
+        spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
         marks = [plot.mark(x, y, style.marker) for x, y in self._scaled(cloud.dots)]
         text = cloud.text or "; ".join(
             f"{self.y.title} {self.y.write(y)} at {self.x.title} {self.x.write(x)}" for x, y in cloud.dots

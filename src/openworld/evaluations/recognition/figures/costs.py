@@ -1,103 +1,113 @@
-"""OpenworldAUC against what a learner costs: the plot that size, training and scoring share."""
+"""OpenworldAUC against what a learner costs: tuned parameters, seconds of fitting, milliseconds of scoring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
 
 from openworld.evaluations.recognition.summary import Row, Table
-from openworld.report.axes import Axis, LogAxis
-from openworld.report.panels import Figure, Panel, frame
-from openworld.report.scatter import Cloud, scatter
+from openworld.report.charts import Cloud, Quantity, ScatterChart
+from openworld.report.figure import Figure
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, element
-from openworld.report.text import percent
+from openworld.report.text import milliseconds, percent, seconds, tuned
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What learners are compared by: `of` a row gives it (0 = none, `None` = not known), `told` says it with its unit.
-
-    `title` is the axis's; `column` names it in the download.
-    """
-
-    title: str
-    column: str
-    of: Callable[[Row], float | None]
-    told: Callable[[float], str]
-
-
-def against_cost(tables: tuple[Table, ...], looks: dict[str, Look], cost: Cost, **texts) -> Figure | None:
-    """OpenworldAUC against a cost: one plot, one dot per learner, the mean over all settings.
+    """What learners are compared by.
 
     Args:
-        tables: of a run; a learner that lacks a setting, its OpenworldAUC or its cost is not drawn, and named as such.
-        looks: of every learner.
-        cost: what stands on the horizontal axis.
-        texts: `name`, `heading` and `caption` of the figure.
-
-    Returns:
-        The figure, or `None` where no learner is known to cost anything.
+        quantity: its column and its axis. of: its value for a row; 0 = none, None = not known.
+        text: a value with its unit.
     """
-    found = {learner: _averaged(tables, learner, cost) for learner in looks}
-    priced = {learner: one for learner, one in found.items() if one is not None}
-    if not any(price > 0 for price, *_ in priced.values()):
-        return None
-    rows = tuple((learner, price, value, min(seeds), max(seeds)) for learner, (price, value, seeds) in priced.items())
-    header = ("learner", cost.column, "openworld_auc", "lowest_seed", "highest_seed")
-    panel = Panel("", _cost_panel(rows, looks, cost, len(tables)))
-    return Figure(
-        panels=(panel,), header=header, rows=rows, **texts | {"caption": _with_missing(texts["caption"], found)}
+
+    quantity: Quantity
+    of: Callable[[Row], float | None]
+    text: Callable[[float], str]
+
+
+def parameters(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+    """Return one chart, one dot per learner; None where no learner is known to tune anything."""
+    caption = (
+        "Each dot is one learner: its OpenworldAUC against how many numbers it tunes, on a logarithmic scale; the bar "
+        "through a dot spans its seeds.",
+        "Up and to the left is better; no learner that tunes as little or less reaches above the thin steps, and what "
+        "tunes nothing stands before the break.",
     )
+    quantity = _axis("tuned_parameters", "tuned parameters")
+    cost = Cost(quantity, lambda row: row.tuned_parameters, lambda count: f"{tuned(round(count))} tuned")
+    return _against(tables, styles, cost, "parameters", "What do parameters buy?", caption)
 
 
-def _averaged(tables, learner: str, cost: Cost) -> tuple[float, float, tuple[float, ...]] | None:
-    """(cost, OpenworldAUC, OpenworldAUC by seed), means over the settings; `None` where one of them is not known."""
+def fit_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+    """Return one chart, one dot per learner; None where no time is known."""
+    caption = (
+        "Each dot is one learner: its OpenworldAUC against the seconds that one fit took on the machine of the run, on "
+        "a logarithmic scale; the bar through a dot spans its seeds.",
+        "Up and to the left is better; no learner that fits as fast or faster reaches above the thin steps, and what "
+        "fits nothing stands before the break.",
+    )
+    cost = Cost(
+        _axis("fit_seconds", "seconds to fit, one seed"), _fit_seconds, lambda spent: f"{seconds(spent)} to fit"
+    )
+    return _against(tables, styles, cost, "fit-time", "What does training time buy?", caption)
+
+
+def score_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+    """Return one chart, one dot per learner; None where no time is known."""
+    caption = (
+        "Each dot is one learner: its OpenworldAUC against the milliseconds that scoring one test image took on the "
+        "machine of the run, on a logarithmic scale; the bar through a dot spans its seeds.",
+        "Up and to the left is better, and no learner that answers as fast or faster reaches above the thin steps; "
+        "encoding the names is counted in, encoding the images only where a learner does it by itself.",
+    )
+    quantity = _axis("score_milliseconds", "milliseconds to score an image")
+    cost = Cost(quantity, _score_milliseconds, lambda spent: f"{milliseconds(spent / 1000)} ms an image")
+    return _against(tables, styles, cost, "score-time", "What does a slow answer buy?", caption)
+
+
+def _axis(key: str, title: str) -> Quantity:
+    return Quantity(key, title, "number", None, log=True)
+
+
+def _fit_seconds(row: Row) -> float | None:
+    """Seconds of one fit; none for a learner that tunes nothing, whatever its few milliseconds were spent on."""
+    return 0.0 if row.tuned_parameters == 0 and row.fit_seconds is not None else row.fit_seconds
+
+
+def _score_milliseconds(row: Row) -> float | None:
+    return None if row.score_seconds is None else 1000 * row.score_seconds
+
+
+def _against(tables: tuple[Table, ...], styles, cost: Cost, name: str, title: str, caption) -> Figure | None:
+    """One chart of means over all settings; a learner that lacks a number is not drawn, and named as such."""
+    found = {learner: _cloud(tables, learner, cost) for learner in styles}
+    known = {learner: cloud for learner, cloud in found.items() if cloud is not None}
+    if not any(cloud.dots[0][0] > 0 for cloud in known.values()):
+        return None
+    mean = f", mean of {len(tables)} settings" if len(tables) > 1 else ""
+    chart = ScatterChart("", cost.quantity, Quantity("openworld_auc", f"OpenworldAUC{mean}, %"), known, "frontier")
+    missing = [learner for learner, cloud in found.items() if cloud is None]
+    return Figure(name, title, _with_missing(caption, missing), (chart,), styles, names=("setting", "learner"))
+
+
+def _cloud(tables: tuple[Table, ...], learner: str, cost: Cost) -> Cloud | None:
+    """A learner's cost and OpenworldAUC, means over the settings; None where one of them is not known."""
     rows = [row for table in tables for row in table.rows if row.learner == learner]
-    prices, values = [cost.of(row) for row in rows], [row.openworld_auc for row in rows]
-    if len(rows) < len(tables) or None in prices or None in values:
+    costs, values = [cost.of(row) for row in rows], [row.openworld_auc for row in rows]
+    if len(rows) < len(tables) or None in costs or None in values:
         return None
     same = all(row.seeds == rows[0].seeds for row in rows)
-    seeds = np.mean([row.per_seed["openworld_auc"] for row in rows], axis=0).tolist() if same else [np.mean(values)]
-    return float(np.mean(prices)), float(np.mean(values)), tuple(map(float, seeds))
+    seeds = np.mean([row.per_seed["openworld_auc"] for row in rows], axis=0) if same else np.mean([values], axis=1)
+    price, value, low, high = map(float, (np.mean(costs), np.mean(values), seeds.min(), seeds.max()))
+    text = f"OpenworldAUC {percent(value)} ({percent(low)} to {percent(high)} by seed), {cost.text(price)}"
+    ends = {"lowest_seed": (low,), "highest_seed": (high,)}
+    return Cloud(((price, value),), ((price, low), (price, high)), text, ends)
 
 
-def _with_missing(caption: tuple[str, str], found: dict) -> tuple[str, str]:
+def _with_missing(caption: tuple[str, str], missing: list[str]) -> tuple[str, str]:
     """The caption, naming the learners that are not drawn."""
-    missing = [learner for learner, one in found.items() if one is None]
     if not missing:
         return caption
-    told = ", ".join(missing) if len(missing) <= 4 else f"{len(missing)} learners"
-    return caption[0], f"{caption[1].removesuffix('.')}; not drawn, for want of a number: {told}."
-
-
-def _cost_panel(rows: tuple[tuple, ...], looks: dict[str, Look], cost: Cost, settings: int) -> Markup:
-    prices = [price for _, price, *_ in rows]
-    ends = [100 * end for row in rows for end in row[2:]]
-    mean = f", mean of {settings} settings" if settings > 1 else ""
-    x, y = LogAxis.around(cost.title, prices), Axis.around(f"OpenworldAUC{mean}, %", ends)
-    plot = frame(x, y, alone=True, names=len(rows))
-    clouds = [
-        Cloud(
-            learner,
-            ((price, 100 * value),),
-            f"OpenworldAUC {percent(value)} ({percent(low)} to {percent(high)} by seed), {cost.told(price)}",
-            ((price, 100 * low), (price, 100 * high)),
-        )
-        for learner, price, value, low, high in rows
-    ]
-    told = f"OpenworldAUC against {cost.title}, logarithmic, {len(rows)} learners."
-    return scatter(plot, clouds, looks, told, under=[_frontier(plot, rows)], named=True)
-
-
-def _frontier(plot: Frame, rows: tuple[tuple, ...]) -> Markup:
-    """Steps under the learners that nothing cheaper or equally cheap beats."""
-    points, best = [], -1.0
-    for _, price, value, *_ in sorted(rows, key=lambda row: (row[1], -row[2])):
-        if value > best:
-            x, y = plot.across(price), plot.up(100 * value)
-            points += [(x, level) for _, level in points[-1:]] + [(x, y)]
-            best = value
-    points.append((plot.box[2], points[-1][1]))
-    return element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points), class_="contour")
+    names = ", ".join(missing) if len(missing) <= 4 else f"{len(missing)} learners"
+    return caption[0], f"{caption[1].removesuffix('.')}; not drawn, for want of a number: {names}."
