@@ -7,13 +7,12 @@ import subprocess
 import pytest
 
 from openworld.evaluations.dynamic.courses import Ranking, load_courses
-from openworld.evaluations.dynamic.figures.base_and_new import split
-from openworld.evaluations.dynamic.figures.critical_difference import critical_difference, groups
-from openworld.evaluations.dynamic.figures.curves import curves
+from openworld.evaluations.dynamic.figures import critical_difference, curves, split
 from openworld.evaluations.dynamic.numbers import scenario_tables
 from openworld.evaluations.dynamic.page import build_courses, render_courses
 from openworld.evaluations.dynamic.verdict import course_verdict
 from openworld.metrics import friedman_test, nemenyi
+from openworld.report.charts.ranks import groups
 from openworld.report.series_style import looks
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -73,7 +72,7 @@ def test_every_figure_has_two_sentences_and_its_data(tables):
     assert len({figure.name for figure in figures}) == 4
     for figure in figures:
         assert len(figure.caption) == 2 and all(sentence.endswith(".") for sentence in figure.caption)
-        assert all(len(row) == len(figure.header) for row in figure.rows)
+        assert bool(figure.rows()) == bool(figure.charts)
 
 
 def test_plots_of_a_scenario_share_their_range(tables):
@@ -92,8 +91,9 @@ def test_the_split_is_drawn_where_there_are_both_kinds(tables):
     figure = split(tables, looks(LEARNERS, ["zero-shot"]))
     assert len(figure.panels) == 3 and all("emerging" in panel.title for panel in figure.panels)
     by_hand = tables[0].curves[2]
-    row = next(row for row in figure.rows if row[1:3] == ("GMoP", 0.5))
-    assert row[3:] == pytest.approx((by_hand.base[1], by_hand.new[1], by_hand.auroc[1]))
+    rows = [row for row in figure.rows() if (row["learner"], row["level"]) == ("GMoP", 0.5)]
+    values = [row[part] for row, part in zip(rows, ("base", "new", "auroc"), strict=True)]
+    assert values == pytest.approx((by_hand.base[1], by_hand.new[1], by_hand.auroc[1]))
     assert split(tables[1:], looks(LEARNERS, ["zero-shot"])) is None
 
 

@@ -152,7 +152,7 @@ def test_shots_are_drawn_where_a_run_has_several(small_summary):
         own = by_row[row["learner"]]
         assert row["openworld_auc"] == own.openworld_auc and row["seeds"] == 2
         assert (row["low_over_images"], row["high_over_images"]) == own.over_images
-        assert row["low_over_seeds"] <= row["openworld_auc"] <= row["high_over_seeds"]
+        assert row["lowest_seed"] <= row["openworld_auc"] <= row["highest_seed"]
 
 
 def test_settings_of_several_tasks_have_a_panel_each(many_run):

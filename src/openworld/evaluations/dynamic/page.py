@@ -6,18 +6,16 @@ from pathlib import Path
 from openworld import __version__
 from openworld.evaluations.dynamic.courses import CourseRun, CourseTable, load_course_run
 from openworld.evaluations.dynamic.exports import robustness_csv
-from openworld.evaluations.dynamic.figures.base_and_new import split
-from openworld.evaluations.dynamic.figures.critical_difference import critical_difference
-from openworld.evaluations.dynamic.figures.curves import curves
+from openworld.evaluations.dynamic.figures import critical_difference, curves, split
 from openworld.evaluations.dynamic.grids import accuracy_grid, overview_grid, robustness_grid
 from openworld.evaluations.dynamic.numbers import scenario_tables
 from openworld.evaluations.dynamic.terminal import of_course, of_scenario
 from openworld.evaluations.dynamic.verdict import course_verdict
 from openworld.report.class_names import names_section, read_audits
 from openworld.report.data_files import csv_address
+from openworld.report.figure import Figure
 from openworld.report.grid import Grid
 from openworld.report.page import fill, write_page
-from openworld.report.panels import Figure
 from openworld.report.provenance import parts_of, spent
 from openworld.report.sentences import listed
 from openworld.report.series_style import Look, looks

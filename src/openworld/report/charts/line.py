@@ -60,7 +60,7 @@ class LineChart:
     Args:
         series: lines by name. highlight: names that stay in front among many.
         points: over the lines, by name; lines stand back behind them.
-        over: what bands span ("seeds", "images"), for the names of their columns.
+        ends: columns of the data for the two ends of a band.
         named: whether names stand beside the lines although the chart does not stand alone.
     """
 
@@ -72,7 +72,7 @@ class LineChart:
     points: Mapping[str, Points] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     regions: tuple[Region, ...] = ()
-    over: str = ""
+    ends: tuple[str, str] = ("low", "high")
     named: bool = False
 
     @property
@@ -83,7 +83,7 @@ class LineChart:
 
     def rows(self) -> Iterator[dict]:
         """Yield a row per point."""
-        low, high = (f"{end}_over_{self.over}" if self.over else end for end in ("low", "high"))
+        low, high = self.ends
         for name, line in (*self.series.items(), *self.points.items()):
             further = getattr(line, "further", {})
             for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):

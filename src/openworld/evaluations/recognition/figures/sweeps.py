@@ -37,7 +37,7 @@ def shots(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
             AUC,
             own,
             kept(swept[setting][max(swept[setting])]),
-            over="seeds",
+            ends=("lowest_seed", "highest_seed"),
         )
         for setting, own in lines.items()
     )
@@ -101,9 +101,7 @@ def ratio(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
 def _mixed(table: Table, metric: str, title: str) -> LineChart:
     name = f"{title}: {MIXED[metric]}" if title else MIXED[metric]
     lines = {row.learner: _mixes(row, metric) for row in table.rows}
-    return LineChart(
-        name, SHARE, Quantity(metric, f"{MIXED[metric]}, %"), lines, kept(table), over="draws", named=not title
-    )
+    return LineChart(name, SHARE, Quantity(metric, f"{MIXED[metric]}, %"), lines, kept(table), named=not title)
 
 
 def _mixes(row: Row, metric: str) -> Line:
