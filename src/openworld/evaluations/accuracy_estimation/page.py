@@ -9,10 +9,7 @@ from openworld.evaluations.accuracy_estimation.album import albums
 from openworld.evaluations.accuracy_estimation.alignment import alignment_csv, alignment_grid, alignment_verdict
 from openworld.evaluations.accuracy_estimation.calibration import calibration_csv, calibration_grid, calibration_verdict
 from openworld.evaluations.accuracy_estimation.exports import errors_csv
-from openworld.evaluations.accuracy_estimation.figures.alignment_gap import alignment_gap
-from openworld.evaluations.accuracy_estimation.figures.error_time import error_time
-from openworld.evaluations.accuracy_estimation.figures.estimated_and_true import estimated
-from openworld.evaluations.accuracy_estimation.figures.severity import severity
+from openworld.evaluations.accuracy_estimation.figures import alignment_gap, error_time, estimated, severity
 from openworld.evaluations.accuracy_estimation.grids import (
     bias_grid,
     models_grid,
