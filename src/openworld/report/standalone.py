@@ -44,7 +44,7 @@ def _rules(sheet: str, body: str, known: dict[str, str], looks: list[Look]) -> I
         plain = "; ".join(one.strip() for one in declarations.split(";") if one.strip() and "color-mix" not in one)
         if not used:
             continue
-        if "var(--ink" not in plain:
+        if not re.search(r"var\(--ink[,)]", plain):
             yield f"{', '.join(used)} {{ {_resolved(plain, known)} }}"
             continue
         for look in looks:

@@ -121,7 +121,7 @@ def test_chunks_that_cannot_be_told():
     assert "alarm" not in shown(terminal_stretches(found))
     raised = watched(found, 0.75, "2024-01-02")
     assert re.search(row.format("alarm, counts as 55"), shown(terminal_stretches(raised)))
-    assert 'class="ring"' in plots(raised)["over-time.svg"] and "ring" not in plots(found)["over-time.svg"]
+    assert 'class="alarm"' in plots(raised)["over-time.svg"] and "alarm" not in plots(found)["over-time.svg"]
     assert "cannot be told, 20.0 to 90.0 %, 100 images" in plots(found)["over-time.svg"]
     nothing = judged(0.7, stretches=(replace(other, quote=UNTOLD),))
     assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing)

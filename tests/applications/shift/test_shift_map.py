@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from openworld.applications.shift.shift_map import COUNTED, LEFT, shift_examples, shift_map
-from openworld.report.cell_map import TOP
+from openworld.applications.shift.shift_map import COUNTED, shift_examples, shift_map
+from openworld.report.charts.cells import TOP
 
 sys.path.append(str(Path(__file__).parent))
 from shift_found import FOUND, axes  # noqa: E402
+
+LEFT = 70.0  # room for degrees
 
 
 def drawn(figure):
@@ -68,7 +70,7 @@ def test_examples_lie_in_their_cells_and_those_of_na_cells_are_faint():
     svg = drawn(figure)
     assert svg.count("<image") == 5 and svg.count("cell-rare") == 1
     assert "cat, grey: meaning 0.700, looks 0.300" in svg
-    assert [row[:3] for row in figure.rows] == [(0, 0, "owl, new")] * 4 + [(2, 3, "cat, grey")]
+    assert [tuple(row.values())[:3] for row in figure.rows()] == [(0, 0, "owl, new")] * 4 + [(2, 3, "cat, grey")]
 
 
 def test_no_examples_no_images():

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld import __version__
-from openworld.applications.estimate.figures.methods import methods
-from openworld.applications.estimate.figures.over_time import over_time
+from openworld.applications.estimate.figures import methods, over_time
 from openworld.applications.estimate.grids import (
     classes_grid,
     details_grid,

@@ -5,10 +5,7 @@ from pathlib import Path
 
 from openworld import __version__
 from openworld.evaluations.ood_detection.exports import detectors_csv
-from openworld.evaluations.ood_detection.figures.cell_counts import cell_counts
-from openworld.evaluations.ood_detection.figures.cell_differences import cell_differences
-from openworld.evaluations.ood_detection.figures.heat_maps import heat_maps
-from openworld.evaluations.ood_detection.figures.level_curves import level_curves
+from openworld.evaluations.ood_detection.figures import cell_counts, cell_differences, heat_maps, level_curves
 from openworld.evaluations.ood_detection.grids import (
     TRENDS,
     kept_grid,
@@ -24,9 +21,9 @@ from openworld.evaluations.ood_detection.verdict import axis_sentence, shift_ver
 from openworld.evaluations.ood_detection.wording import seeds_told
 from openworld.report.class_names import names_section, read_audits
 from openworld.report.data_files import csv_address
+from openworld.report.figure import Figure
 from openworld.report.grid import Grid
 from openworld.report.page import fill, write_page
-from openworld.report.panels import Figure
 from openworld.report.provenance import parts_of
 from openworld.report.series_style import Look, looks
 from openworld.report.shift_axes import AXES

@@ -4,8 +4,8 @@ from openworld import _terminal as terminal
 from openworld._terminal import Head, TerminalTable, styled
 from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.summary import Row, Table
+from openworld.report.charts.quantity import CROWDED
 from openworld.report.comparison import Comparison
-from openworld.report.panels import NAMED
 from openworld.report.text import bracketed, percent, seconds, tuned
 
 
@@ -16,7 +16,7 @@ def terminal_table(table: Table) -> TerminalTable:
         table: one table of `summarise`.
     """
     fields = [field for field in FIELDS if any(FIELDS[field](row) != "–" for row in table.rows)]
-    crowded = len(table.rows) > NAMED
+    crowded = len(table.rows) > CROWDED
     against = f"against {(table.yardstick or table.best).learner}" if crowded else ""
     rows = []
     for row in table.rows:

@@ -5,9 +5,12 @@ from pathlib import Path
 
 from openworld import __version__
 from openworld.evaluations.recognition_by_shift.exports import export_open_world_shifts
-from openworld.evaluations.recognition_by_shift.figures.cells import open_world_cells
-from openworld.evaluations.recognition_by_shift.figures.estimates_by_level import TRUTH, estimates_by_level
-from openworld.evaluations.recognition_by_shift.figures.levels import open_world_levels
+from openworld.evaluations.recognition_by_shift.figures import (
+    TRUTH,
+    estimates_by_level,
+    open_world_cells,
+    open_world_levels,
+)
 from openworld.evaluations.recognition_by_shift.grids import error_grid, home_grid, level_grid, trend_grid
 from openworld.evaluations.recognition_by_shift.numbers import TOLD, Levels
 from openworld.evaluations.recognition_by_shift.run import PARTS, VIEWS, OpenWorldShiftRun, load_open_world_shifts

@@ -132,11 +132,6 @@ class CellChart:
             yield element("line", x1=left, x2=right + 6, y1=y, y2=y, class_="bound")
 
 
-def shade_of_count(count: int, most: int) -> float:
-    """Return the shade of a count, the darker the larger, where `most` is the largest."""
-    return 0.1 + 0.85 * log(1 + count) / log(1 + most)
-
-
 def count_text(count: int) -> str:
     """Return a count as a cell has room for it.
 
@@ -177,3 +172,27 @@ def _image(image: CellImage, x: float, y: float, size: float, place: int, count:
     box = {"x": x + side * (place % across), "y": y + side * (place // across), "width": side - (across > 1)}
     shown = element("image", href=image.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
     return element("g", element("title", image.text), shown) if image.text else shown
+
+
+def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | None = None) -> Cell:
+    """Return a cell that shows a count, the darker the larger; N/A where it does not say how many are the `most`."""
+    text = count_text(count) if count else ""
+    return Cell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})
+
+
+def level_map(title: str, cells: Mapping[Place, Cell], shape: Place, titles: Mapping[str, str]) -> CellChart:
+    """Return a map of measured shift: rows of covariate and columns of semantic levels, counted from 0."""
+    rows, columns = ([str(level) for level in range(count)] for count in shape)
+    keys = ("covariate_level", "semantic_level")
+    return CellChart(title, titles["covariate"], titles["semantic"], rows, columns, cells, keys)
+
+
+def scale_key(samples: Sequence[tuple[Cell, str]]) -> tuple[tuple[Markup, str], ...]:
+    """Return samples of cells, 26 by 14, for the key over a figure."""
+    return tuple((_sample(cell), text) for cell, text in samples)
+
+
+def _sample(cell: Cell) -> Markup:
+    shown = None if cell.shade is None else f"{opacity(cell):.2f}"
+    square = element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=shown)
+    return element("svg", square, viewBox="0 0 26 14", width=26, height=14, aria_hidden="true")

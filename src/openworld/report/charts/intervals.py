@@ -1,7 +1,7 @@
 """Numbers with their intervals, one below the other, beside what is known."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -18,12 +18,13 @@ ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """One series: a value, its interval, a faint bar behind it, and whether it is ringed."""
+    """One series: a value, its interval, a faint bar behind it, whether it is ringed, and columns of its row."""
 
     value: float
     interval: tuple[float, float] | None = None
     behind: tuple[float, float] | None = None
     ringed: bool = False
+    further: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class IntervalChart:
         """Yield a row per series."""
         for name, one in self.series.items():
             low, high = one.interval or (None, None)
-            yield {"series": name, self.x.key: one.value, "low": low, "high": high, "ringed": one.ringed}
+            yield {"series": name, self.x.key: one.value, "low": low, "high": high} | one.further
 
     def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""

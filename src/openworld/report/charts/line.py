@@ -194,5 +194,5 @@ def _spots(plot: Frame, chart: LineChart, name: str, points: Points) -> Markup:
 def _mark(x: float, y: float, mark: str) -> Markup:
     if mark == "dash":
         return element("line", x1=x - 7, x2=x + 7, y1=y, y2=y, class_="bar")
-    radius, css = (4.0, "quoted-mark") if mark == "dot" else (8.5, "ring")
+    radius, css = (4.0, "quoted-mark") if mark == "dot" else (8.5, "alarm")
     return element("circle", cx=x, cy=y, r=radius, class_=css)
