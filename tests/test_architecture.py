@@ -25,9 +25,10 @@ FLOORS = (
     {"features", "estimators", "results"},
     {"report", "papers"},
     {"learners", "classifiers", "detectors", "shift"},
-    {"evaluations", "applications", "testing"},
+    {"evaluations", "applications"},
     {"reproduction", "protocols"},
     {"cli"},
+    {"testing"},
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 STILL = {

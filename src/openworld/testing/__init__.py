@@ -6,12 +6,14 @@
         check_learner(MyLearner(schedule=Schedule(epochs=3)))
 
 An estimator of yours: `check_estimator(MyEstimator())`; a detector: `check_detector(MyDetector())`; a table of a
-report: `check_table(table)`. No test framework is needed and nothing is downloaded.
+report: `check_table(table)`; an evaluation: `check_evaluation("small.toml")`. No test framework is needed and nothing
+is downloaded.
 """
 
 from openworld.testing._classifier import small_classifier, small_pictures, small_seen
 from openworld.testing._detectors import DETECTOR_CHECKS, check_detector
 from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
+from openworld.testing._evaluations import EVALUATION_CHECKS, EvaluationRun, check_evaluation, run_evaluation
 from openworld.testing._learners import LEARNER_CHECKS, check_learner
 from openworld.testing._tables import TABLE_CHECKS, check_table
 from openworld.testing._world import World, small_world
@@ -19,13 +21,17 @@ from openworld.testing._world import World, small_world
 __all__ = [
     "DETECTOR_CHECKS",
     "ESTIMATOR_CHECKS",
+    "EVALUATION_CHECKS",
     "LEARNER_CHECKS",
     "TABLE_CHECKS",
+    "EvaluationRun",
     "World",
     "check_detector",
     "check_estimator",
+    "check_evaluation",
     "check_learner",
     "check_table",
+    "run_evaluation",
     "small_classifier",
     "small_outputs",
     "small_pictures",
