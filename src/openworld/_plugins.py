@@ -23,29 +23,31 @@ class Plugins:
 
     kind: what one is called, such as "learner"; the group of its entry points is "openworld." + kind + "s".
     promised: attributes that each class must have. ours: gives the visible dict, name -> class.
+    named_by: the attribute that holds a class's own name.
     """
 
     kind: str
     promised: tuple[str, ...]
     ours: Callable[[], dict[str, type]]
+    named_by: str = "name"
 
     def find(self, name: str) -> type:
         """The class of that name, ours or a plug-in; unknown names and broken plug-ins raise `OpenworldError`."""
         if name in self.ours():
             return self.ours()[name]
-        if name not in self._offered():
-            raise unknown_name(self.kind, name, [*self.ours(), *self._offered()])
+        if name not in self.offered():
+            raise unknown_name(self.kind, name, [*self.ours(), *self.offered()])
         return self._load(name)
 
     def all(self) -> dict[str, type]:
         """Ours, and every plug-in that can be loaded."""
         broken = self.broken()
-        return self.ours() | {name: self._load(name) for name in self._offered() if name not in broken}
+        return self.ours() | {name: self._load(name) for name in self.offered() if name not in broken}
 
     def broken(self) -> dict[str, str]:
         """Plug-ins that cannot be loaded: their names, and why."""
         broken = {}
-        for name in self._offered():
+        for name in self.offered():
             try:
                 self._load(name)
             except OpenworldError as error:
@@ -57,9 +59,9 @@ class Plugins:
 
         What a plug-in computes may change with its version, so that this belongs to what a result depends on.
         """
-        if name in self.ours() or name not in self._offered():
+        if name in self.ours() or name not in self.offered():
             return ""
-        return " and ".join(map(_brought_by, self._offered()[name]))
+        return " and ".join(map(_brought_by, self.offered()[name]))
 
     def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
         """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot.
@@ -78,7 +80,7 @@ class Plugins:
                 told.append(str(error))
         return made, told
 
-    def _offered(self) -> dict[str, list[EntryPoint]]:
+    def offered(self) -> dict[str, list[EntryPoint]]:
         """Name -> every entry point of that name; read anew each time, for it costs little and packages come and go."""
         found: dict[str, list[EntryPoint]] = {}
         for entry in entry_points(group=f"openworld.{self.kind}s"):
@@ -86,22 +88,22 @@ class Plugins:
         return found
 
     def _load(self, name: str) -> type:
-        entries = self._offered()[name]
+        entries = self.offered()[name]
         if name in self.ours():
             reason = f"openworld has {_one(self.kind)} {name!r} of its own; give the plug-in another name."
             raise _refused(self.kind, entries[0], reason)
         if len(entries) > 1:
             reason = f"{_brought_by(entries[1])} brings one of that name too; uninstall one of them."
             raise _refused(self.kind, entries[0], reason)
-        return _loaded(self.kind, self.promised, entries[0])
+        return _loaded(self.kind, self.promised, self.named_by, entries[0])
 
 
 @cache
-def _loaded(kind: str, promised: tuple[str, ...], entry: EntryPoint) -> type:
+def _loaded(kind: str, promised: tuple[str, ...], named_by: str, entry: EntryPoint) -> type:
     with failures_named(kind, entry.name, _brought_by(entry), "used"):
         found = entry.load()
         missing = [attribute for attribute in promised if not hasattr(found, attribute)]
-        called = getattr(found, "name", "")
+        called = getattr(found, named_by, "")
     if not isinstance(found, type) or missing:
         raise _refused(kind, entry, f"{entry.value} is no {kind}: it has no {', '.join(missing) or 'settings'}.")
     if called != entry.name:

@@ -86,7 +86,7 @@ def test_help_and_version_need_no_heavy_package():
     assert re.fullmatch(r"openworld \d+\.\d+\.\d+\n", openworld("--version").stdout)
 
 
-@pytest.mark.parametrize("kind", ["learners", "datasets", "backbones", "metrics", "protocols"])
+@pytest.mark.parametrize("kind", ["learners", "datasets", "backbones", "metrics", "evaluations"])
 def test_list_shows_every_entry(kind):
     from openworld import backbones, datasets, evaluations, learners, metrics
 
@@ -95,7 +95,7 @@ def test_list_shows_every_entry(kind):
         "datasets": datasets.DATASETS,
         "backbones": backbones.BACKBONES,
         "metrics": metrics.METRICS,
-        "protocols": evaluations.PROTOCOLS,
+        "evaluations": evaluations.EVALUATIONS,
     }[kind]
     shown = openworld("list", kind).stdout
     assert all(name in shown for name in entries)

@@ -75,7 +75,7 @@ def test_the_cache_tells_what_is_kept(ran):
 def test_help_and_list_tell_of_it(ran):
     folder, _, _ = ran
     assert 'protocol = "incremental-shift"' in finish(start(folder, "run", "--help"))
-    assert "incremental-shift" in finish(start(folder, "list", "protocols"))
+    assert "ood-detection" in finish(start(folder, "list", "protocols"))
 
 
 @pytest.mark.parametrize(

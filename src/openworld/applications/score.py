@@ -34,7 +34,7 @@ def units(path: Path) -> list[Unit]:
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return [
         Unit(
-            function=f"{__name__}:run_unit",
+            function="scored-predictions",
             arguments={"model": str(model), "seed": int(seed), "name": Path(path).name},
             inputs={"predictions": digest},
             version=ALGORITHM_VERSION,

@@ -18,7 +18,7 @@ def catalogue(kind: str) -> RenderableType:
         "datasets": _datasets,
         "backbones": _backbones,
         "metrics": _metrics,
-        "protocols": _protocols,
+        "evaluations": _evaluations,
     }[kind]()
 
 
@@ -171,8 +171,15 @@ def _range(low: float | None, high: float | None) -> str:
     return f"from {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
-def _protocols() -> TerminalTable:
-    from openworld.evaluations import PROTOCOLS
+def _evaluations() -> RenderableType:
+    from openworld.evaluations import FORMER_NAMES, PLUGINS
 
-    rows = [(own, spec.__doc__.splitlines()[0]) for own, spec in PROTOCOLS.items()]
-    return TerminalTable((name("name"), words("what")), rows, title="protocols")
+    former = {new: f" Formerly {old}." for old, new in FORMER_NAMES.items()}
+
+    def row(own: str, spec: type) -> tuple[str, str]:
+        origin = PLUGINS.origin(own)
+        return own, spec.__doc__.splitlines()[0] + former.get(own, "") + (f" ({origin})" if origin else "")
+
+    rows, broken = PLUGINS.rows(row)
+    table = TerminalTable((name("name"), words("what")), rows, title="evaluations")
+    return Group(table, *(Text(why, style="red") for why in broken))

@@ -171,11 +171,11 @@ def _execute(units, store, manner: Manner) -> None:
 
 
 def _take_over(units, store, manner: Manner) -> None:
-    """Copy the records of units that another run of the series has done already."""
+    """Copy the records of units that another run of the series has done already, or this one under a former key."""
     from openworld.runs import RunStore
 
     others = [RunStore(folder) for folder in manner.among.siblings] if manner.among else []
-    for unit in units if others else ():
+    for unit in units:
         store.take_over(unit, others)
 
 

@@ -3,7 +3,8 @@
 A file of this kind holds
 
     load(folder)                           the run, its records verified
-    build(folder, output=None, run=None)   the page; returns its path; a run that is loaded is read no second time
+    build(folder, output=None, run=None)   the page; returns its path; a run that is loaded is read no second time;
+                                           left out where there is no page
     say(run, out)                          what a terminal shows after a run
     TABLES                                 by form a function of (run, out): what `openworld report --table` shows
     FORMS, export(run, form)               every other form, as text
@@ -19,6 +20,7 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
+from openworld.evaluations import find_evaluation
 from openworld.report.records import protocol_of
 from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
@@ -35,10 +37,11 @@ TOLD_BY = {
 
 
 def telling(protocol: str) -> ModuleType:
-    """What tells of the runs of a protocol; imported late."""
-    if protocol not in TOLD_BY:
-        raise unknown_name("protocol of a run", protocol, TOLD_BY)
-    return import_module(f"openworld.cli.{TOLD_BY[protocol]}")
+    """What tells of the runs of a protocol; imported late. Of a plug-in's it is the module that its `REPORT` names."""
+    if protocol in TOLD_BY:
+        return import_module(f"openworld.cli.{TOLD_BY[protocol]}")
+    module = import_module(find_evaluation(protocol).__module__)
+    return import_module(getattr(module, "REPORT", "openworld.cli._tell_records"))
 
 
 def telling_of(folder: Path) -> ModuleType:
@@ -77,17 +80,20 @@ def say_run(protocol: str, folder: Path, out, *, as_json: bool) -> None:
     """The page of a run that has just ended, its tables, and where things lie."""
     told = telling(protocol)
     run = told.load(folder)
-    page = told.build(folder, run=run)
+    page = f"Report: {told.build(folder, run=run)}   " if hasattr(told, "build") else ""
     if as_json:
         console.write(told.export(run, "json"))
         return
     told.say(run, out)
-    out.print(f"Report: {page}   Records: {folder}/   {told.MORE.format(folder=folder)}")
+    out.print(f"{page}Records: {folder}/   {told.MORE.format(folder=folder)}")
 
 
 def report_run(folder: Path, output: Path | None, form: str, out) -> None:
     """The page of a finished run made again; or with a form its tables instead, in a file where `output` names one."""
     told = telling_of(folder)
+    if not form and not hasattr(told, "build"):
+        forms = listed([*told.TABLES, *told.FORMS])
+        raise OpenworldError(f"runs of {_protocol(folder)} have no page; give --table with {forms}.")
     if not form:
         console.write(f"Report: {told.build(folder, output=output)}")
         return

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-KINDS = ("learners", "detectors", "estimators", "classifiers", "datasets", "backbones", "metrics", "protocols")
+KINDS = ("learners", "detectors", "estimators", "classifiers", "datasets", "backbones", "metrics", "evaluations")
+FORMER = {"protocols": "evaluations"}
 
 
 def list_command(
@@ -15,6 +16,7 @@ def list_command(
     from openworld.cli import console
     from openworld.cli._catalogue import catalogue
 
+    kind = FORMER.get(kind, kind)
     if kind not in (*KINDS, "all"):
         raise unknown_name("kind", kind, (*KINDS, "all"))
     out = console.output()

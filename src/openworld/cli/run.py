@@ -91,25 +91,26 @@ def run(
     and corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
     examples/accuracy-embedded.toml does.
 
-    With `protocol = "incremental-shift"` at its head a spec cuts a pool of pictures into cells by how far they are from
+    With `protocol = "ood-detection"` at its head a spec cuts a pool of pictures into cells by how far they are from
     the training pictures, in meaning and in looks, and asks in every cell whether detectors see it, as
     examples/incremental-shift-embedded.toml does.
 
-    With `protocol = "open-world-by-shift"` at its head a spec does so with learners: OpenworldAUC, its parts, and
+    With `protocol = "recognition-by-shift"` at its head a spec does so with learners: OpenworldAUC, its parts, and
     accuracy estimated without labels, by measured shift, as examples/open-world-by-shift-embedded.toml does.
 
     With `protocol = "decomposed-zero-shot"` at its head a spec names pictures by one half of their features at a time,
     which tells what the halves know.
     """
-    from openworld import datasets
     from openworld._errors import OpenworldError
+
+    if not spec.exists():
+        raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
+    from openworld import datasets
     from openworld._sizes import parse_size
     from openworld.cli._running import Manner, carry_out
     from openworld.evaluations import read_protocol
     from openworld.runs import read_given
 
-    if not spec.exists():
-        raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     if data:
         datasets.use_root(data)
     resolved = read_protocol(spec)

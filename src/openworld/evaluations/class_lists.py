@@ -1,9 +1,10 @@
 """Which class names play in a run, and which of them meet: what its audit looks at, before any number."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from openworld.datasets import base_new_split, require_places
+from openworld.evaluations import module_of
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.generalisation.task import left_out_of
 from openworld.evaluations.image_selection import DataSpec
@@ -37,7 +38,7 @@ def require_data(spec) -> None:
     Raises:
         OpenworldError: what is missing, and the command that says where to get it.
     """
-    require_places(one.dataset for one in _ENTRIES[spec.protocol](spec))
+    require_places(one.dataset for one in _found(_ENTRIES, "data_of", spec))
 
 
 def readers(spec) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ def readers(spec) -> tuple[str, ...]:
     if spec.protocol == "open-world-by-shift":
         references = [one.backbone for one in spec.references if one.backbone] if spec.estimators else []
         return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
-    return (spec.backbone,)
+    return (spec.backbone,) if hasattr(spec, "backbone") else ()
 
 
 def casts(spec) -> tuple[Cast, ...]:
@@ -60,10 +61,16 @@ def casts(spec) -> tuple[Cast, ...]:
         spec: of a protocol; its test pictures' lists are read, no picture is.
     """
     found: dict[tuple, Cast] = {}
-    for cast in _CASTS[spec.protocol](spec):
+    for cast in _found(_CASTS, "class_lists", spec):
         met = tuple(sorted(cast.against))
         found.setdefault((cast.names, cast.base_count, met), cast)
     return tuple(found.values())
+
+
+def _found(table: Mapping, name: str, spec) -> Iterable:
+    """What a table's function finds in a spec; of a plug-in evaluation, what its own function of that name does."""
+    function = table.get(spec.protocol) or getattr(module_of(spec), name, None)
+    return function(spec) if function else ()
 
 
 def _of_recognition(spec) -> Iterator[Cast]:

@@ -1,8 +1,9 @@
-"""Units of work of the protocols: a function of a module of ours, its frozen arguments, and the machine it gets."""
+"""Units of work of the evaluations: a function by its name, its frozen arguments, and the machine it gets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
+from openworld._units import name_of
 from openworld.evaluations.runtime import Machine
 from openworld.runs import Unit
 
@@ -17,7 +18,7 @@ def task_unit(
         inputs: fingerprints of all it reads. version: of the algorithm. effort: see `Unit`.
     """
     return Unit(
-        function=_path(function),
+        function=name_of(function),
         arguments={"task": asdict(task)},
         inputs=inputs,
         version=version,
@@ -33,8 +34,4 @@ def stage_unit(function: Callable, arguments: Mapping, name: str, machine: Machi
     Args:
         function: takes the arguments, as JSON knows them, and machine.
     """
-    return Unit(function=_path(function), arguments=arguments, name=name, resources={"machine": asdict(machine)})
-
-
-def _path(function: Callable) -> str:
-    return f"{function.__module__}:{function.__name__}"
+    return Unit(function=name_of(function), arguments=arguments, name=name, resources={"machine": asdict(machine)})

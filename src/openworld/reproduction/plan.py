@@ -2,7 +2,7 @@
 
 plan("openworldauc", ("2", "17"), Ground("path/to/data"))      what to run, and which table is read from what
 
-A run that several tables are read from is planned once. Every run is an ordinary spec of `PROTOCOLS`.
+A run that several tables are read from is planned once. Every run is an ordinary spec of an evaluation.
 """
 
 from collections.abc import Sequence

@@ -145,7 +145,7 @@ class PlannedRun:
 
     Args:
         name: of its folder, below that of the reproduction.
-        spec: of `PROTOCOLS`.
+        spec: of an evaluation.
         datasets: what records call a data set -> what the paper calls it; what stands in is left out.
         methods: label of a learner -> what the paper calls it.
         tables: numbers of the tables that are read from it.

@@ -117,7 +117,14 @@ def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
         "metrics": to_json(result.metrics, "metrics"),
         "files": {name: _entry(data) for name, data in files.items()},
     }
-    return files | {"record.json": readable_json(content | {"seal": digest(content)})}
+    return files | {"record.json": _sealed(content)}
+
+
+def renamed(record: Record, unit: Unit) -> bytes:
+    """The `record.json` of a record under the key of another unit, which computes the same."""
+    content = json.loads(read_plain(record.folder / "record.json"))
+    del content["seal"]
+    return _sealed(content | unit.identity() | {"key": unit.key})
 
 
 def load_record(folder: Path) -> Record:
@@ -163,6 +170,10 @@ def _from_content(content: dict[str, Any], folder: Path) -> Record:
         raise ValueError("its key does not belong to its arguments")
     require_names("attachment", content["files"])  # a forged name must not lead out of the folder
     return Record(unit, content["metrics"], content["files"], folder)
+
+
+def _sealed(content: dict[str, Any]) -> bytes:
+    return readable_json(content | {"seal": digest(content)})
 
 
 def _is_time(seconds: Any, levels: int = 2) -> bool:

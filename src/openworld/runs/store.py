@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from openworld._plain import read_plain
 from openworld.runs.atomic import remove, write_file, write_folder
 from openworld.runs.canonical import canonical_json, digest, readable_json, to_json
 from openworld.runs.lock import file_lock
-from openworld.runs.record import Record, load_record, pack
+from openworld.runs.record import Record, load_record, pack, renamed
 from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
@@ -163,12 +164,13 @@ class RunStore:
     def take_over(self, unit: Unit, others: Iterable["RunStore"]) -> bool:
         """Copy the record of a unit from another run that has it: a key stands for the same bytes in every run.
 
+        A record under the unit's former key is copied too, from this run or another, and bears the new one then.
         Returns whether a record was copied: not where this run has one, nor while another process has the unit in hand.
         """
         with self.claim(unit, wait=False) as held:
-            for other in others if held and not self.has(unit) else ():
-                if other.has(unit) and other.read(unit).name == unit.name:
-                    self._put(unit, _contents(other._folder(unit.key)))
+            for run, known in product((self, *others), (unit, unit.former)) if held and not self.has(unit) else ():
+                if known and run.has(known) and (record := run.read(known)).name == unit.name:
+                    self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit)})
                     return True
         return False
 

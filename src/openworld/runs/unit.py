@@ -11,6 +11,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._units import FORMER, FUNCTIONS
 from openworld.runs.canonical import digest, to_json
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -38,7 +39,8 @@ class UnitResult:
 class Unit:
     """One piece of a run: `function(**arguments, **resources)`, plus `inputs=` where there are any.
 
-    function: "package.module:name" of a plain function that returns a UnitResult.
+    function: a name of `openworld._units.FUNCTIONS`, or "package.module:name" of another package's plain function;
+    it returns a UnitResult.
     arguments: what to compute, JSON; part of the key.
     inputs: {what: fingerprint} of the weights and data it reads; part of the key.
     version: version of the algorithm, raised when its numbers change; part of the key.
@@ -64,7 +66,7 @@ class Unit:
     __repr__ = short_repr
 
     def __post_init__(self):
-        if not _FUNCTION.fullmatch(self.function):
+        if self.function not in FUNCTIONS and not _FUNCTION.fullmatch(self.function):
             raise OpenworldError(f"unit function {self.function!r} must look like 'package.module:name'.")
         for part in ("arguments", "inputs", "resources"):
             object.__setattr__(self, part, to_json(getattr(self, part), part))
@@ -87,13 +89,18 @@ class Unit:
         machine = {**self.resources["machine"], "device": device}
         return replace(self, resources={**self.resources, "machine": machine})
 
+    @property
+    def former(self) -> "Unit | None":
+        """The same unit as runs knew it before functions had names; None where it was never known otherwise."""
+        return replace(self, function=FORMER[self.function]) if self.function in FORMER else None
+
     def identity(self) -> dict[str, Any]:
         """What the key is the hash of: function, arguments, inputs, version."""
         return {part: getattr(self, part) for part in ("function", "arguments", "inputs", "version")}
 
     def resolve(self) -> Callable[..., UnitResult]:
         """The function itself; raises OpenworldError when its module or its name does not exist."""
-        module_name, name = self.function.split(":")
+        module_name, name = FUNCTIONS.get(self.function, self.function).split(":")
         try:
             module = import_module(module_name)
         except ModuleNotFoundError as error:

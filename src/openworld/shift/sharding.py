@@ -149,7 +149,7 @@ def _units(cuts: Sequence[Cut], k: int, files: Mapping[str, Path]) -> Iterator[U
     inputs = {name: _fingerprint(path) for name, path in files.items()}
     for images, reference in cuts:
         yield Unit(
-            function=f"{__name__}:{measure_piece.__name__}",
+            function="shift-piece",
             arguments={"images": images, "reference": reference, "k": k},
             inputs=inputs,
             version=VERSION,

@@ -86,7 +86,7 @@ class IncrementalShiftSpec:
 
     models: tuple[JudgedSpec, ...]
     sources: tuple[DataSpec, ...]
-    protocol: Literal["incremental-shift"] = "incremental-shift"
+    protocol: Literal["incremental-shift", "ood-detection"] = "incremental-shift"
     classes: Literal["base", "all"] = "base"
     train_part: str = "train"
     shots: int | None = 16
@@ -105,6 +105,7 @@ class IncrementalShiftSpec:
     threads: int = 1
 
     def __post_init__(self):
+        object.__setattr__(self, "protocol", "incremental-shift")  # what finished runs and records say
         require_at_least(1, threads=self.threads, k=self.k, pictures_in_a_cell=self.least, images=self.images or 1)
         require_at_least(0, shots=self.shots or 0)
         require_at_least(3, levels=self.levels)

@@ -85,7 +85,7 @@ class OpenWorldShiftSpec:
     learners: tuple[LearnerSpec, ...]
     sources: tuple[DataSpec, ...]
     pool: tuple[PoolSpec, ...]
-    protocol: Literal["open-world-by-shift"] = "open-world-by-shift"
+    protocol: Literal["open-world-by-shift", "recognition-by-shift"] = "open-world-by-shift"
     classes: Literal["base", "all"] = "base"
     train_part: str = "train"
     shots: int | None = 16
@@ -108,6 +108,7 @@ class OpenWorldShiftSpec:
     threads: int = 1
 
     def __post_init__(self):
+        object.__setattr__(self, "protocol", "open-world-by-shift")  # what finished runs and records say
         object.__setattr__(self, "backbone", known_name(self.backbone))
         on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)

@@ -1,0 +1,51 @@
+"""Names by which units know their functions: a finished unit stays finished when its code moves to another file.
+
+The key of a unit holds the name and the version of its algorithm, never where the function lies.
+"""
+
+_EVALUATIONS = "openworld.evaluations"
+
+FUNCTIONS = {
+    "recognition": f"{_EVALUATIONS}.recognition.task:run_unit",
+    "generalisation": f"{_EVALUATIONS}.generalisation.spec:run_unit",
+    "dynamic": f"{_EVALUATIONS}.dynamic.spec:run_unit",
+    "accuracy-estimation": f"{_EVALUATIONS}.accuracy_estimation.spec:run_unit",
+    "ood-detection": f"{_EVALUATIONS}.ood_detection.spec:run_unit",
+    "recognition-by-shift": f"{_EVALUATIONS}.recognition_by_shift.spec:run_unit",
+    "decomposed-zero-shot": f"{_EVALUATIONS}.decomposed_zero_shot.task:run_unit",
+    "scored-predictions": "openworld.applications.score:run_unit",
+    "encoding": f"{_EVALUATIONS}.encoding:encode_one",
+    "style-encoding": f"{_EVALUATIONS}.decomposed_zero_shot.task:encode_one",
+    "training": f"{_EVALUATIONS}.classifiers:train_one",
+    "inference": f"{_EVALUATIONS}.model_outputs:look_one",
+    "decomposition": f"{_EVALUATIONS}.shift_degrees:fit_one",
+    "shift-degrees": f"{_EVALUATIONS}.shift_degrees:measure_one",
+    "shift-piece": "openworld.shift.sharding:measure_piece",
+}
+"""Name -> "module:function"."""
+
+FORMER = {
+    "recognition": "openworld.protocols.recognition:run_unit",
+    "generalisation": "openworld.protocols.generalisation:run_unit",
+    "dynamic": "openworld.protocols.dynamic:run_unit",
+    "accuracy-estimation": "openworld.protocols.accuracy_estimation:run_unit",
+    "ood-detection": "openworld.protocols.incremental_shift:run_unit",
+    "recognition-by-shift": "openworld.protocols.open_world_shift:run_unit",
+    "decomposed-zero-shot": "openworld.protocols.decomposed_zero_shot:run_unit",
+}
+"""Name -> what stood in its place in the keys of runs before there were names; such records are taken over."""
+
+_NAMES = {path: name for name, path in FUNCTIONS.items()}
+
+
+def name_of(function) -> str:
+    """The name of a function of ours; that of another package is known by its module.
+
+    >>> from openworld.shift.sharding import measure_piece
+    >>> name_of(measure_piece)
+    'shift-piece'
+    """
+    path = f"{function.__module__}:{function.__name__}"
+    if path not in _NAMES and path.startswith("openworld."):
+        raise LookupError(f"{path} has no name in openworld._units.FUNCTIONS; list it there, so that its key can last.")
+    return _NAMES.get(path, path)
