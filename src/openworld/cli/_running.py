@@ -124,12 +124,13 @@ def _provenance(spec, machine) -> dict:
 def _headline(spec, manner: Manner) -> str:
     from openworld.evaluations import module_of
 
+    threads = getattr(spec, "threads", 1)
     parts = [
         f"openworld {__version__}",
         *module_of(spec).summary(spec),
-        "seeds " + " ".join(map(str, spec.seeds)),
+        *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
         *_precision(spec),
-        f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {spec.threads} thread(s)",
+        f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {threads} thread(s)",
     ]
     return " · ".join(parts)
 

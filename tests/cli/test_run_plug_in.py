@@ -1,0 +1,77 @@
+"""An evaluation of another package runs, resumes, is reported and listed; what is unknown is refused with the names."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from openworld.cli.app import app
+
+CODE = '''
+"""How many letters words have."""
+from dataclasses import dataclass
+from typing import Literal
+from openworld.runs import Unit, UnitResult
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Count letters."""
+
+    words: tuple[str, ...]
+    protocol: Literal["letters"] = "letters"
+
+
+def preparations(spec, machine):
+    return ()
+
+
+def fingerprints(spec):
+    return {}
+
+
+def summary(spec):
+    return [f"{len(spec.words)} words"]
+
+
+def units(spec, machine):
+    return [Unit("own_letters:count", {"word": word}, name=word) for word in spec.words]
+
+
+def count(word):
+    return UnitResult(metrics={"protocol": "letters", "letters": len(word)})
+'''
+
+
+@pytest.fixture
+def openworld(tmp_path, monkeypatch):
+    folder = tmp_path / "theirs-1.2.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")
+    (folder / "entry_points.txt").write_text("[openworld.evaluations]\nletters = own_letters:Spec\n")
+    (tmp_path / "own_letters.py").write_text(CODE)
+    (tmp_path / "words.toml").write_text('protocol = "letters"\nwords = ["open", "world"]\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+def test_it_runs_and_its_numbers_are_told(openworld):
+    for _ in range(2):  # begun, and gone on with
+        done = openworld("run", "words.toml", "--out", "kept", "--device", "cpu", "--workers", "1")
+        assert done.exit_code == 0 and "2 records" in done.output, done.output
+    told = json.loads(openworld("report", "kept", "--table", "json").output)
+    assert [one["metrics"]["letters"] for one in told] == [4, 5]
+    assert "letters" in openworld("list", "evaluations").output
+
+
+def test_a_page_that_it_does_not_bring_is_refused(openworld):
+    openworld("run", "words.toml", "--out", "kept", "--device", "cpu", "--workers", "1")
+    refused = openworld("report", "kept")
+    assert refused.exit_code == 2 and "--table" in refused.output
+
+
+def test_an_unknown_one_is_refused_with_those_that_there_are(openworld, tmp_path):
+    (tmp_path / "words.toml").write_text('protocol = "leters"\nwords = ["open"]\n')
+    refused = openworld("run", "words.toml")
+    assert refused.exit_code == 2 and "letters" in refused.output and "ood-detection" in refused.output
