@@ -37,9 +37,9 @@ from openworld.detectors import (
     score_together,
     watch,
 )
-from openworld.detectors._affine import AffineBatchNorm
-from openworld.detectors._rank_one import without_largest
-from openworld.detectors.perturbation import input_gradients
+from openworld.detectors.engine.affine import AffineBatchNorm
+from openworld.detectors.engine.perturbation import input_gradients
+from openworld.detectors.engine.rank_one import without_largest
 
 CLASSES, WIDTH, BANK = 1000, 2048, 5000
 OPENOOD_BATCH = 200  # its evaluator's default

@@ -31,7 +31,7 @@ import torch
 from openworld.backbones import load
 from openworld.datasets import emoji
 from openworld.datasets.corruptions import CORRUPTIONS
-from openworld.datasets.drawings import SOURCE_STYLES, TARGET_STYLES
+from openworld.datasets.emoji.drawings import SOURCE_STYLES, TARGET_STYLES
 from openworld.datasets.styles import STYLES
 from openworld.datasets.templates import EMOJI_LOOKS
 from openworld.features import encode

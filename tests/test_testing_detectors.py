@@ -35,11 +35,11 @@ def test_the_page_shows_the_example_as_it_is(repository):
 
 
 def test_the_page_names_every_need_and_statistic(repository):
-    from openworld.detectors import NEEDS, parts
+    from openworld.detectors import NEEDS, plugin_api
 
     page = (repository / "docs" / "plug-in-detector.md").read_text(encoding="utf-8")
     assert all(f'"{need}"' in page for need in NEEDS)
-    assert all(f"`{name}(" in page for name, kind in vars(parts).items() if hasattr(kind, "add"))
+    assert all(f"`{name}(" in page for name, kind in vars(plugin_api).items() if hasattr(kind, "add"))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU at hand")

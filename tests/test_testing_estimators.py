@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openworld.estimators import AC, COT, ESTIMATORS, FRAP, IM, ALineD, Estimate, Outputs
-from openworld.estimators.parts import Fitted, Known, Reading
+from openworld.estimators.plugin_api import Fitted, Known, Reading
 from openworld.testing import ESTIMATOR_CHECKS, check_estimator
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in_estimator"

@@ -10,7 +10,7 @@ from emoji_clip.evaluate import STYLES, VIEWS, Evaluation
 from emoji_clip.world import read_world
 
 from openworld import backbones
-from openworld.datasets.drawings import TARGET_STYLES
+from openworld.datasets.emoji.drawings import TARGET_STYLES
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "openworld"
 

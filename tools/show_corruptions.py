@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 from openworld import datasets
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
 from openworld.datasets.corruptions.corrupted import middle_square
-from openworld.datasets.folder import read_picture
+from openworld.datasets.formats.folder import read_picture
 
 LABEL, HEAD, GAP, BLOCK_GAP = 96, 16, 4, 16
 Cut = int | None

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from openworld import datasets
-from openworld.datasets.folder import read_picture
+from openworld.datasets.formats.folder import read_picture
 from openworld.datasets.styles import STYLES
 from openworld.datasets.styles.styled import redrawn
 

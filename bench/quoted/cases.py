@@ -21,7 +21,7 @@ import pyarrow.parquet
 
 from openworld.estimators import ESTIMATORS, Outputs, measure_null
 from openworld.estimators.quote import ALONE, Evidence, evidence
-from openworld.estimators.shift_signs import ShiftSigns
+from openworld.estimators.quote.shift_signs import ShiftSigns
 
 SIZES = ((1200, 500), (500, 250), (300, 100))  # images of source and target, as far as there are so many
 SAME, OTHER_SHARES = 6, 3  # unshifted targets of each source; every so many-th shifted set comes in other shares, too

@@ -26,11 +26,11 @@ from torch.nn.functional import normalize
 from openworld import backbones, classifiers
 from openworld.datasets import ImageSet, emoji, templates
 from openworld.datasets.corruptions import corrupted
-from openworld.datasets.drawings import STYLES
+from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.pooling import few, pooled, remembered
 from openworld.datasets.styles import styled
 from openworld.features import Encoding, encode
-from openworld.learners import CoOp, Fitted, GMoP, Schedule, encoding_for, parts
+from openworld.learners import CoOp, Fitted, GMoP, Schedule, encoding_for, plugin_api
 
 MONOCHROME = ("fluent-emoji-high-contrast", "emojione-monotone")
 
@@ -171,7 +171,7 @@ def tuned(world: World, name: str, seed: int) -> Fitted:
 
 def cosines(images: ImageSet) -> np.ndarray:
     """float32[n, C]: what the embedded CLIP says of pictures and class names."""
-    text = parts.encode_names(clip(), images.classnames, (templates.TEMPLATES[images.name],))
+    text = plugin_api.encode_names(clip(), images.classnames, (templates.TEMPLATES[images.name],))
     embeddings = torch.from_numpy(np.asarray(encode(clip(), images).embeddings))
     return (normalize(embeddings, dim=-1) @ text.mT).numpy()
 

@@ -23,9 +23,9 @@ import numpy as np
 import pool
 
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
-from openworld.estimators.labelled_shifts import LabelledShift, read_shifts
-from openworld.estimators.learned_shifts import learn
 from openworld.estimators.quote import Quote
+from openworld.estimators.quote.labelled_shifts import LabelledShift, read_shifts
+from openworld.estimators.quote.learned_shifts import learn
 
 ALONE = ("DoC", "ATC-MC", "COT", "COTT")
 CORRUPTIONS = ("noise", "blur", "weather", "digital")

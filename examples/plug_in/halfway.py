@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld.datasets.templates import PHOTO, TEMPLATES
-from openworld.learners import Schedule, TextBank, parts
+from openworld.learners import Schedule, TextBank, plugin_api
 
 
 @dataclass(frozen=True)
@@ -35,30 +35,30 @@ class Halfway:
     @classmethod
     def published(cls, dataset, task="base-to-new"):
         default = cls(template=TEMPLATES.get(dataset, PHOTO))
-        return replace(default, schedule=parts.unified(default.schedule, dataset)) if task == "openpl" else default
+        return replace(default, schedule=plugin_api.unified(default.schedule, dataset)) if task == "openpl" else default
 
     def start(self, clip, classnames, generator):
-        return {"context": parts.start_context(clip, self.context_length, None, generator)}
+        return {"context": plugin_api.start_context(clip, self.context_length, None, generator)}
 
     def prepare(self, clip, classnames):
-        zero_shot = parts.encode_names(clip, classnames, (self.template,))
+        zero_shot = plugin_api.encode_names(clip, classnames, (self.template,))
         return clip.prompt_names(classnames, self.context_length), zero_shot
 
     def loss(self, clip, parameters, images, labels, prepared):
         text = self._text(clip, parameters, prepared)
-        return {"total": cross_entropy(parts.cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
+        return {"total": cross_entropy(plugin_api.cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
 
     def fit(self, clip, train, *, seed):
-        return parts.fit_prompts(self, clip, train, seed=seed)
+        return plugin_api.fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip, parameters, names):
         text = self._text(clip, parameters, self.prepare(clip, names.all))
         return TextBank(text, len(names.base), clip.logit_scale)
 
     def answer(self, clip, parameters, images, bank):
-        return parts.answer_by_cosine(images.embeddings, bank)
+        return plugin_api.answer_by_cosine(images.embeddings, bank)
 
     def _text(self, clip, parameters, prepared):
         prompts, zero_shot = prepared
-        tuned = normalize(parts.encode_behind(clip, parameters["context"], prompts), dim=-1)
+        tuned = normalize(plugin_api.encode_behind(clip, parameters["context"], prompts), dim=-1)
         return normalize(self.share * tuned + (1 - self.share) * zero_shot, dim=-1)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch.nn.functional import normalize
 
-from openworld.detectors.parts import ClassSums, fit
+from openworld.detectors.plugin_api import ClassSums, fit
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld.estimators.parts import Cut, Fitted, look_at, probabilities
+from openworld.estimators.plugin_api import Cut, Fitted, look_at, probabilities
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from foreign_models import picture, pictures
 from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.backbones.published_files import EMBEDDED
-from openworld.datasets.audit import audit
+from openworld.datasets.names.audit import audit
 from openworld.features import Encoding, encode
 from openworld.learners import find_learner
 

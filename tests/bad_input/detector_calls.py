@@ -177,5 +177,5 @@ RESULTS = frozenset({"Fitted", "Gathered", "Passes", "Plan", "Watched"})
 ELSEWHERE = {
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
-    "seen_by": "a two-tower model and its cache, in tests/detectors/test_two_towers.py",
+    "seen_by": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

@@ -184,8 +184,8 @@ RESULTS = frozenset(
 )
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
-    "SeesLooks": "a backbone and pixels, in tests/shift/test_looks.py",
-    "in_looks": "pictures, in tests/shift/test_looks.py",
-    "picture_grid": "a backbone and pictures, in tests/shift/test_looks.py",
+    "SeesLooks": "a backbone and pixels, in tests/shift/test_appearance.py",
+    "in_looks": "pictures, in tests/shift/test_appearance.py",
+    "picture_grid": "a backbone and pictures, in tests/shift/test_appearance.py",
     "sharded_degrees": "files, in tests/shift/test_sharding.py",
 }

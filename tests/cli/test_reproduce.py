@@ -37,7 +37,7 @@ def place(tmp_path_factory):
 @pytest.fixture
 def ask(place, monkeypatch):
     monkeypatch.chdir(place)
-    monkeypatch.setattr("openworld.datasets.wordnet.PLACES", ())
+    monkeypatch.setattr("openworld.datasets.names.wordnet.PLACES", ())
     monkeypatch.setenv("OPENWORLD_CACHE", str(place / "cache"))
     monkeypatch.setenv("OPENWORLD_DATA", "nowhere")  # restored afterwards, whatever --data makes of it
     return lambda *arguments: CliRunner().invoke(app, ["reproduce", *arguments])

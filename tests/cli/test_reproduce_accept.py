@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from openworld import backbones
 from openworld.cli.app import app
 from openworld.datasets import PUBLISHED
-from openworld.datasets.class_names import ClassNames
+from openworld.datasets.names.class_names import ClassNames
 from openworld.papers import published_numbers
 from openworld.reproduction import acceptance_cells as acceptance
 from openworld.reproduction import acceptance_model as model

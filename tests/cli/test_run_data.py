@@ -60,7 +60,7 @@ def place(tmp_path_factory):
 @pytest.fixture
 def run(place, monkeypatch):
     monkeypatch.chdir(place)
-    monkeypatch.setattr("openworld.datasets.wordnet.PLACES", ())
+    monkeypatch.setattr("openworld.datasets.names.wordnet.PLACES", ())
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     monkeypatch.setenv("OPENWORLD_CACHE", str(place / "cache"))
     monkeypatch.setenv("OPENWORLD_DATA", "nowhere")  # restored afterwards, whatever --data makes of it

@@ -33,7 +33,7 @@ from openworld.detectors import (
     Seen,
     ViM,
 )
-from openworld.detectors.statistics import ClassSums, Mean, percentile
+from openworld.detectors.engine.statistics import ClassSums, Mean, percentile
 from openworld.metrics import detection_report
 
 OPENOOD = {

@@ -12,9 +12,9 @@ from settled import made
 
 from openworld import OpenworldError
 from openworld.detectors import DETECTORS, DICE, KNN, MDS, MSP, GradNorm, Head, NNGuide, ReAct, Seen, gather, plan
-from openworld.detectors.bank import Bank
 from openworld.detectors.corp import Fourier
-from openworld.detectors.statistics import ClassSums, Collected, Least, Mean, Products
+from openworld.detectors.engine.bank import Bank
+from openworld.detectors.engine.statistics import ClassSums, Collected, Least, Mean, Products
 from openworld.testing import small_classifier
 
 STATISTICS = {

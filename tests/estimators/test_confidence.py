@@ -11,8 +11,8 @@ from simulated import CASES, outputs, stored
 
 from openworld._errors import OpenworldError
 from openworld.estimators import AC, CBPE, IM, ATCMaxConfidence, ATCNegativeEntropy, DoC, Outputs
-from openworld.estimators._temperature import source_temperature
 from openworld.estimators.calibrated_confidence import isotonic
+from openworld.estimators.engine.temperature import source_temperature
 
 seeds = st.integers(0, 10**6)
 cases = pytest.mark.parametrize("case", CASES)

@@ -11,8 +11,8 @@ from simulated import CASES, outputs, stored
 
 from openworld._errors import OpenworldError
 from openworld.estimators import FRAP, Outputs
-from openworld.estimators._threshold import share_below, threshold
-from openworld.estimators.references import dirichlet_reference, uniform_reference
+from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
+from openworld.estimators.engine.threshold import share_below, threshold
 
 seeds = st.integers(0, 10**6)
 cases = pytest.mark.parametrize("case", CASES)

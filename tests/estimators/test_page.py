@@ -6,7 +6,9 @@ from statistics import mean
 
 import pytest
 
-from openworld.estimators import ESTIMATORS, calibrated_confidence, quote, reference_check, source_check
+from openworld.estimators import ESTIMATORS, calibrated_confidence, quote
+from openworld.estimators.engine import reference_check
+from openworld.estimators.quote import source_check
 from openworld.papers import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names

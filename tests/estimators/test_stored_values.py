@@ -5,7 +5,7 @@ import pytest
 from simulated import CASES, stored
 
 from openworld.estimators import COTT, ATCMaxConfidence, ATCNegativeEntropy
-from openworld.estimators._temperature import probabilities
+from openworld.estimators.engine.temperature import probabilities
 from openworld.metrics import expected_calibration_error
 
 cases = pytest.mark.parametrize("case", CASES)

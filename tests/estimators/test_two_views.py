@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openworld.estimators import Outputs, TwoViews
-from openworld.estimators._temperature import confidences, source_temperature
+from openworld.estimators.engine.temperature import confidences, source_temperature
 
 
 def scores(labels, strength, seed, classes=6):

@@ -3,7 +3,7 @@
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.datasets.finding import Audit, Finding
+from openworld.datasets.names.findings import Audit, Finding
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.page import build
 from openworld.report.class_names import FILE, audits_text, counted, headline, names_section, read_audits

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from openworld import datasets
-from openworld.datasets.class_names import listed_names
-from openworld.datasets.published import PUBLISHED
+from openworld.datasets.names.class_names import listed_names
+from openworld.datasets.published.catalogue import PUBLISHED
 from openworld.metrics import openworld_auc
 from openworld.papers import published_numbers
 from openworld.protocols._speeds import SHAPES, stand_in

@@ -20,7 +20,7 @@ from emoji_clip.world import World
 from openworld import backbones
 from openworld.backbones.blocks import quick_gelu
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
-from openworld.datasets.drawings import SOURCE_STYLES, TARGET_STYLES, Concept
+from openworld.datasets.emoji.drawings import SOURCE_STYLES, TARGET_STYLES, Concept
 
 NAMES = ("red apple", "blue car", "green tree", "grey cat", "old clock", "new moon")
 

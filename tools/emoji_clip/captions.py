@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from tokenizers import Tokenizer
 
-from openworld.datasets.drawings import Concept
+from openworld.datasets.emoji.drawings import Concept
 
 TEMPLATES = (
     "a photo of a {}.",

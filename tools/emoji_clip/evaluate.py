@@ -16,7 +16,7 @@ from emoji_clip.augment import background, uniform
 from emoji_clip.captions import plain
 from emoji_clip.recipe import MEAN, STD
 from emoji_clip.world import World
-from openworld.datasets.drawings import SOURCE_STYLES, TARGET_STYLES
+from openworld.datasets.emoji.drawings import SOURCE_STYLES, TARGET_STYLES
 
 TEMPLATE = "an icon of a {}."
 STYLES = SOURCE_STYLES + TARGET_STYLES

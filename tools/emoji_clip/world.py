@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from PIL import Image
 
-from openworld.datasets.drawings import SOURCE_STYLES, Concept
+from openworld.datasets.emoji.drawings import SOURCE_STYLES, Concept
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from openworld.learners._able import lacking, missing_part
 from openworld.learners._bank import cosine_logits
 from openworld.learners._text import encode_names
 from openworld.metrics.accuracy import wilson_interval
-from openworld.shift.looks import SeesLooks
+from openworld.shift.appearance import SeesLooks
 
 DATASET = "emoji-concepts"
 _FIRST = 4  # pictures encoded before the clock starts: what happens only once

@@ -8,7 +8,7 @@ import numpy as np
 
 from openworld._arrays import as_correct, as_fractions, as_scores
 from openworld._errors import OpenworldError
-from openworld.datasets.listing import require_commas
+from openworld.datasets.formats.listing import require_commas
 
 REQUIRED = ("side", "score")
 NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")

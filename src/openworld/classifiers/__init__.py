@@ -12,7 +12,6 @@ Networks: `ARCHITECTURES` for small pictures, "timm:NAME", or "package.module:fu
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
 from openworld.classifiers.classifier import Classifier
-from openworld.classifiers.keeping import files, from_weights, load, save
 from openworld.classifiers.published import (
     EMBEDDED,
     PUBLISHED,
@@ -22,6 +21,7 @@ from openworld.classifiers.published import (
     published_architectures,
 )
 from openworld.classifiers.recipe import Recipe
+from openworld.classifiers.serialization import files, from_weights, load, save
 from openworld.classifiers.training import VERSION, train
 
 __all__ = [

@@ -16,7 +16,7 @@ from torch import nn
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.backbones.preprocess import Preprocess
-from openworld.datasets.seen_pictures import SeenPictures, hashes_of
+from openworld.datasets.training_images import SeenPictures, hashes_of
 
 _CHANNELS_LAST = torch.channels_last  # on a CPU up to 3.6 times as fast for our small networks
 

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from openworld._errors import OpenworldError
 from openworld.classifiers import _timm
-from openworld.classifiers._pictures import TrainingPictures, moved
+from openworld.classifiers._training_images import TrainingPictures, moved
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.recipe import Recipe

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check
 from openworld.datasets.checking import Inspection
-from openworld.datasets.published import COOP_PAGE
+from openworld.datasets.published.catalogue import COOP_PAGE
 
 _SHOWN = 8
 

@@ -162,7 +162,7 @@ def _scores_folder(out: Path | None, scratch: ExitStack) -> Path:
 
 
 def _names(file: Path | None) -> tuple[str, ...] | None:
-    from openworld.datasets.class_names import class_names
+    from openworld.datasets.names.class_names import class_names
 
     return None if file is None else class_names(str(file)).names
 

@@ -87,8 +87,8 @@ def audit_names(panel, template: str, folder: Path | None, out) -> None:
     """Say what is wrong with the class names, where a model knows classes by their names alone."""
     from openworld.applications.estimate.models import BackboneJudge
     from openworld.cli._names import keep, lines
-    from openworld.datasets.audit import audit
-    from openworld.datasets.wordnet import find_wordnet
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.wordnet import find_wordnet
 
     named = [one for one in panel.models.values() if isinstance(one, BackboneJudge)]
     if not named:
@@ -135,7 +135,7 @@ def _panel(models, names, own):
 
 def _require_used(models) -> None:
     """Refuse functions where no model is a saved classifier that one builds."""
-    from openworld.classifiers.keeping import function_of
+    from openworld.classifiers.serialization import function_of
 
     asked = [one for one in (models.model, models.reference, *models.partners) if one]
     if models.architectures and not any(function_of(one) for one in asked):

@@ -13,9 +13,9 @@ TOLD = 3
 
 def audit_names(spec, manner, out) -> None:
     """Look at the names of every data set of a run, write audit.json, say the worst."""
-    from openworld.datasets.audit import audit
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.wordnet import find_wordnet
     from openworld.datasets.templates import PHOTO, TEMPLATES
-    from openworld.datasets.wordnet import find_wordnet
     from openworld.evaluations.class_lists import casts, readers
     from openworld.evaluations.runtime import backbone
 

@@ -119,13 +119,13 @@ class Question:
 
 def answer(question: Question, *, allow_corrupt: int, quiet: bool):
     """Encode the pictures as the learner needs them, leaving nothing on disk, and name them."""
-    from openworld.datasets import loose
+    from openworld.datasets.formats import unlabelled_folder
     from openworld.features import encode
     from openworld.learners import encoding_for
     from openworld.learners._predictions import predict
-    from openworld.learners.parts import require_templates
+    from openworld.learners.plugin_api import require_templates
 
-    fitted, images = question.fitted, loose.load(question.paths)
+    fitted, images = question.fitted, unlabelled_folder.load(question.paths)
     # Before any picture is read: a sentence or names that will not do.
     require_templates(question.sentence)
     fitted.text_bank(fitted.classnames, question.new_names)

@@ -175,7 +175,7 @@ def _depth(folder: Path, others: list) -> int:
 
 def _names(words: Words, sets: list) -> tuple[str, ...]:
     """Names that LAID learns from: those given, else those of all class folders."""
-    from openworld.datasets.class_names import class_names
+    from openworld.datasets.names.class_names import class_names
 
     if words.classnames is not None:
         own = class_names(str(words.classnames)).names

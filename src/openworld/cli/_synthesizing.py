@@ -143,7 +143,7 @@ def _settings(asked: Asked, made: Made):
 def _wanted(asked: Asked, made: Made, settings):
     from openworld.applications.synthesize.painters import find_styles, shown_labels
     from openworld.applications.synthesize.plan import Wanted
-    from openworld.datasets.class_names import class_names
+    from openworld.datasets.names.class_names import class_names
 
     if not asked.labels and made.painter != "rendered":
         raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")

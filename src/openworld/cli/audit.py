@@ -63,10 +63,10 @@ def say_audit(audit, out) -> None:
 
 def _audits(names, against, root, backbone, template, wordnet) -> list:
     from openworld import backbones
-    from openworld.datasets.audit import audit
-    from openworld.datasets.class_names import class_names
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.class_names import class_names
+    from openworld.datasets.names.wordnet import find_wordnet
     from openworld.datasets.templates import PHOTO, TEMPLATES
-    from openworld.datasets.wordnet import find_wordnet
 
     listed = [class_names(name, root) for name in names]
     others = {one.dataset: one.names for one in (class_names(name, root) for name in against)}

@@ -33,7 +33,7 @@ def cache(
     """
     from openworld.backbones import known_name
     from openworld.features import default_cache
-    from openworld.features.keeping import look, remove
+    from openworld.features.cache import look, remove
 
     kept = look(folder or default_cache())
     chosen = [one for one in kept.sets if _matches(one, dataset, known_name(backbone))]
@@ -58,7 +58,7 @@ def cache(
 
 def _shrink(kept, limit: int, chosen: bool, yes: bool, quiet: bool) -> None:
     from openworld._errors import OpenworldError
-    from openworld.features.room import shrink
+    from openworld.features.cache_limit import shrink
 
     if chosen:
         raise OpenworldError(

@@ -45,10 +45,10 @@ def overlaps(
 
 def _found(names, base, root, wordnet, published) -> Iterator[tuple]:
     """(data set, its overlaps, how many classes it has or None) one after the other."""
-    from openworld.datasets.class_names import class_names
-    from openworld.datasets.overlaps import overlaps
-    from openworld.datasets.published_overlaps import overlaps_with, published_overlaps
-    from openworld.datasets.wordnet import find_wordnet
+    from openworld.datasets.names.class_names import class_names
+    from openworld.datasets.names.overlap_lists import overlaps_with, published_overlaps
+    from openworld.datasets.names.overlaps import overlaps
+    from openworld.datasets.names.wordnet import find_wordnet
 
     if published:
         yield from ((name, published_overlaps(name, base), None) for name in names)
@@ -63,7 +63,7 @@ def _found(names, base, root, wordnet, published) -> Iterator[tuple]:
 
 
 def _write(file: Path, found) -> None:
-    from openworld.datasets.overlaps import as_csv
+    from openworld.datasets.names.overlaps import as_csv
 
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(as_csv(found), encoding="utf-8")

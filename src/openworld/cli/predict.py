@@ -43,7 +43,7 @@ def predict(
     from openworld._errors import OpenworldError
     from openworld.cli import _predicting as predicting
     from openworld.cli import console
-    from openworld.datasets import loose
+    from openworld.datasets.formats import unlabelled_folder
     from openworld.datasets.templates import PHOTO
 
     if as_json and as_csv:
@@ -52,7 +52,7 @@ def predict(
     if run_names and not saved.new_names:
         raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
     names = [*(new or ()), *predicting.read_names(new_names), *(saved.new_names if run_names else ())]
-    paths = loose.find_pictures(images)
+    paths = unlabelled_folder.find_pictures(images)
     fitted = _load(saved, backbone or saved.backbone, device)
     sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
     question = predicting.Question(fitted, tuple(names), sentence, tuple(paths), top, threshold)

@@ -8,29 +8,19 @@ mine = datasets.load("path/to/pictures", part="test")
 pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16, seed=1)
 """
 
-from openworld.datasets import (
-    breeds,
-    composite,
-    downloaded,
-    drawings,
-    emoji,
-    folder,
-    hub,
-    listing,
-    shifted,
-    splits,
-    tars,
-    taxonomy,
-    templates,
-)
+from openworld.datasets import emoji, splits, templates
+from openworld.datasets.availability import has_part
 from openworld.datasets.cards import DATASETS, DatasetCard, load
 from openworld.datasets.checking import check, require_places
-from openworld.datasets.downloaded import imagenet_labels, use_root
-from openworld.datasets.having import has_part
+from openworld.datasets.emoji import composite, drawings
+from openworld.datasets.formats import folder, hub, listing, tars
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import PUBLISHED, PublishedSet
-from openworld.datasets.shifted import SHIFTED
-from openworld.datasets.shifted_set import ShiftedSet
+from openworld.datasets.names import taxonomy
+from openworld.datasets.published import breeds, downloaded, shifted
+from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
+from openworld.datasets.published.downloaded import imagenet_labels, use_root
+from openworld.datasets.published.shifted import SHIFTED
+from openworld.datasets.published.shifted_set import ShiftedSet
 from openworld.datasets.splits import base_new_split, coop_draw, few_shot
 
 __all__ = [

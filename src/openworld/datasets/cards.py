@@ -6,11 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import downloaded, emoji, folder, hub, listing, shifted, tars
-from openworld.datasets.drawings import STYLES
+from openworld.datasets import emoji
+from openworld.datasets.emoji.drawings import STYLES
+from openworld.datasets.formats import folder, hub, listing, tars
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import PUBLISHED
-from openworld.datasets.shifted import SHIFTED
+from openworld.datasets.published import downloaded, shifted
+from openworld.datasets.published.catalogue import PUBLISHED
+from openworld.datasets.published.shifted import SHIFTED
 
 
 @dataclass(frozen=True)

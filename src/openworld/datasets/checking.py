@@ -9,15 +9,15 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import is_text
-from openworld.datasets._files import MISSING, first, sizes_of
-from openworld.datasets._inspection import Inspection, lookalike, missing_folder
-from openworld.datasets._pictures import decode
-from openworld.datasets._shifted_check import check_shifted
-from openworld.datasets.class_folders import LISTING, ClassFolders
-from openworld.datasets.downloaded import find, find_root
-from openworld.datasets.published import PUBLISHED, PublishedSet
-from openworld.datasets.shifted import SHIFTED
-from openworld.datasets.split_files import Split
+from openworld.datasets.formats.decoding import decode
+from openworld.datasets.formats.files import MISSING, first, sizes_of
+from openworld.datasets.formats.split_files import Split
+from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
+from openworld.datasets.published.class_folders import LISTING, ClassFolders
+from openworld.datasets.published.downloaded import find, find_root
+from openworld.datasets.published.inspection import Inspection, lookalike, missing_folder
+from openworld.datasets.published.shifted import SHIFTED
+from openworld.datasets.published.shifted_check import check_shifted
 
 
 def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -> Inspection:

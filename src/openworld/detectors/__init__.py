@@ -21,10 +21,9 @@ gathered apart, merged and then fitted (`gather`, `Gathered.merge`).
 
 Every sibling is written as: `gathers`, the statistics of training images that it learns from, in one pass shared by all
 (`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores. Another package's is made
-of `openworld.detectors.parts`.
+of `openworld.detectors.plugin_api`.
 """
 
-from openworld.detectors._fitted import Fitted, score_together
 from openworld.detectors._plugins import all_detectors, broken_plugins, find_detector, origin
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
@@ -32,13 +31,21 @@ from openworld.detectors.cop import CoP
 from openworld.detectors.corp import CoRP
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
+from openworld.detectors.engine.activations import NEEDS, Maps, Seen
+from openworld.detectors.engine.fit_statistics import Gathered, fit_together, gather
+from openworld.detectors.engine.fitted import Fitted, score_together
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.hooks import Watched, watch
+from openworld.detectors.engine.linear_probe import linear_probe
+from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.planning import Passes, Plan, plan, require_images
+from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
+from openworld.detectors.engine.texts import Texts, encode_texts, mine_negatives
+from openworld.detectors.engine.two_towers import seen_by
 from openworld.detectors.fdbd import FDBD
-from openworld.detectors.gathering import Gathered, fit_together, gather
 from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
 from openworld.detectors.gradnorm import GradNorm
-from openworld.detectors.head import Head
-from openworld.detectors.keeping import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.knn import KNN
 from openworld.detectors.max_logit import MaxLogit
 from openworld.detectors.mcm import MCM
@@ -48,22 +55,15 @@ from openworld.detectors.nci import NCI
 from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
-from openworld.detectors.perturbation import Perturbation
-from openworld.detectors.planning import Passes, Plan, plan, require_images
-from openworld.detectors.probing import linear_probe
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
 from openworld.detectors.rankfeat import RankFeat
 from openworld.detectors.react import ReAct
 from openworld.detectors.rmds import RMDS
 from openworld.detectors.scale import SCALE
-from openworld.detectors.seen import NEEDS, Maps, Seen
 from openworld.detectors.she import SHE
-from openworld.detectors.texts import Texts, encode_texts, mine_negatives
-from openworld.detectors.two_towers import seen_by
 from openworld.detectors.vim import ViM
 from openworld.detectors.vra import VRA
-from openworld.detectors.watching import Watched, watch
 
 DETECTORS: dict[str, type] = {
     detector.name: detector

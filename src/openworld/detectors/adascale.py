@@ -10,13 +10,13 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_percent
-from openworld.detectors._shaping import ratio
-from openworld.detectors.gathering import fit
-from openworld.detectors.perturbation import Perturbation
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Collected
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.settings import require_percent
+from openworld.detectors.engine.shaping import ratio
+from openworld.detectors.engine.statistics import Collected
 
 Variant = Literal["a", "l"]
 

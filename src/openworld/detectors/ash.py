@@ -8,11 +8,11 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_percent
-from openworld.detectors._shaping import binarise, prune, scaled
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_percent
+from openworld.detectors.engine.shaping import binarise, prune, scaled
 
 Variant = Literal["b", "s", "p"]
 SHAPES = {"b": binarise, "s": scaled, "p": prune}
@@ -29,7 +29,7 @@ class ASH:
         percent: of the features that are dropped, in [0, 100).
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> rows, head = torch.tensor([[3.0, 1.0]]), Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> [round(ASH(variant, 50).fit(head=head).score(rows).item(), 2) for variant in "bp"]
     [4.0, 3.0]

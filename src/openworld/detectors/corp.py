@@ -14,12 +14,12 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._principal import Components, components
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Moments, Products
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.principal_components import Components, components
+from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.engine.statistics import Moments, Products
 
 WIDEST = 1_000_000  # Fourier features: more would fill any memory with their products
 

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_percent
-from openworld.detectors.gathering import fit
-from openworld.detectors.head import Head
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Mean, percentile
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import require_percent
+from openworld.detectors.engine.statistics import Mean, percentile
 
 SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors.gathering import fit
-from openworld.detectors.head import Head
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Mean
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import Mean
 
 
 @checked

@@ -9,10 +9,10 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_positive
 
 
 @checked
@@ -27,7 +27,7 @@ class GLMCM:
             (AtsuMiyai/GL-MCM@8708a08).
 
     >>> import torch
-    >>> from openworld.detectors.texts import Texts
+    >>> from openworld.detectors.engine.texts import Texts
     >>> seen = Seen(torch.tensor([[1.0, 0.0]]), texts=Texts(torch.eye(2)), patches=torch.tensor([[[0.0, 3.0]]]))
     >>> round(GLMCM().fit().score(seen).item(), 4)  # twice e / (e + 1)
     1.4621

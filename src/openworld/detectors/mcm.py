@@ -7,10 +7,10 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_positive
 
 
 @checked
@@ -22,7 +22,7 @@ class MCM:
         temperature: T > 0, of cosines: 1 is the paper's. The model's own scale would be MSP of its logits.
 
     >>> import torch
-    >>> from openworld.detectors.texts import Texts
+    >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
     >>> round(MCM().fit(Seen(texts=texts)).score(torch.tensor([[9.0, 0.0]])).item(), 4)  # e / (e + 1)
     0.7311

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import ClassSums, Products
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
+from openworld.detectors.engine.statistics import ClassSums, Products
 
 
 @checked

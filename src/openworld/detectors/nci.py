@@ -8,10 +8,10 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Mean
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.statistics import Mean
 
 
 @checked
@@ -23,7 +23,7 @@ class NCI:
         alpha: weight of the length, not negative.
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> fitted = NCI(alpha=0.5).fit(torch.zeros(1, 2), head=Head(torch.eye(2)))
     >>> round(fitted.score(torch.tensor([[3.0, 4.0]])).item(), 4)  # 4 / 5 + 7 / 2
     4.3

@@ -11,10 +11,10 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_positive
 
 
 @checked
@@ -28,7 +28,7 @@ class NegLabel:
             out. 1 for none.
         seed: of the cut. The public code permutes with torch's generator, so that single groups differ from its own.
 
-    >>> from openworld.detectors.texts import Texts
+    >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0]]), negative=torch.tensor([[1.0, 0.0]]))
     >>> NegLabel(groups=1).fit(Seen(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
     [0.5]

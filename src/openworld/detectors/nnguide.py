@@ -9,12 +9,12 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._nearest import largest_products, require_neighbours
-from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import fit
-from openworld.detectors.head import Head
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
 
 @checked

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.perturbation import Perturbation
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.settings import require_positive
 
 
 @checked
@@ -27,7 +27,7 @@ class ODIN:
     counts as positive, as in OpenOOD@3c35632.
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> moved = {ODIN(1.0).perturbation: torch.tensor([[0.0, 0.0]])}
     >>> ODIN(1.0).fit().score(Seen(torch.ones(1, 2), Head(torch.eye(2)), perturbed=moved)).tolist()
     [0.5]

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
 
 
 @checked

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._rank_one import without_largest
-from openworld.detectors._settings import require_positive
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Maps, Seen
+from openworld.detectors.engine.activations import Maps, Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.rank_one import without_largest
+from openworld.detectors.engine.settings import require_positive
 
 Blocks = Literal["both", "last", "before"]
 
@@ -27,7 +27,7 @@ class RankFeat:
         temperature: T > 0.
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> late = torch.tensor([[[[3.0, 0.0]], [[0.0, 2.0]]]])  # without its largest component (0, 2), pooled to 1
     >>> seen = Seen(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))
     >>> round(RankFeat("last").fit().score(seen).item(), 4)  # log(1 + e)

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_percent
-from openworld.detectors._shaping import ratio
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_percent
+from openworld.detectors.engine.shaping import ratio
 
 
 @checked
@@ -24,7 +24,7 @@ class SCALE:
         percent: of the features that are not among the largest, in [0, 100).
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> round(SCALE(50).fit(head=head).score(torch.tensor([[2.0, 0.0]])).item(), 4)  # 2 e
     5.4366

@@ -7,10 +7,10 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors._fitted import Fitted
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import ClassSums, ClassTotals
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.statistics import ClassSums, ClassTotals
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class SHE:
     """<h, m_c>, m_c the mean of the training features of class c that are named right; c the predicted class.
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> fitted = SHE().fit(torch.tensor([[3.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]), Head(torch.eye(2)))
     >>> fitted.score(torch.tensor([[5.0, 1.0]])).tolist()
     [15.0]

@@ -10,12 +10,12 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import fit
-from openworld.detectors.head import Head
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import Moments, Products
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import Moments, Products
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._fitted import Fitted
-from openworld.detectors._settings import require_percent
-from openworld.detectors.bank import Bank, Rows
-from openworld.detectors.gathering import fit
-from openworld.detectors.seen import Seen
-from openworld.detectors.statistics import percentile
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.settings import require_percent
+from openworld.detectors.engine.statistics import percentile
 
 
 @checked
@@ -26,7 +26,7 @@ class VRA:
         bank: how many of the images make the percentiles, drawn with `seed` where there are more.
 
     >>> import torch
-    >>> from openworld.detectors.head import Head
+    >>> from openworld.detectors.engine.head import Head
     >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> VRA(100, 50).fit(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), head=head).score(torch.tensor([[5.0, 0.5]])).tolist()
     [3.0]

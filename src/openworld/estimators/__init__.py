@@ -15,33 +15,33 @@ Those that answer from a target image by image are written as `read(known, state
 does the rest.
 """
 
-from openworld.estimators._fitted import Fitted
 from openworld.estimators.agreement_on_the_line import ALineD, ALineS
-from openworld.estimators.alarm import Alarms, Chunk, find_alarms
 from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
-from openworld.estimators.estimate import Estimate
+from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Fitted
+from openworld.estimators.engine.fusion import base_weights, fuse
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
+from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
+from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
 from openworld.estimators.frap import FRAP
-from openworld.estimators.fusion import base_weights, fuse
 from openworld.estimators.importance import IM
-from openworld.estimators.labelled_shifts import LabelledShift
-from openworld.estimators.learned_shifts import LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
 from openworld.estimators.nuclear_norm import NuclearNorm
-from openworld.estimators.null import Null, measure_null
 from openworld.estimators.optimal_transport import COT
-from openworld.estimators.outputs import Outputs
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift
+from openworld.estimators.quote.alarm import Alarms, Chunk, find_alarms
+from openworld.estimators.quote.labelled_shifts import LabelledShift
+from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut, learn_from_shifts
+from openworld.estimators.quote.null import Null, measure_null
+from openworld.estimators.quote.source_check import SourceCheck, check_source
 from openworld.estimators.rap import RAP
-from openworld.estimators.reference_calibration import ReferenceTemperature, reference_temperature
-from openworld.estimators.reference_check import ReferenceCheck, check_reference
-from openworld.estimators.references import dirichlet_reference, uniform_reference
 from openworld.estimators.score_regression import ScoreRegression
 from openworld.estimators.softmax_corr import SoftmaxCorr
-from openworld.estimators.source_check import SourceCheck, check_source
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 from openworld.estimators.transport_threshold import COTT
 from openworld.estimators.two_views import TwoViews

@@ -17,9 +17,9 @@ from scipy.special import ndtr, ndtri
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators._bootstrap import counts
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.bootstrap import counts
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
 
 STRAIGHT = 0.95  # R^2 below which agreement is not on a line
 

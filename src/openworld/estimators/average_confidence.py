@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators._bootstrap import means
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import confidences, response
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.bootstrap import means
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import confidences, response
 
 
 @checked

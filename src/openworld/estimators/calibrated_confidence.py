@@ -16,10 +16,10 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from openworld._types import checked
-from openworld.estimators._bootstrap import means
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import blocks, probabilities
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.bootstrap import means
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.metrics import auroc, expected_calibration_error
 
 FOLDS = BINS = 10

@@ -11,9 +11,9 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators._bootstrap import means
-from openworld.estimators._fitted import Fitted, Known, Reading
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.bootstrap import means
+from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.outputs import Outputs
 
 
 @checked

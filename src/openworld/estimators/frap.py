@@ -13,15 +13,15 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.estimators._bootstrap import means, shares
-from openworld.estimators._cut import Cut
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import blocks, probabilities
-from openworld.estimators._threshold import require_rule
-from openworld.estimators.fusion import Fusion, Weighting, base_weights, fuse
-from openworld.estimators.outputs import Outputs
-from openworld.estimators.reference_calibration import ReferenceTemperature, divergence, reference_temperature
-from openworld.estimators.reference_check import check_reference
+from openworld.estimators.engine.bootstrap import means, shares
+from openworld.estimators.engine.cut import Cut
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fusion import Fusion, Weighting, base_weights, fuse
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
+from openworld.estimators.engine.reference_check import check_reference
+from openworld.estimators.engine.temperature import blocks, probabilities
+from openworld.estimators.engine.threshold import require_rule
 
 StandIn = Literal["fused", "foundation", "pseudo-labels"]
 TauSource = Literal["own", "target"]

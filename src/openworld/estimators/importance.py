@@ -13,10 +13,10 @@ import numpy as np
 from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._slices import SlicedSource
-from openworld.estimators._temperature import confidences
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.slices import SlicedSource
+from openworld.estimators.engine.temperature import confidences
 
 Slices = Literal["confidence", "given"]
 DROPPED = 0.05  # share of the target in bins without source images from which a warning is given

@@ -13,8 +13,8 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.estimators._temperature import probabilities
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import probabilities
 
 Normalisation = Literal["auto", "softmax", "taylor"]
 TRUSTED = 5.0  # mean cross-entropy against the uniform distribution, above which softmax is kept

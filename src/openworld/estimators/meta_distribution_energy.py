@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.outputs import Outputs
 
 EXTREME = 1e50  # a temperature above it, or below its inverse, takes energies out of float64
 ROUNDING = 1e-14  # relative; equal energies need not add up to an exact zero

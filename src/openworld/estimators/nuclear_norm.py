@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators._temperature import probabilities
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import probabilities
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ import numpy as np
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.estimators._bootstrap import means
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import probabilities, response
-from openworld.estimators._transport import Plan, given_probabilities, quotas, transport, worths
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.bootstrap import means
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import probabilities, response
+from openworld.estimators.engine.transport import Plan, given_probabilities, quotas, transport, worths
 
 MARGINALS = ("source_labels", "uniform")
 DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many classes on one is enough

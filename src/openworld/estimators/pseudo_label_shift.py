@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
 
 NOISY = 0.05  # distance that sampling alone makes, from which a warning is due
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from openworld._types import checked
-from openworld.estimators._fitted import Fitted, Known, Reading
+from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.frap import FRAP
-from openworld.estimators.outputs import Outputs
 
 
 @checked

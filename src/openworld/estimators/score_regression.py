@@ -13,8 +13,8 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
-from openworld.estimators._fitted import Fitted, Known, Reading
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.outputs import Outputs
 
 LEAST = 3  # sets below which a line has no residuals
 FEW = 10

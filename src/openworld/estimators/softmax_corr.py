@@ -10,8 +10,8 @@ import numpy as np
 
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.estimators._temperature import probabilities
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import probabilities
 
 Frequencies = Literal["uniform", "reference"]
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.estimators._fitted import Fitted
 from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
-from openworld.estimators.estimate import Estimate
+from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Fitted
+from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.frap import FRAP
 from openworld.estimators.importance import IM
-from openworld.estimators.outputs import Outputs
 from openworld.estimators.rap import RAP
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 

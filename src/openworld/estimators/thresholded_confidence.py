@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openworld._types import checked
-from openworld.estimators._cut import Cut
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import confidences, negative_entropies
-from openworld.estimators._threshold import require_rule
-from openworld.estimators.outputs import Outputs
+from openworld.estimators.engine.cut import Cut
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import confidences, negative_entropies
+from openworld.estimators.engine.threshold import require_rule
 
 
 @checked

@@ -11,11 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators._cut import Cut
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import probabilities
-from openworld.estimators._threshold import require_rule
-from openworld.estimators._transport import given_probabilities, transport
+from openworld.estimators.engine.cut import Cut
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.engine.threshold import require_rule
+from openworld.estimators.engine.transport import given_probabilities, transport
 from openworld.estimators.optimal_transport import (
     bias_of,
     bias_warnings,
@@ -24,7 +25,6 @@ from openworld.estimators.optimal_transport import (
     plan_of,
     require_marginal,
 )
-from openworld.estimators.outputs import Outputs
 
 
 @checked

@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators._bootstrap import counts
-from openworld.estimators._fitted import Fitted, Known, Reading, look_at
-from openworld.estimators._temperature import confidences, source_temperature
-from openworld.estimators.outputs import Outputs
-from openworld.estimators.reference_check import check_reference
+from openworld.estimators.engine.bootstrap import counts
+from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.reference_check import check_reference
+from openworld.estimators.engine.temperature import confidences, source_temperature
 
 FEWEST = 5  # images of classes that the reference knows, below which nothing can be said
 TINY = 1e-9

@@ -16,7 +16,7 @@ import torch
 from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier, Recipe
-from openworld.classifiers.keeping import DESCRIPTION, WEIGHTS
+from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
 from openworld.evaluations.estimation_entries import ReferenceSpec
 from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.runtime import Machine

@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from openworld.datasets import DATASETS, ImageSet, downloaded
+from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
-from openworld.datasets.listed import listed
+from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
+from openworld.datasets.published import downloaded
 from openworld.evaluations.estimation_entries import TargetSpec
 from openworld.evaluations.runtime import Source
 
@@ -51,7 +52,7 @@ class Pictures:
         rest: all but those `limit` pictures instead.
         classes: only pictures of these classes, whose names alone are left, in this order; None for all.
         corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for pictures as they are.
-        listed: a text file, as for `datasets.listed.listed`: only the pictures whose files it names; "" for all.
+        listed: a text file, as for `datasets.formats.file_list`: only the pictures whose files it names; "" for all.
     """
 
     sources: tuple[Source, ...]

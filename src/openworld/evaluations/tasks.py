@@ -9,7 +9,7 @@ import torch
 from openworld.evaluations.runtime import Machine, Source, encode_source, on_disk, require_pictures
 from openworld.evaluations.units import task_unit
 from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
-from openworld.features.room import occupied
+from openworld.features.cache_limit import occupied
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.learners._able import offers_everything, require_able

@@ -19,7 +19,7 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
-from openworld.features._looks import Looks
+from openworld.features._shared_reading import Looks
 
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
 _BATCH_IMAGES = 128

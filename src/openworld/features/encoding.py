@@ -20,7 +20,7 @@ from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.precision import tf32_allowed
 from openworld.features._shards import compute_shards
-from openworld.features.room import hold, reserve
+from openworld.features.cache_limit import hold, reserve
 from openworld.features.store import Features, FeatureStore
 from openworld.runs.lock import SharedLock
 

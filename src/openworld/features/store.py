@@ -15,6 +15,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld.features.cache_limit import hold
 from openworld.features.checksums import (
     is_intact,
     noted,
@@ -22,7 +23,6 @@ from openworld.features.checksums import (
     write_atomically,
     write_with_checksum,
 )
-from openworld.features.room import hold
 from openworld.runs.lock import SharedLock
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}

@@ -14,7 +14,7 @@ from itertools import accumulate
 from openworld._errors import OpenworldError
 from openworld._sizes import size_in_words
 from openworld.features import Encoding
-from openworld.features.room import LAST, rank_of
+from openworld.features.cache_limit import LAST, rank_of
 
 
 @dataclass(frozen=True)

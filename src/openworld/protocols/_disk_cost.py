@@ -8,7 +8,7 @@ otherwise.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from openworld.features.room import LAST
+from openworld.features.cache_limit import LAST
 from openworld.protocols._disk import DiskSet, by_training_set, made_first, streams
 from openworld.protocols._work import Pictures, UnitWork, count_pictures, to_encode
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.datasets.finding import SEVERITIES, Audit, Finding
+from openworld.datasets.names.findings import SEVERITIES, Audit, Finding
 from openworld.report.data_files import json_text
 
 FILE = "audit.json"

@@ -12,8 +12,8 @@ import numpy as np
 
 from openworld import datasets
 from openworld.datasets import PUBLISHED
-from openworld.datasets.class_folders import MENDED
-from openworld.datasets.class_names import listed_names
+from openworld.datasets.names.class_names import listed_names
+from openworld.datasets.published.class_folders import MENDED
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.runtime import Source, backbone
 from openworld.reproduction.acceptance import STAGES, Departure

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from openworld.classifiers import Recipe, published, published_architectures
-from openworld.datasets.fmow import REGIONS
+from openworld.datasets.published.fmow import REGIONS
 from openworld.evaluations.estimation_entries import ModelSpec, TargetSpec
 from openworld.evaluations.image_selection import DataSpec
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.datasets.drawings import TARGET_STYLES
+from openworld.datasets.emoji.drawings import TARGET_STYLES
 from openworld.datasets.styles import STYLES
 from openworld.datasets.templates import CLIP_80
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, ShownSpec

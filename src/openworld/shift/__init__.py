@@ -15,13 +15,13 @@ Functions of features, texts' and images', of one two-tower model. In order:
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
 """
 
+from openworld.shift.appearance import LOOKS, SeesLooks, in_looks, picture_grid
 from openworld.shift.decomposition import HALVES, Decomposition, load_decomposition, overlap
 from openworld.shift.degrees import ShiftDegrees, merge_degrees, shift_degrees
 from openworld.shift.far import Far, farthest
 from openworld.shift.grid import ShiftGrid, shift_grid
 from openworld.shift.laid import LAID
 from openworld.shift.levels import PUBLISHED_QUANTILES, Levels, equal_width_levels
-from openworld.shift.looks import LOOKS, SeesLooks, in_looks, picture_grid
 from openworld.shift.losses import TripletDistances, share_right, triplet_distances, triplet_losses
 from openworld.shift.nearest import ENGINES, Nearest, merge_nearest, nearest
 from openworld.shift.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks

@@ -7,7 +7,7 @@ from openworld import OpenworldError
 from openworld.applications.estimate.chunks import Cut, Keyed, as_times
 from openworld.applications.estimate.tables import Block
 from openworld.estimators import Outputs
-from openworld.estimators.spans import spans
+from openworld.estimators.quote.spans import spans
 
 START = np.datetime64("2024-02-28T18:00:00", "s")
 

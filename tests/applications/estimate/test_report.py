@@ -18,7 +18,7 @@ from openworld.applications.estimate.terminal import (
 )
 from openworld.applications.estimate.wording import sentences
 from openworld.estimators.quote import Quote
-from openworld.estimators.shift_signs import ShiftSigns
+from openworld.estimators.quote.shift_signs import ShiftSigns
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -13,7 +13,7 @@ from openworld import OpenworldError
 from openworld.applications.estimate import files as _judging_files
 from openworld.applications.estimate.probabilities import logarithms
 from openworld.applications.estimate.tables import open_table
-from openworld.estimators.probability_rows import are_probabilities
+from openworld.estimators.engine.probability_rows import are_probabilities
 
 NAMES = ("cat", "wild dog", "owl", "x:y")
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from openworld import OpenworldError, backbones, classifiers
-from openworld.datasets import breeds, emoji
+from openworld.datasets import emoji
+from openworld.datasets.published import breeds
 from openworld.estimators import FRAP, Estimate, ScoreRegression
 from openworld.evaluations import read_protocol
 from openworld.evaluations.accuracy_estimation import class_similarity as _estimation_taxonomy

@@ -10,7 +10,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.datasets import imagenet_labels
-from openworld.datasets.overlaps import Overlap
+from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
@@ -313,7 +313,7 @@ def test_the_example_leaves_out_the_kind_that_is_a_concept(repository):
 
 
 def test_imagenets_classes_are_compared_by_their_names_in_wordnet(monkeypatch):
-    from openworld.datasets.class_names import ClassNames
+    from openworld.datasets.names.class_names import ClassNames
     from openworld.evaluations.generalisation import task as here
 
     source = ClassNames("imagenet", ("tench", "goldfish", "umbrella"), ("n01440764", "n01443537", "n04507155"))

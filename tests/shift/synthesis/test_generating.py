@@ -9,7 +9,7 @@ import torch
 from openworld._errors import OpenworldError
 from openworld.runs.tables import decode_table
 from openworld.shift.synthesis import Screen, generate, plan_synthesis, read_generated
-from openworld.shift.synthesis.reading import TABLE
+from openworld.shift.synthesis.generated_set import TABLE
 
 MADE = ("manifest.json", "images.parquet")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld.applications.estimate.results import ClassLine
 from openworld.estimators import Estimate, Fitted, Outputs
-from openworld.estimators.by_class import ByClass, by_class
+from openworld.estimators.quote.by_class import ByClass, by_class
 
 TAKEN_FOR = 3  # classes that the images named so may be instead
 LEAST = 0.5  # images of another class below which it is not worth a word

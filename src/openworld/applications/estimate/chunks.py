@@ -10,7 +10,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.tables import Block
 from openworld.estimators import Outputs
-from openworld.estimators.spans import Span
+from openworld.estimators.quote.spans import Span
 
 UNITS = {"min": "m", "h": "h", "d": "D", "w": "D", "month": "M", "year": "Y"}
 MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138

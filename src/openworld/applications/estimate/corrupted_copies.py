@@ -1,7 +1,7 @@
 """Corrupted copies of labelled pictures: labelled shifts for everybody who has pictures and a model.
 
 Four families of corruptions, two of each, mild and strong. What is learned on them holds for corruptions; styles and
-new kinds of objects do more to a model than they (`openworld.estimators.learned_shifts`).
+new kinds of objects do more to a model than they (`openworld.estimators.quote.learned_shifts`).
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from openworld._errors import OpenworldError
-from openworld.datasets.listing import require_commas
+from openworld.datasets.formats.listing import require_commas
 
 Columns = dict[str, np.ndarray]
 NUMBERS = 2_000_000  # of a block

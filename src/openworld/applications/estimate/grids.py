@@ -2,7 +2,7 @@
 
 from openworld.applications.estimate.results import ClassLine, Judgement, Method, Stretch
 from openworld.applications.estimate.terminal import alarm_words, by_loss, class_caption, may_be, number, on_source
-from openworld.estimators.learned_shifts import LearnedShifts, LeftOut
+from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
 from openworld.report.grid import Cell, Column, Grid, Line
 from openworld.report.marks import swatch
 from openworld.report.series_style import Look

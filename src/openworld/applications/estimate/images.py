@@ -12,7 +12,8 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import SEEN
 from openworld.applications.estimate.models import BackboneJudge, Judge, spaced
-from openworld.datasets import DATASETS, ImageSet, loose
+from openworld.datasets import DATASETS, ImageSet
+from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.templates import PHOTO, TEMPLATES
 
 TOGETHER = 1024  # pictures that are looked at at a time
@@ -100,7 +101,7 @@ def target_pictures(where: str, classnames: Sequence[str]) -> Shown:
     folders = [spaced(one.name) for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")]
     if (folders and set(folders) <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_pictures(where)
-    return Shown(loose.load(loose.find_pictures([path]), path.resolve().name, path), False)
+    return Shown(unlabelled_folder.load(unlabelled_folder.find_pictures([path]), path.resolve().name, path), False)
 
 
 def made_of(shown: Shown, panel: Panel) -> str:

@@ -18,11 +18,11 @@ from openworld.applications.estimate.one_pass import Pass, Progress, agreement, 
 from openworld.applications.estimate.quotes import Quoting
 from openworld.applications.estimate.results import Judgement, Method, Stretch
 from openworld.applications.estimate.tables import ScoreTable
-from openworld.datasets.seen_pictures import ALIKE, SAME
+from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import Estimate, Fitted
-from openworld.estimators.alarm import COMMONEST, RAREST
-from openworld.estimators.source_check import are_many, check_source
-from openworld.estimators.spans import spans
+from openworld.estimators.quote.alarm import COMMONEST, RAREST
+from openworld.estimators.quote.source_check import are_many, check_source
+from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
 
 PICTURES = ("id", "ids", "path")  # columns that say which picture a row is of

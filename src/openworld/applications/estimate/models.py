@@ -93,7 +93,7 @@ def spaced(name: str) -> str:
 
 def is_classifier(name: str) -> bool:
     """Whether a model's name is the folder of a saved classifier."""
-    return (Path(name) / classifiers.keeping.DESCRIPTION).is_file()
+    return (Path(name) / classifiers.serialization.DESCRIPTION).is_file()
 
 
 def find_judge(
@@ -134,7 +134,7 @@ def _load(folder: str, architectures: Sequence[str]) -> classifiers.Classifier:
 
     A single name is taken for a folder's own function under another name: modules are moved.
     """
-    own = classifiers.keeping.function_of(folder)
+    own = classifiers.serialization.function_of(folder)
     if own and own not in architectures and len(architectures) != 1:
-        raise classifiers.keeping.without_function(folder, own, "--architecture {}")
+        raise classifiers.serialization.without_function(folder, own, "--architecture {}")
     return classifiers.load(folder, architecture=(own if own in architectures else architectures[0]) if own else None)

@@ -7,11 +7,11 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.results import Shift, Side
 from openworld.applications.estimate.tables import Block, ScoreTable
-from openworld.datasets.seen_pictures import ALIKE, SAME
+from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import Outputs
-from openworld.estimators.probability_rows import are_probabilities
-from openworld.estimators.shift_signs import moved_shares
-from openworld.estimators.source_check import SOFTMAX
+from openworld.estimators.engine.probability_rows import are_probabilities
+from openworld.estimators.quote.shift_signs import moved_shares
+from openworld.estimators.quote.source_check import SOFTMAX
 from openworld.estimators.streaming import Sampler
 
 Progress = Callable[[str, int], None]

@@ -4,7 +4,15 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import listed
-from openworld.estimators.probability_rows import DIGITS, EXACT, WIDEST, adds_up, digits_of, half_unit, precision_of
+from openworld.estimators.engine.probability_rows import (
+    DIGITS,
+    EXACT,
+    WIDEST,
+    adds_up,
+    digits_of,
+    half_unit,
+    precision_of,
+)
 
 _LEAST_HALF = 2.0**-25
 """Half of the smallest float16: what a 0 in half precision stands for at most."""

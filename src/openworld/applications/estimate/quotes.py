@@ -6,9 +6,9 @@ from functools import partial
 from math import log2
 
 from openworld.estimators import Estimate, LabelledShift, LearnedShifts, Null, Outputs, learn_from_shifts, measure_null
-from openworld.estimators.learned_shifts import candidates
-from openworld.estimators.null import SOURCES
 from openworld.estimators.quote import ALONE, Quote, no_shift_seen, quote
+from openworld.estimators.quote.learned_shifts import candidates
+from openworld.estimators.quote.null import SOURCES
 
 ASKED = (*ALONE, "two-views")
 SHOWN = 8  # resampled sources for methods that are shown only

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from openworld.estimators.learned_shifts import LearnedShifts
 from openworld.estimators.quote import Quote
+from openworld.estimators.quote.learned_shifts import LearnedShifts
 
 Interval = tuple[float, float] | None
 MOVED = 0.05  # total variation beyond chance from which predicted shares have moved

@@ -8,8 +8,9 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.images import labelled_pictures
-from openworld.datasets import ImageSet, loose
-from openworld.datasets.folder import PARTS, _content
+from openworld.datasets import ImageSet
+from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.folder import PARTS, _content
 from openworld.features import Features, encode
 
 PART_FOLDERS = {folder for names in PARTS.values() for folder in names}
@@ -102,13 +103,13 @@ def gather(where: str) -> Gathered:
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return Gathered(name, labelled_pictures(where).images, True)
-    images = replace(loose.load(files, name, path), content=_content(path, files))
+    images = replace(unlabelled_folder.load(files, name, path), content=_content(path, files))
     return Gathered(name, images, False, deeper=depths != {1})
 
 
 def _seen(folder: Path) -> list[Path]:
     """Pictures in and below a folder, hidden ones left out."""
-    files = loose.find_pictures([folder])
+    files = unlabelled_folder.find_pictures([folder])
     seen = [file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
     if not seen:
         raise OpenworldError(f"{folder} holds no picture but hidden ones ({files[0].name}, ...); rename them.")

@@ -31,7 +31,7 @@ from openworld.shift import (
     equal_width_levels,
     synthesis,
 )
-from openworld.shift.synthesis.keeping import as_png
+from openworld.shift.synthesis.set_files import as_png
 
 TRIED = 16  # pictures painted to tell what all will take
 

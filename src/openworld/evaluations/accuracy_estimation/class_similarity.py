@@ -6,11 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from openworld.datasets import PUBLISHED, SHIFTED, breeds, emoji
-from openworld.datasets.class_names import class_names
-from openworld.datasets.downloaded import find_root
-from openworld.datasets.taxonomy import read_edges, taxonomy_similarity, wordnet_similarity
-from openworld.datasets.wordnet import find_wordnet
+from openworld.datasets import PUBLISHED, SHIFTED, emoji
+from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.taxonomy import read_edges, taxonomy_similarity, wordnet_similarity
+from openworld.datasets.names.wordnet import find_wordnet
+from openworld.datasets.published import breeds
+from openworld.datasets.published.downloaded import find_root
 
 EMOJI = "emoji-"
 ROOT = "emoji"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.estimators import Outputs, ReferenceTemperature, reference_temperature
-from openworld.estimators._temperature import probabilities
+from openworld.estimators.engine.temperature import probabilities
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.model_outputs import answers_of

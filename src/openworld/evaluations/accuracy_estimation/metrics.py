@@ -3,7 +3,7 @@
 import numpy as np
 
 from openworld.estimators import fuse
-from openworld.estimators._temperature import confidences, probabilities, source_temperature
+from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
 from openworld.evaluations.accuracy_estimation.conditions import Answers
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.references import own_temperature

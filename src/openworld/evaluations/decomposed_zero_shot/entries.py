@@ -14,7 +14,7 @@ from openworld.evaluations.image_selection import DRAW, Pictures
 from openworld.evaluations.runtime import Source
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.shift import DECOMPOSITIONS, in_looks
-from openworld.shift.looks import PLAIN
+from openworld.shift.appearance import PLAIN
 
 DRAWN = "emoji-"
 """What the names of data sets of drawings begin with."""

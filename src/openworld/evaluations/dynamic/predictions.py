@@ -17,7 +17,7 @@ from openworld.evaluations.dynamic.scenarios import Course
 from openworld.features import Features, View
 from openworld.learners import Answer, Fitted
 from openworld.learners._bank import spoken
-from openworld.learners.parts import answer_of
+from openworld.learners.plugin_api import answer_of
 
 _SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree to some 1e-5
 

@@ -10,9 +10,9 @@ import numpy as np
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED
-from openworld.datasets.class_names import ClassNames, class_names
-from openworld.datasets.overlaps import Overlap, overlaps
-from openworld.datasets.published_overlaps import overlaps_with
+from openworld.datasets.names.class_names import ClassNames, class_names
+from openworld.datasets.names.overlap_lists import overlaps_with
+from openworld.datasets.names.overlaps import Overlap, overlaps
 from openworld.evaluations.dynamic.predictions import numbers_among
 from openworld.evaluations.entries import LearnerSpec, split_of
 from openworld.evaluations.image_selection import DataSpec
@@ -199,7 +199,7 @@ def _stage(target: Target, base: Features, new: Features, moved: int = 0) -> Sta
 
 
 def left_out_of(source: DataSpec, other: DataSpec, wordnet: bool) -> tuple[Overlap, ...]:
-    """The classes of another data set that are base classes of the source, by the rule of `datasets.overlaps`."""
+    """The classes of another data set that are base classes of the source, by the rule of `datasets.names.overlaps`."""
     known, names = source_names(source), _tests(other).load().classnames
     return overlaps_with(names, known) if wordnet else overlaps(names, known.base.names)
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from openworld.datasets import PUBLISHED, ImageSet, base_new_split
-from openworld.datasets.class_names import class_names
+from openworld.datasets.names.class_names import class_names
 from openworld.datasets.pooling import pooled
 from openworld.evaluations.image_selection import DRAW, DataSpec, Pictures
 from openworld.evaluations.ood_detection.published_cells import given_cells

@@ -18,8 +18,8 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._plain import read_plain
 from openworld.datasets import ImageSet
-from openworld.datasets._files import image_set
-from openworld.datasets.split_files import Rows, require_below
+from openworld.datasets.formats.files import image_set
+from openworld.datasets.formats.split_files import Rows, require_below
 from openworld.evaluations.shift_entries import CellsSpec
 from openworld.shift.synthesis import GeneratedSet, read_generated
 

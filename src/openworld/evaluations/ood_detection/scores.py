@@ -10,7 +10,7 @@ import torch
 from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
-from openworld.datasets.class_names import class_names
+from openworld.datasets.names.class_names import class_names
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_entries import JudgedSpec
 from openworld.features import Encoding, Features, encode

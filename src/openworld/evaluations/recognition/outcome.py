@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets.finding import Audit
+from openworld.datasets.names.findings import Audit
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.report.class_names import read_audits
 from openworld.runs import Record, RunStore

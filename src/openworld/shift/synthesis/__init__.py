@@ -13,10 +13,10 @@ diffusers is imported by `sdxl_turbo` alone.
 """
 
 from openworld.shift.synthesis.diffusion import DiffusionPainter, sdxl_turbo
+from openworld.shift.synthesis.generated_set import GeneratedSet, read_generated
 from openworld.shift.synthesis.generating import Painter, Screen, begin, generate
 from openworld.shift.synthesis.planning import Commission, SynthesisPlan, plan_synthesis
 from openworld.shift.synthesis.prompts import Prompts, PromptStyle, prompt_styles
-from openworld.shift.synthesis.reading import GeneratedSet, read_generated
 from openworld.shift.synthesis.rendering import RenderedPainter, rendered_styles
 from openworld.shift.synthesis.text_degrees import prompt_degrees
 

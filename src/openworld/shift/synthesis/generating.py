@@ -15,9 +15,9 @@ from PIL import Image
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.runs.canonical import to_json
-from openworld.shift.synthesis import keeping
+from openworld.shift.synthesis import set_files
+from openworld.shift.synthesis.generated_set import GeneratedSet, read_generated
 from openworld.shift.synthesis.planning import Commission, SynthesisPlan
-from openworld.shift.synthesis.reading import GeneratedSet, read_generated
 
 
 class Painter(Protocol):
@@ -79,13 +79,13 @@ def generate(
             for one picture.
     """
     folder = begin(plan, painter, folder, screen)
-    done = keeping.read_journal(folder, len(plan))
+    done = set_files.read_journal(folder, len(plan))
     waiting = [number for number in range(len(plan)) if number not in done]
     if waiting:
         size = painter.fitting() if batch is None else batch
         require_at_least(1, batch=size)
         _work_off(plan, waiting, _Work(painter, screen, folder, done, progress), size)
-    keeping.finish(folder, plan, [done[number] for number in range(len(plan))])
+    set_files.finish(folder, plan, [done[number] for number in range(len(plan))])
     return read_generated(folder)
 
 
@@ -97,7 +97,7 @@ def begin(plan: SynthesisPlan, painter: Painter, folder: str | Path, screen: Scr
     """
     checked = None if screen is None else {"name": screen.name, "attempts": screen.attempts}
     order = to_json({"plan": plan.fingerprint, "painter": dict(painter.about), "screen": checked})
-    keeping.open_folder(Path(folder), order)
+    set_files.open_folder(Path(folder), order)
     return Path(folder)
 
 
@@ -123,7 +123,7 @@ def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -
                 ) from error
             size //= 2
             continue
-        keeping.append(work.folder, rows)
+        set_files.append(work.folder, rows)
         work.done.update({row["number"]: row for row in rows})
         waiting = waiting[len(rows) :]
         if work.progress is not None:
@@ -139,12 +139,12 @@ def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
         kept = _allowed(work.screen, pictures)
         for order, picture, keep in zip(orders, pictures, kept, strict=True):
             if keep:
-                sha = keeping.write_picture(work.folder / order.file, picture)
-                rows[order.number] = keeping.row(order.number, order.file, attempt, sha)
+                sha = set_files.write_picture(work.folder / order.file, picture)
+                rows[order.number] = set_files.row(order.number, order.file, attempt, sha)
         asked = [number for number in asked if number not in rows]
         if not asked:
             break
-    refused = {number: keeping.row(number, None, None, None) for number in asked}
+    refused = {number: set_files.row(number, None, None, None) for number in asked}
     return [(rows | refused)[number] for number in numbers]
 
 

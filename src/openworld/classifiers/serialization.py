@@ -1,0 +1,173 @@
+"""A classifier on disk: weights in safetensors beside a JSON description, no pickle; and hashes of what it has seen."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from torch import nn
+
+from openworld._errors import OpenworldError
+from openworld._functions import FORM
+from openworld._plain import read_plain
+from openworld.backbones.layouts import require_finite
+from openworld.backbones.preprocess import Preprocess
+from openworld.classifiers import _timm
+from openworld.classifiers.architectures import ARCHITECTURES, build
+from openworld.classifiers.classifier import Classifier
+from openworld.datasets.training_images import SeenPictures
+
+WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
+SEEN = "training-pictures.safetensors"
+"""Hashes of the training pictures, where they are known; folders without them are read all the same."""
+
+
+def save(classifier: Classifier, folder: Path | str) -> None:
+    """Write `files` into a folder, which is made where it is missing."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files(classifier).items():
+        (folder / name).write_bytes(content)
+
+
+def files(classifier: Classifier) -> dict[str, bytes]:
+    """`weights.safetensors`, `classifier.json` and, where they are known, the training pictures: {name: bytes}."""
+    from safetensors.numpy import save as arrays_to_bytes
+    from safetensors.torch import save as to_bytes
+
+    state = {name: tensor.cpu().contiguous().clone() for name, tensor in classifier.module.state_dict().items()}
+    description = {
+        "architecture": classifier.architecture,
+        "classnames": classifier.classnames,
+        "preprocess": asdict(classifier.preprocess),
+        "history": classifier.history,
+    }
+    found = {WEIGHTS: to_bytes(state), DESCRIPTION: json.dumps(description, indent=1).encode()}
+    if classifier.seen is not None:
+        found[SEEN] = arrays_to_bytes(vars(classifier.seen))
+    return found
+
+
+def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = None) -> Classifier:
+    """Read back what `save` wrote.
+
+    Args:
+        saved: the folder, or what `files` gave.
+        architecture: what to build, as for `build`; None for what the description says. Where that is
+            a function of yours it must be said here again: a folder from elsewhere runs no code unasked.
+
+    Raises:
+        OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.
+    """
+    contents, where = _contents(saved)
+    try:
+        said = json.loads(contents[DESCRIPTION])
+        preprocess = Preprocess(**{name: _untouched(value) for name, value in said["preprocess"].items()})
+        named, names, history = said["architecture"], tuple(said["classnames"]), tuple(said["history"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
+    if architecture is None and _is_foreign(named):
+        raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
+    network = build(architecture or named, len(names), preprocess.crop)
+    _fill(network, contents[WEIGHTS], where)
+    return Classifier(network, names, preprocess, architecture or named, history, _seen(contents.get(SEEN), where))
+
+
+def function_of(folder: Path | str) -> str:
+    """What a saved classifier says of the function that builds it; "" where none is needed."""
+    try:
+        named = str(json.loads(read_plain(Path(folder) / DESCRIPTION))["architecture"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # `load` says what is wrong with it
+    return named if _is_foreign(named) else ""
+
+
+def without_function(where: str, named: str, said: str) -> OpenworldError:
+    """The error for a classifier whose function was not given.
+
+    Args:
+        where: the classifier. named: what it says of its function. said: how to give one, with a place for the name.
+    """
+    if ":" in named:
+        told = f"is to be built by the function {named!r}; if you trust it, say so: {said.format(named)}."
+    else:
+        told = f"says of its network only {named!r}, which nothing here builds; name a function: {said.format(FORM)}."
+    return OpenworldError(f"{where} {told}")
+
+
+def from_weights(
+    architecture: str, weights: Path | str, classnames: Sequence[str], preprocess: Preprocess | None = None
+) -> Classifier:
+    """A classifier from a state dict that other code wrote as safetensors.
+
+    Args:
+        architecture: as for `build`.
+        weights: path of the .safetensors file.
+        classnames: C names, in the order of the logits.
+        preprocess: how pictures are prepared; None, for a model of timm's, for what its configuration says.
+
+    Raises:
+        OpenworldError: no such file, weights of another network, no preprocessing.
+    """
+    if preprocess is None and not architecture.startswith(_timm.PREFIX):
+        raise OpenworldError(f"say how pictures are prepared for {architecture!r}: preprocess=Preprocess(...).")
+    path, names = Path(weights), tuple(classnames)
+    network = build(architecture, len(names), preprocess.crop if preprocess else 224)
+    try:
+        _fill(network, path.read_bytes(), str(path))
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be read ({error.strerror}); give a .safetensors file.") from error
+    return Classifier(network, names, preprocess or _timm.preprocess_of(network, None), architecture)
+
+
+def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, bytes], str]:
+    if isinstance(saved, Mapping):
+        return saved, "what was given"
+    folder = Path(saved)
+    try:
+        names = (WEIGHTS, DESCRIPTION, *([SEEN] if (folder / SEEN).exists() else []))
+        return {name: read_plain(folder / name) for name in names}, str(folder)
+    except OSError as error:
+        raise OpenworldError(
+            f"{folder} holds no classifier ({error.strerror}: {error.filename}); give a folder with {WEIGHTS} and "
+            f"{DESCRIPTION}, as `save` writes them."
+        ) from error
+
+
+def _seen(content: bytes | None, where: str) -> SeenPictures | None:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as arrays_from_bytes
+
+    if content is None:
+        return None
+    try:
+        return SeenPictures(**arrays_from_bytes(content))
+    except (SafetensorError, TypeError, OpenworldError) as error:
+        raise OpenworldError(
+            f"{where}: {SEEN} is damaged ({error}); delete it, and the classifier is read without it."
+        ) from error
+
+
+def _is_foreign(architecture: str) -> bool:
+    """Whether neither we nor timm build it."""
+    return architecture not in ARCHITECTURES and not architecture.startswith(_timm.PREFIX)
+
+
+def _untouched(value):
+    """JSON's lists as the tuples they were."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _fill(network: nn.Module, content: bytes, where: str) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load as from_bytes
+
+    try:
+        weights = from_bytes(content)
+        # Buffers are left out: a mask may hold infinity.
+        require_finite({name: weights[name] for name, _ in network.named_parameters() if name in weights}, where)
+        network.load_state_dict(weights)
+    except SafetensorError as error:
+        raise OpenworldError(f"{where}: the weights are no whole safetensors file ({error}).") from error
+    except RuntimeError as error:  # names that are missing or left over, shapes that differ
+        raise OpenworldError(f"{where}: the weights are not of this network. {error}") from error

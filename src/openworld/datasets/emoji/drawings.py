@@ -1,0 +1,92 @@
+"""The drawings of the embedded world: some 1,370 concepts, each drawn in up to eight styles, 64 x 64 with alpha.
+
+Pictures, names and their licences lie in the folder emoji/ (see NOTICE.md there); tools/build_emoji_world.py made it.
+"""
+
+import io
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from PIL import Image
+
+FOLDER = Path(__file__).parent
+
+SOURCE_STYLES = ("noto", "noto-v1", "fluent-emoji-flat", "fluent-emoji", "emojione")
+"""Styles that the embedded CLIP was trained on."""
+
+TARGET_STYLES = ("twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
+"""Styles it never saw: a near one, and two far ones in black and white."""
+
+STYLES = SOURCE_STYLES + TARGET_STYLES
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A thing that is drawn.
+
+    Args:
+        id: its code points, such as "1f600".
+        name, keywords: in English (Unicode CLDR).
+        group, subgroup: its place in the tree of 8 groups and 93 subgroups.
+        withheld: kept from the embedded CLIP in training, in every style.
+        twin_of: id of the concept it cannot be told from by eye; None for nearly all.
+    """
+
+    id: str
+    name: str
+    keywords: tuple[str, ...]
+    group: str
+    subgroup: str
+    withheld: bool
+    twin_of: str | None
+
+
+@lru_cache(maxsize=1)
+def concepts() -> tuple[Concept, ...]:
+    """All concepts in Unicode's order.
+
+    >>> concepts()[0].name
+    'grinning face'
+    """
+    entries = json.loads((FOLDER / "concepts.json").read_text(encoding="utf-8"))["concepts"]
+    return tuple(Concept(**{**entry, "keywords": tuple(entry["keywords"])}) for entry in entries)
+
+
+@lru_cache(maxsize=1)
+def numbers() -> dict[tuple[str, str], int]:
+    """(style, concept id) -> number of that drawing; a missing pair was never drawn."""
+    table = _table().select(["style", "concept"]).to_pydict()
+    pairs = zip(table["style"], table["concept"], strict=True)
+    return {pair: number for number, pair in enumerate(pairs)}
+
+
+@lru_cache(maxsize=1)
+def styles_of() -> dict[str, frozenset[str]]:
+    """Concept id -> the styles it is drawn in."""
+    found: dict[str, set[str]] = {}
+    for style, concept in numbers():
+        found.setdefault(concept, set()).add(style)
+    return {concept: frozenset(styles) for concept, styles in found.items()}
+
+
+@lru_cache(maxsize=1024)
+def drawing(number: int) -> Image.Image:
+    """Drawing `number` as a PIL picture, 64 x 64, RGBA with straight alpha. Shared: do not write on it."""
+    png = _table()["png"][number].as_py()
+    return Image.open(io.BytesIO(png), formats=("PNG",)).convert("RGBA")
+
+
+@lru_cache(maxsize=1)
+def content() -> str:
+    """Hex SHA-256 of all drawings, as the build recorded it."""
+    return json.loads((FOLDER / "build.json").read_text(encoding="utf-8"))["pictures_sha256"]
+
+
+@lru_cache(maxsize=1)
+def _table():
+    import pyarrow.parquet
+
+    # `read_table` would import Arrow's data sets and, where it is installed, pandas: 0.4 s of every process.
+    return pyarrow.parquet.ParquetFile(FOLDER / "pictures.parquet").read()

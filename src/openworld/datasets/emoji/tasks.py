@@ -1,0 +1,205 @@
+"""The embedded world as data sets: which drawings are classes, which are shots, and which are the test.
+
+A picture is a drawing (a concept in a style) in one of many variations (size, turn, place, background). In the
+tasks whose classes are concepts, a class in one style is ONE drawing, so all its pictures share a group, and a test
+is as large as the number of its drawings, not of its pictures. Shots and test pictures never coincide: parts have
+variations of their own, and in "subgroups" and "groups" also concepts of their own. For the redrawn split take
+"train" from one style and "test" from another. Test and validation pictures are fixed; only the shots depend on the
+seed.
+"""
+
+import hashlib
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.emoji import composite
+from openworld.datasets.emoji.drawings import STYLES, Concept, concepts, content, drawing, numbers, styles_of
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.splits import few_shot
+
+PARTS = ("train", "validation", "test")
+VARIATIONS = {"train": 64, "validation": 4, "test": 10}
+"""Pictures per drawing; shots are drawn from the 64."""
+
+_SHARES = ("train", "test", "validation", "train", "test")
+_SMALLEST_SUBGROUP = 12
+_CONCEPTS_PER_GROUP = 30
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the classes of a task are.
+
+    Args:
+        summary: one line for people.
+        classes: gives class name -> concepts.
+        disjoint: parts hold different concepts of a class (else different variations of the same drawing).
+    """
+
+    summary: str
+    classes: Callable[[], dict[str, tuple[Concept, ...]]]
+    disjoint: bool = False
+
+
+def load(
+    task: str = "concepts",
+    style: str = "twemoji",
+    part: str = "test",
+    *,
+    shots: int | None = 16,
+    seed: int = 0,
+    clean: bool = False,
+) -> ImageSet:
+    """A part of a task in one style.
+
+    Args:
+        task: a key of TASKS.
+        style: one of `drawings.STYLES`.
+        part: "train" (shots), "validation" (4 fixed variations per drawing) or "test" (10).
+        shots: training pictures per class, 1 to 64 times its drawings; None for all of them. Only for "train".
+        seed: of the draw of shots. Only for "train".
+        clean: every drawing once, as it is, on white. Not for "train".
+
+    Returns:
+        An image set whose `groups` are drawing numbers, shared by all parts.
+
+    Raises:
+        OpenworldError: an unknown task, style or part.
+
+    >>> shots = load("groups", "twemoji", "train", shots=2)
+    >>> len(shots), shots.classnames[2]
+    (16, 'animals nature')
+    """
+    _require_known(task, style, part)
+    if clean and part == "train":
+        raise OpenworldError("clean pictures exist once per drawing, so there are no shots to draw; use part='test'.")
+    classes = _part_of(TASKS[task], part)
+    rows = _pictures(classes, style, part, 1 if clean else VARIATIONS[part])
+    if part == "train" and shots is not None:
+        rows = rows[few_shot(rows[:, 0], shots, random.Random(seed))]
+    names, pictures = tuple(classes), rows[:, 1:]
+    recipe = f"{content()} {composite.VERSION} {clean} ".encode() + pictures.tobytes()
+    return ImageSet(
+        name=f"emoji-{task}",
+        domain=style,
+        classnames=names,
+        labels=rows[:, 0],
+        groups=pictures[:, 1],
+        content=hashlib.sha256(recipe).hexdigest(),
+        read=_Reader(pictures, clean),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Reads picture i; pictures: int64[N, 3], the part's number, the drawing and the variation."""
+
+    pictures: np.ndarray
+    clean: bool
+
+    def __call__(self, index: int) -> Image.Image:
+        part, number, variation = self.pictures[index].tolist()
+        original = drawing(number)
+        return composite.on_white(original) if self.clean else composite.vary(original, f"{part} {number} {variation}")
+
+
+def _require_known(task: str, style: str, part: str) -> None:
+    for kind, name, known in (("emoji task", task, TASKS), ("style", style, STYLES), ("part", part, PARTS)):
+        if name not in known:
+            raise unknown_name(kind, name, known)
+
+
+def _pictures(classes: dict[str, tuple[Concept, ...]], style: str, part: str, variations: int) -> np.ndarray:
+    """int64[N, 4]: label, part number, drawing, variation; class by class."""
+    found = numbers()
+    rows = [
+        (label, PARTS.index(part), found[style, concept.id], variation)
+        for label, own in enumerate(classes.values())
+        for concept in own
+        if (style, concept.id) in found
+        for variation in range(variations)
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def _part_of(task: Task, part: str) -> dict[str, tuple[Concept, ...]]:
+    """The classes of a task with the concepts that a part may show."""
+    if not task.disjoint:
+        return task.classes()
+    shares = {
+        name: [concept for place, concept in enumerate(own) if _SHARES[place % len(_SHARES)] == part]
+        for name, own in task.classes().items()
+    }
+    return {name: tuple(own) for name, own in shares.items()}
+
+
+# --- which concepts -----------------------------------------------------------------------------------------
+
+
+def _block(first: int, last: int, withheld: bool = False) -> dict[str, tuple[Concept, ...]]:
+    """Concepts `first` to `last` of the benchmark order, one class each."""
+    return {_spoken(concept.name): (concept,) for concept in _benchmark_order(withheld)[first:last]}
+
+
+def _benchmark_order(withheld: bool) -> list[Concept]:
+    """Concepts without twins that are drawn in every style, taking turns among the groups: any stretch is balanced."""
+    usable = [c for c in concepts() if _has_every_style(c) and not c.twin_of and c.withheld == withheld]
+    turns = zip_longest(*_by(usable, "group").values())
+    return [concept for turn in turns for concept in turn if concept is not None]
+
+
+def _classes_of(level: str, smallest: int, largest: int) -> dict[str, tuple[Concept, ...]]:
+    """Groups or subgroups with at least `smallest` concepts, up to `largest` of each; no twins, none withheld.
+
+    Concepts that every style has come first, so that the parts of each style get their fair share.
+    """
+    sizes = {name: len(own) for name, own in _by(concepts(), level).items()}
+    usable = _by([c for c in concepts() if not c.twin_of and not c.withheld], level)
+    return {
+        _spoken(name): tuple(sorted(own, key=lambda concept: not _has_every_style(concept))[:largest])
+        for name, own in usable.items()
+        if sizes[name] >= smallest
+    }
+
+
+def _by(chosen, level: str) -> dict[str, list[Concept]]:
+    """Concepts by group or subgroup, each list shuffled once and for all by a hash of the code points."""
+    found: dict[str, list[Concept]] = {}
+    for concept in chosen:
+        found.setdefault(getattr(concept, level), []).append(concept)
+    return {name: sorted(own, key=lambda c: hashlib.sha256(c.id.encode()).digest()) for name, own in found.items()}
+
+
+def _has_every_style(concept: Concept) -> bool:
+    return len(styles_of()[concept.id]) == len(STYLES)
+
+
+def _spoken(name: str) -> str:
+    """'animal-mammal' -> 'animal mammal', 'person: beard' -> 'person beard': names as captions say them."""
+    return " ".join(re.sub(r"[-:]", " ", name).split())
+
+
+TASKS: dict[str, Task] = {
+    "concepts": Task("100 concepts", lambda: _block(0, 100)),
+    "concepts-b": Task("100 other concepts: another data set", lambda: _block(100, 200)),
+    "concepts-200": Task("200 concepts, those of concepts and concepts-b", lambda: _block(0, 200)),
+    "concepts-400": Task("400 concepts, for small effects", lambda: _block(0, 400)),
+    "withheld": Task("concepts that the embedded CLIP never saw", lambda: _block(0, 999, withheld=True)),
+    "subgroups": Task(
+        "49 subgroups; shots and test show different concepts",
+        lambda: _classes_of("subgroup", _SMALLEST_SUBGROUP, 999),
+        disjoint=True,
+    ),
+    "groups": Task(
+        "8 groups; small, for trying things out; shots and test show different concepts",
+        lambda: _classes_of("group", _SMALLEST_SUBGROUP, _CONCEPTS_PER_GROUP),
+        disjoint=True,
+    ),
+}

@@ -1,0 +1,104 @@
+"""From a list of files to an image set: which files are there, a cheap fingerprint, and reading them."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld._plain import is_text, require_text
+from openworld.datasets.formats.decoding import decode
+from openworld.datasets.formats.split_files import Rows
+from openworld.datasets.image_set import ImageSet
+
+MISSING = -1
+"""The size of a file that is not there, or that is no plain file."""
+
+
+def image_set(name: str, folder: Path, classnames: Sequence[str], rows: Rows, chosen: np.ndarray | None = None):
+    """The pictures `rows` below `folder`, or those of them at `chosen` (int[M]), as an `ImageSet`.
+
+    Its content is a hash of paths and sizes, so that a million pictures need not be read; a file that is replaced by
+    another of the same size goes unnoticed.
+
+    Raises:
+        OpenworldError: files that are missing, how many and the first of them.
+    """
+    chosen = np.arange(len(rows)) if chosen is None else chosen
+    paths = tuple(rows.paths[index] for index in chosen.tolist())
+    sizes = sizes_of(folder, paths)
+    missing = [path for path, size in zip(paths, sizes, strict=True) if size == MISSING]
+    if missing:
+        raise OpenworldError(
+            f"{len(missing):,} of {len(paths):,} pictures of {name!r} are missing under {folder}, "
+            f"such as {first(missing)}; complete the folder."
+        )
+    return ImageSet(
+        name=name,
+        domain="",
+        classnames=tuple(classnames),
+        labels=rows.labels[chosen],
+        groups=np.arange(len(paths)) if rows.groups is None else rows.groups[chosen],
+        content=content_of(zip(paths, sizes, strict=True)),
+        read=FileReader(folder, paths),
+    )
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """Reads picture i of a list of files; any known format, since the names are the publisher's."""
+
+    folder: Path
+    paths: tuple[str, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        path = self.folder / self.paths[index]
+        return decode(path, str(path))
+
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.paths[index]
+
+
+def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
+    """Bytes of every file, MISSING where there is no plain file."""
+    return [_size(os.path.join(folder, path)) for path in paths]
+
+
+def content_of(sized: Iterable[tuple[str, int]]) -> str:
+    """Hex SHA-256 of names and sizes.
+
+    Raises:
+        OpenworldError: a name that is not text.
+    """
+    digest = hashlib.sha256()
+    for path, size in sized:
+        require_text(path)
+        digest.update(f"{path}\0{size}\n".encode())
+    return digest.hexdigest()
+
+
+def first(names: Sequence[str], count: int = 3) -> str:
+    """The first few names, and that there are more.
+
+    >>> first(["a", "b", "c", "d"])
+    'a, b, c, ...'
+    """
+    shown = [name if is_text(name) else ascii(name) for name in names[:count]]
+    return ", ".join(shown) + (", ..." if len(names) > count else "")
+
+
+def _size(path: str) -> int:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return MISSING
+        raise
+    return found.st_size if stat.S_ISREG(found.st_mode) else MISSING

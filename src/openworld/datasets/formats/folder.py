@@ -1,0 +1,214 @@
+"""Your own pictures: one sub-folder per class, read as they lie.
+
+FOLDER[/DOMAIN][/PART]/CLASS/picture.jpg, where DOMAIN is any name and PART is train, validation (or val) or test. An
+optional FOLDER/classnames.txt names the classes, a line each: the class folder, a space, the name with spaces. Without
+it the folder's name is the class's. Classes are in the order of their folders' names; all parts and domains share one
+list, so a class may have no picture in a part.
+"""
+
+import hashlib
+import os
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import require_plain, require_text
+from openworld.datasets.formats.decoding import FORMATS, decode
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.splits import few_shot
+
+PARTS = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
+"""Part -> the folders it may lie in."""
+
+_PART_NAMES = {name for names in PARTS.values() for name in names}
+
+
+def load(
+    folder: str | Path,
+    *,
+    domain: str | None = None,
+    part: str | None = None,
+    shots: int | None = None,
+    seed: int = 0,
+) -> ImageSet:
+    """The pictures of a folder, or of one domain and part of it.
+
+    Args:
+        folder: path; see the top of this file for what lies in it.
+        domain: sub-folder; None where the folder has no domains.
+        part: "train", "validation" or "test"; None where the folder has no parts.
+        shots: draw so many pictures per class (`splits.few_shot`); None for all of them.
+        seed: of that draw.
+
+    Returns:
+        An image set of independent pictures (every one its own group), files in the order of their names. Its content
+        is a hash of every file.
+
+    Raises:
+        OpenworldError: a missing folder, a folder without classes or pictures, a link that leaves the folder, a picture
+            that is no plain file, a name that is not text.
+    """
+    root = Path(folder)
+    top = _enter(root, domain, part)
+    names = _class_names(root, top)
+    files = [
+        (label, file) for label, own in enumerate(names) if (top / own).is_dir() for file in _pictures(root, top / own)
+    ]
+    if not files:
+        raise OpenworldError(f"{top} holds class folders but no picture ending in {', '.join(FORMATS)}.")
+    labels, paths = (list(column) for column in zip(*files, strict=True))
+    if shots is not None:
+        drawn = few_shot(labels, shots, random.Random(seed)).tolist()
+        labels, paths = [labels[index] for index in drawn], [paths[index] for index in drawn]
+    return ImageSet(
+        name=root.resolve().name,
+        domain=domain or "",
+        classnames=tuple(names.values()),
+        labels=labels,
+        groups=np.arange(len(labels)),
+        content=_content(root, paths),
+        read=_FileReader(root, tuple(paths)),
+    )
+
+
+def class_names(folder: str | Path) -> tuple[str, ...]:
+    """The names of all classes in label order, over all domains and parts; pictures are only looked for, not read.
+
+    Raises:
+        OpenworldError: a missing folder, one without class folders that hold pictures.
+    """
+    root = _enter(Path(folder), None, None)
+    below = [root / name for name in sorted(_subfolders(root))]
+    deeper = [place / name for place in below for name in sorted(_subfolders(place))]
+    top = next((place for place in (root, *below, *deeper) if _holds_classes(place)), None)
+    if top is None:
+        raise OpenworldError(
+            f"{root} holds no class folders; put the pictures of each class into a folder of its own, as FOLDER/CLASS, "
+            "FOLDER/PART/CLASS, FOLDER/DOMAIN/CLASS or FOLDER/DOMAIN/PART/CLASS."
+        )
+    return tuple(_class_names(root, top).values())
+
+
+def read_picture(path: Path) -> Image.Image:
+    """One picture file, decoded whole.
+
+    Raises:
+        OpenworldError: names the file: damaged, cut short, not what its ending says, or of more than 8 bits a channel.
+    """
+    return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
+
+
+@dataclass(frozen=True)
+class _FileReader:
+    """Reads picture i of a list of files below a folder."""
+
+    root: Path
+    paths: tuple[Path, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        return read_picture(self.paths[index])
+
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.paths[index].relative_to(self.root).as_posix()
+
+
+def _enter(root: Path, domain: str | None, part: str | None) -> Path:
+    """The folder that holds the class folders."""
+    if not root.is_dir():
+        raise OpenworldError(f"there is no folder {root}.")
+    if part is not None and part not in PARTS:
+        raise unknown_name("part", part, PARTS)
+    top = root
+    for level in ((domain,) if domain else (), PARTS.get(part, ())):
+        if level:
+            top = _first_folder(top, level)
+    return top
+
+
+def _first_folder(top: Path, wanted: Iterable[str]) -> Path:
+    for name in wanted:
+        if (top / name).is_dir():
+            return top / name
+    there = ", ".join(sorted(_subfolders(top))) or "none"
+    raise OpenworldError(f"{top} has no folder {' or '.join(wanted)}; its folders are: {there}.")
+
+
+def _subfolders(top: Path) -> set[str]:
+    return {entry.name for entry in top.iterdir() if entry.is_dir() and not entry.name.startswith(".")}
+
+
+def _holds_classes(place: Path) -> bool:
+    """Whether the folders here are classes: not parts, and a picture lies in one of them."""
+    names = _subfolders(place)
+    if names & _PART_NAMES:
+        return False
+    return any(file.suffix.lower() in FORMATS for name in names for file in (place / name).iterdir())
+
+
+def _class_names(root: Path, top: Path) -> dict[str, str]:
+    """Class folder -> class name, over all sibling parts and domains, in the order of the folders."""
+    folders = sorted(set().union(*(_subfolders(place) for place in _siblings(root, top))))
+    if not folders:
+        raise OpenworldError(f"{top} holds no class folders; put the pictures of each class into a folder of its own.")
+    listing = root / "classnames.txt"
+    require_plain(listing)
+    names = _read_listing(listing) if listing.is_file() else {name: name for name in folders}
+    unnamed = [name for name in folders if name not in names]
+    if unnamed:
+        raise OpenworldError(f"{listing} names no class for the folder {unnamed[0]!r} ({len(unnamed)} such folders).")
+    return {name: names[name] for name in folders}
+
+
+def _siblings(root: Path, top: Path) -> list[Path]:
+    """Folders as deep below `root` as `top`; beside a part only other parts (not "annotations" and the like)."""
+    places = [root]
+    for _ in top.relative_to(root).parts:
+        places = [place / name for place in places for name in _subfolders(place)]
+    beside_parts = top.name in _PART_NAMES
+    return [place for place in places if not beside_parts or place.name in _PART_NAMES or place == top]
+
+
+def _read_listing(path: Path) -> dict[str, str]:
+    names = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        folder, _, name = line.strip().partition(" ")
+        if not name or folder in names:
+            fault = "names that folder again" if folder in names else "must be a folder, a space and a class name"
+            raise OpenworldError(f"{path}, line {number}: {line.strip()!r} {fault}.")
+        names[folder] = name.strip()
+    return names
+
+
+def _pictures(root: Path, folder: Path) -> list[Path]:
+    """Picture files of a class folder by name; a link may not lead out of `root`, and a pipe is refused."""
+    _require_inside(root, folder)
+    found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
+    for file in found:
+        if file.is_symlink():
+            _require_inside(root, file)
+        require_plain(file)
+    return found
+
+
+def _require_inside(root: Path, path: Path) -> None:
+    # Path.resolve raises on a link to itself, this does not.
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+        raise OpenworldError(f"{path} is a link that leaves {root}; copy what it points to, or load that folder.")
+
+
+def _content(root: Path, paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        require_text(path.relative_to(root).as_posix())
+        with path.open("rb") as file:
+            own = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{own}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,196 @@
+"""A data set of Hugging Face's, through its own library, which comes with the extra: pip install 'openworld[hf]'.
+
+The data set must have one column of pictures and one of class labels with names; their types say which.
+"""
+
+import io
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.formats.decoding import decode
+from openworld.datasets.formats.files import content_of
+from openworld.datasets.formats.folder import PARTS
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.splits import few_shot
+
+PREFIX = "hf:"
+
+
+def load(
+    name: str,
+    *,
+    domain: str | None = None,
+    part: str = "test",
+    shots: int | None = None,
+    seed: int = 0,
+) -> ImageSet:
+    """A part of a data set of the hub's, or of a folder that `DatasetDict.save_to_disk` wrote.
+
+    Args:
+        name: "hf:user/name", "hf:user/name:configuration" or "hf:path/to/folder".
+        domain: none; take a configuration.
+        part: "train", "validation" (or val) or "test": the data set's own splits.
+        shots: draw so many pictures per class (`splits.few_shot`); None for all.
+        seed: of that draw.
+
+    Returns:
+        An image set of independent pictures in the data set's order; see `from_dataset`.
+
+    Raises:
+        OpenworldError: the extra is not installed, no such data set or split, no network, columns of other types.
+    """
+    if domain:
+        raise OpenworldError(f"{name} has no domains, so no {domain!r}; a configuration is said as {name}:{domain}.")
+    if part not in PARTS:
+        raise unknown_name("part", part, PARTS)
+    repository, _, configuration = name.removeprefix(PREFIX).partition(":")
+    own = _fetch(repository, configuration or None, part)
+    return from_dataset(own, name.removeprefix(PREFIX), shots=shots, seed=seed)
+
+
+def splits(name: str) -> tuple[str, ...]:
+    """The names of a data set's splits, as its authors call them; `name` as for `load`, with its errors."""
+    repository, _, configuration = name.removeprefix(PREFIX).partition(":")
+    with _told(repository):
+        return tuple(_names(repository, configuration or None))
+
+
+def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0) -> ImageSet:
+    """A `datasets.Dataset` as an image set.
+
+    Args:
+        dataset: with one column of type Image and one of type ClassLabel.
+        name: for people.
+        shots, seed: as for `load`.
+
+    Returns:
+        An image set of independent pictures. Its content is a hash of names and sizes, not of pixels.
+
+    Raises:
+        OpenworldError: none or several columns of these types, a picture without a label.
+    """
+    library = _library()
+    image = _only_column(dataset, library.Image, "pictures", name)
+    label = _only_column(dataset, library.ClassLabel, "class labels", name)
+    labels = np.array(dataset[label], dtype=np.int64)
+    if labels.size and labels.min() < 0:
+        raise OpenworldError(f"{name} has {int((labels < 0).sum())} pictures without a label; choose a labelled part.")
+    classnames = tuple(dataset.features[label].names)
+    if shots is not None:
+        drawn = few_shot(labels, shots, random.Random(seed))
+        dataset, labels = dataset.select(drawn), labels[drawn]
+    pictures = dataset.select_columns([image]).cast_column(image, library.Image(decode=False))
+    sizes = list(_sizes(pictures, image))
+    return ImageSet(
+        name=name,
+        domain="",
+        classnames=classnames,
+        labels=labels,
+        groups=np.arange(len(labels)),
+        content=content_of(sizes),
+        read=HubReader(pictures, image, name, tuple(called for called, _ in sizes)),
+    )
+
+
+@dataclass(frozen=True)
+class HubReader:
+    """Reads row i; decoded here, not by the library, so that a damaged picture is named like any other."""
+
+    dataset: Any
+    column: str
+    name: str
+    files: tuple[str, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        stored = self.dataset[index][self.column]
+        called = f"{self.name}, row {index}"
+        if stored["bytes"] is not None:
+            return decode(io.BytesIO(stored["bytes"]), called)
+        return decode(Path(stored["path"]), f"{called} ({stored['path']})")
+
+    def file_of(self, index: int) -> str | None:
+        """The name of a picture's file, if the data set tells one."""
+        return self.files[index] or None
+
+
+def _library():
+    try:
+        import datasets
+    except ImportError:
+        raise OpenworldError(
+            "data sets of Hugging Face's need its library; install it with pip install 'openworld[hf]'."
+        ) from None
+    return datasets
+
+
+def _fetch(repository: str, configuration: str | None, part: str):
+    """The split of a part."""
+    library = _library()
+    with _told(repository):
+        split = _split(tuple(_names(repository, configuration)), part, repository)
+        if _is_saved(repository):
+            return library.load_from_disk(repository)[split]
+        return library.load_dataset(repository, configuration, split=split)
+
+
+def _names(repository: str, configuration: str | None):
+    """The names of all splits."""
+    library = _library()
+    if _is_saved(repository):
+        return library.load_from_disk(repository)
+    return library.get_dataset_split_names(repository, configuration)
+
+
+def _is_saved(repository: str) -> bool:
+    """Whether it is a folder that `DatasetDict.save_to_disk` wrote."""
+    return (Path(repository) / "dataset_dict.json").is_file()
+
+
+@contextmanager
+def _told(repository: str) -> Iterator[None]:
+    """What the library says against a data set, as one of our errors."""
+    try:
+        yield
+    except OpenworldError:
+        raise
+    except (OSError, ValueError) as error:
+        told = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise OpenworldError(f"{repository} cannot be had: {told} Look at its name and the network.") from error
+
+
+def _split(names: tuple[str, ...], part: str, repository: str) -> str:
+    found = next((name for name in PARTS[part] if name in names), None)
+    if found is None:
+        raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
+    return found
+
+
+def _only_column(dataset, kind: type, what: str, name: str) -> str:
+    found = [column for column, feature in dataset.features.items() if isinstance(feature, kind)]
+    if len(found) != 1:
+        raise OpenworldError(
+            f"{name} has {len(found)} columns of {what} (its columns: {', '.join(dataset.features)}), expected one; "
+            f"keep or cast one with `select_columns` or `cast_column` and give it to `hub.from_dataset`."
+        )
+    return found[0]
+
+
+def _sizes(pictures, column: str) -> Iterator[tuple[str, int]]:
+    """(name, bytes) of every picture; lengths come from the table's offsets, so no picture is touched."""
+    import pyarrow.compute as compute
+
+    for table in pictures.with_format("arrow").iter(batch_size=1000):
+        stored = table[column].combine_chunks()
+        lengths = compute.binary_length(compute.struct_field(stored, "bytes")).to_pylist()
+        paths = compute.struct_field(stored, "path").to_pylist()
+        for path, length in zip(paths, lengths, strict=True):
+            yield os.path.basename(path or ""), os.path.getsize(path) if length is None else length

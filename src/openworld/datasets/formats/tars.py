@@ -1,0 +1,290 @@
+"""WebDataset shards: pictures and labels in tar archives, read where they lie, nothing extracted.
+
+A sample is the members of a shard that share a name up to its first dot: KEY.jpg (or another picture) and KEY.cls, the
+class as text: a number from 0, its name then being that line of classnames.txt beside the shards or one folder up; or
+the class's name itself. Other members are passed over. The archives must be plain, not compressed.
+"""
+
+import glob
+import io
+import random
+import re
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import require_plain
+from openworld.datasets.formats.decoding import FORMATS, decode
+from openworld.datasets.formats.files import content_of, first
+from openworld.datasets.formats.folder import PARTS
+from openworld.datasets.formats.split_files import read_lines, require_below
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.splits import few_shot
+
+_LONGEST_LABEL = 1000
+_LONGEST_HEADER = 1 << 20  # bytes; a member's long name or its extended header, of which real ones have some hundred
+_BLOCK = 512
+_MOST_SHARDS = 100_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Where a picture lies: its shard, its name there, and its first byte and length in the shard; and its label."""
+
+    shard: Path
+    name: str
+    start: int
+    size: int
+    label: str
+
+
+def load(
+    pattern: str | Path,
+    *,
+    domain: str | None = None,
+    part: str = "test",
+    shots: int | None = None,
+    seed: int = 0,
+) -> ImageSet:
+    """The pictures of some shards, in the order of their names, or of one part.
+
+    Args:
+        pattern: path to shards, such as "shards/{part}-{000..012}.tar" or "shards/{part}/*.tar". {part} stands for
+            train, validation (or val) or test; without it every shard is of part "test".
+        domain: shards have none.
+        part: "train", "validation" or "test".
+        shots: draw so many pictures per class (`splits.few_shot`); None for all.
+        seed: of that draw.
+
+    Returns:
+        An image set of independent pictures. Its content is a hash of names and sizes.
+
+    Raises:
+        OpenworldError: no shard, more than 100,000, a compressed, cut or damaged one, a member that is no plain file or
+            that leaves its folder, a sample without a label or picture, or with two.
+    """
+    if domain:
+        raise OpenworldError(f"{pattern} names shards, which have no domains, so no {domain!r}; leave the domain out.")
+    shards = _shards(str(pattern), part)
+    samples = [sample for shard in shards for sample in _samples(shard)]
+    if not samples:
+        raise OpenworldError(f"{pattern} holds no sample: no NAME.cls beside a picture ending in {', '.join(FORMATS)}.")
+    names, labels = _classes(shards[0], samples)
+    if shots is not None:
+        drawn = few_shot(labels, shots, random.Random(seed))
+        labels, samples = labels[drawn], [samples[index] for index in drawn.tolist()]
+    return ImageSet(
+        name=_title(str(pattern)),
+        domain="",
+        classnames=names,
+        labels=labels,
+        groups=np.arange(len(samples)),
+        content=content_of((f"{one.shard.name}/{one.name}", one.size) for one in samples),
+        read=TarReader(tuple(samples)),
+    )
+
+
+@dataclass(frozen=True)
+class TarReader:
+    """Reads picture i straight from its shard."""
+
+    samples: tuple[Sample, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        sample = self.samples[index]
+        with sample.shard.open("rb") as file:
+            file.seek(sample.start)
+            return decode(io.BytesIO(file.read(sample.size)), f"{sample.shard}: {sample.name}")
+
+    def file_of(self, index: int) -> str:
+        """The shard of a picture and its name there."""
+        return f"{self.samples[index].shard.name}/{self.samples[index].name}"
+
+
+def _title(pattern: str) -> str:
+    """A name for people: the first folder or file above the placeholders.
+
+    >>> _title("data/pets/{part}-*.tar"), _title("data/pets.tar")
+    ('pets', 'pets')
+    """
+    plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
+    return Path(plain[-1]).stem if plain else "shards"
+
+
+def patterns(pattern: str, part: str) -> list[str]:
+    """What shards of a part may be called: none where the pattern does not say where parts lie, but for "test"."""
+    if "{part}" not in pattern and part != "test":
+        return []
+    return [one for name in PARTS[part] for one in _expand(pattern.replace("{part}", name))]
+
+
+def _shards(pattern: str, part: str) -> list[Path]:
+    if part not in PARTS:
+        raise unknown_name("part", part, PARTS)
+    if "{part}" not in pattern and part != "test":
+        raise OpenworldError(f"{pattern} does not say where part {part!r} lies; put {{part}} into it.")
+    found: dict[str, list[str]] = {}
+    for name in PARTS[part]:
+        found = {one: sorted(glob.glob(one)) for one in _expand(pattern.replace("{part}", name))}
+        if any(found.values()):
+            break
+    missing = [one for one, paths in found.items() if not paths]
+    if missing:
+        raise OpenworldError(
+            f"no file matches {first(missing)} (part {part!r}); complete the shards, or mend the path."
+        )
+    shards = [Path(path) for paths in found.values() for path in paths]
+    for shard in shards:
+        require_plain(shard)
+    return shards
+
+
+def _expand(pattern: str) -> list[str]:
+    """Every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS.
+
+    >>> _expand("x-{08..10}.tar")
+    ['x-08.tar', 'x-09.tar', 'x-10.tar']
+    """
+    try:
+        found = list(islice(_braces(pattern), _MOST_SHARDS + 1))
+    except RecursionError:
+        found = []
+    if not 0 < len(found) <= _MOST_SHARDS:
+        raise OpenworldError(
+            f"the braces of {first([pattern])[:200]!r} stand for none or more than {_MOST_SHARDS:,} shards; write them "
+            "as {000..012} or {a,b}, or name the shards with *."
+        )
+    return found
+
+
+def _braces(pattern: str) -> Iterator[str]:
+    found = re.search(r"\{(?:(\d{1,18})\.\.(\d{1,18})|([^{}]*,[^{}]*))\}", pattern)
+    if not found:
+        yield pattern
+        return
+    low, high, listed = found.groups()
+    each = listed.split(",") if listed else (f"{n:0{len(low)}d}" for n in range(int(low), int(high) + 1))
+    for one in each:
+        yield from _braces(pattern[: found.start()] + one + pattern[found.end() :])
+
+
+def _samples(shard: Path) -> list[Sample]:
+    """The samples of a shard in the order in which their pictures lie there."""
+    pictures: dict[str, tarfile.TarInfo] = {}
+    labels: dict[str, str] = {}
+    with shard.open("rb") as file:
+        for member in _members(shard, file):
+            key, ending = _split_name(member.name)
+            into = pictures if ending in FORMATS else labels if ending == ".cls" else None
+            if into is None:
+                continue
+            if key in into:
+                raise OpenworldError(f"{shard} holds two members like {member.name}; a sample needs one of each kind.")
+            into[key] = member if into is pictures else _label(shard, file, member)
+    alone = sorted(pictures.keys() ^ labels.keys())
+    if alone:
+        lacks = "label (.cls)" if alone[0] in pictures else "picture"
+        raise OpenworldError(f"{shard} holds {len(alone)} sample(s) that are not whole: {alone[0]} has no {lacks}.")
+    return [Sample(shard, own.name, own.offset_data, own.size, labels[key]) for key, own in pictures.items()]
+
+
+def _members(shard: Path, file) -> list[tarfile.TarInfo]:
+    """The plain files of a shard; anything that could reach outside it is refused."""
+    try:
+        with tarfile.open(fileobj=_Headers(file), mode="r:") as archive:
+            members = archive.getmembers()
+    # A size beyond any file and long names that follow one another without end fail as the last three.
+    except (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError) as error:
+        raise OpenworldError(
+            f"{shard} cannot be read as a plain tar archive ({error}); decompress it, or get it again."
+        ) from error
+    for member in members:
+        require_below(member.name, str(shard))
+        if not member.isdir() and (not member.isreg() or member.issparse()):
+            raise OpenworldError(
+                f"{shard} holds {member.name}, which is no plain file; links and the like are refused."
+            )
+    _require_whole(shard, file, members)
+    return [member for member in members if member.isreg()]
+
+
+@dataclass(frozen=True)
+class _Headers:
+    """A shard of which headers alone are read, so that one of any length is not read into memory."""
+
+    file: BinaryIO
+
+    def read(self, size: int) -> bytes:
+        if size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self.file.read(size)
+
+    def seek(self, place: int) -> int:
+        return self.file.seek(place)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+
+def _require_whole(shard: Path, file, members: list[tarfile.TarInfo]) -> None:
+    """Refuse an archive without its closing block of zeros: tarfile reads a cut one as a short one."""
+    end = max((member.offset_data + -(-member.size // _BLOCK) * _BLOCK for member in members), default=0)
+    file.seek(end)
+    if file.read(_BLOCK) != bytes(_BLOCK):
+        raise OpenworldError(f"{shard} is damaged or was cut short: its closing block is missing; get it again.")
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    """Key and ending in lower case: the last name is cut at its first dot.
+
+    >>> _split_name("a.b/0001.JPG")
+    ('a.b/0001', '.jpg')
+    """
+    path = PurePosixPath(name)
+    key, dot, ending = path.name.partition(".")
+    return (path.parent / key).as_posix(), (dot + ending).lower()
+
+
+def _label(shard: Path, file, member: tarfile.TarInfo) -> str:
+    file.seek(member.offset_data)
+    try:
+        label = file.read(min(member.size, _LONGEST_LABEL)).decode().strip()
+    except UnicodeDecodeError:
+        label = ""
+    if not label or member.size > _LONGEST_LABEL:
+        raise OpenworldError(f"{shard}: {member.name} is no label; expected a number or a class name as text.")
+    return label
+
+
+def _classes(shard: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Class names in label order, and int64[N] labels."""
+    listings = [place / "classnames.txt" for place in (shard.parent, shard.parent.parent)]
+    for path in listings:
+        require_plain(path)
+    listing = next((path for path in listings if path.is_file()), None)
+    if listing:
+        return _listed_classes(listing, samples)
+    own = [sample.label for sample in samples]
+    if any(label.isdecimal() for label in own):
+        raise OpenworldError(f"labels of {shard} are numbers; name the classes, one per line, in {listings[0]}.")
+    names, labels = np.unique(np.array(own, dtype=str), return_inverse=True)
+    return tuple(names.tolist()), labels.astype(np.int64)
+
+
+def _listed_classes(listing: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.ndarray]:
+    names = read_lines(listing)
+    places = {name: label for label, name in enumerate(names)} | {str(label): label for label in range(len(names))}
+    unknown = next((sample for sample in samples if sample.label not in places), None)
+    if unknown:
+        raise OpenworldError(
+            f"{unknown.shard}: {unknown.name} has the label {unknown.label!r}; {listing} names {len(names)} classes, "
+            "so labels are those names, or numbers from 0."
+        )
+    return tuple(names), np.array([places[sample.label] for sample in samples], dtype=np.int64)

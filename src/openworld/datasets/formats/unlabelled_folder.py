@@ -1,0 +1,67 @@
+"""Pictures without labels: files and folders of files, as they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld._plain import require_plain, require_text
+from openworld.datasets.formats.decoding import FORMATS
+from openworld.datasets.formats.folder import read_picture
+from openworld.datasets.image_set import ImageSet
+
+
+def find_pictures(paths: Sequence[Path]) -> list[Path]:
+    """The files among `paths`, and every picture in and below the folders among them by name, each once.
+
+    Raises:
+        OpenworldError: a path that does not exist, one that is no plain file or not text, a folder without pictures.
+    """
+    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    for file in found:
+        require_plain(file)
+        if not file.exists():
+            raise OpenworldError(f"there is no file or folder {file}.")
+        require_text(str(file))
+    return list(dict.fromkeys(found))
+
+
+def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
+    """Loose pictures as an image set; they have no labels, so all have the same.
+
+    root: a folder that all of them lie in, below which their paths are told; None for the paths as they are given.
+    """
+    count = len(paths)
+    return ImageSet(
+        name=name,
+        domain="",
+        classnames=("picture",),
+        labels=np.zeros(count, np.int64),
+        groups=np.arange(count),
+        content="\n".join(map(str, paths)),
+        read=_Reader(tuple(paths), root),
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    paths: tuple[Path, ...]
+    root: Path | None
+
+    def __call__(self, number: int) -> Image.Image:
+        return read_picture(self.paths[number])
+
+    def file_of(self, number: int) -> str:
+        """The path of a picture."""
+        path = self.paths[number]
+        return (path.relative_to(self.root) if self.root else path).as_posix()
+
+
+def _below(folder: Path) -> list[Path]:
+    found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
+    if not found:
+        raise OpenworldError(f"{folder} holds no picture ending in {', '.join(FORMATS)}.")
+    return found

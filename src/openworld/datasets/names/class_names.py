@@ -1,0 +1,83 @@
+"""Class names by the name of a data set, or from a text file, without looking at a single picture where that can be."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.datasets import cards
+from openworld.datasets.formats import folder
+from openworld.datasets.names.wordnet import split_synset_ids
+from openworld.datasets.published import downloaded
+from openworld.datasets.published.catalogue import PUBLISHED
+from openworld.datasets.splits import base_new_split
+
+LISTED = Path(__file__).parents[1] / "lists" / "class_names"
+"""Lists of class names, as the split files of the data sets have them."""
+
+
+@dataclass(frozen=True)
+class ClassNames:
+    """The class names of one data set in label order, and their WordNet ids, () where they have none.
+
+    Underscores become spaces, as in an `ImageSet`.
+    """
+
+    dataset: str
+    names: tuple[str, ...]
+    wordnet_ids: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "names", tuple(name.replace("_", " ").strip() for name in self.names))
+
+    @property
+    def base(self) -> "ClassNames":
+        """The base half: the first ceil(C / 2).
+
+        >>> ClassNames("pets", ("cat", "dog", "owl")).base.names
+        ('cat', 'dog')
+        """
+        half = len(base_new_split(len(self.names))[0])
+        return ClassNames(self.dataset, self.names[:half], self.wordnet_ids[:half])
+
+
+def class_names(name: str, root: str | Path | None = None) -> ClassNames:
+    """The class names of a data set or of a text file.
+
+    Args:
+        name: whatever `datasets.load` takes, or a path ending in .txt: a name per line, each after its WordNet id
+            ("n01440764 tench") if it has one.
+        root: as for `datasets.load`.
+
+    Raises:
+        OpenworldError: an unknown data set, or files that are missing or hold no name.
+    """
+    if name.endswith(".txt"):
+        return _listed(Path(name))
+    if name in PUBLISHED:
+        said = downloaded.read(name, root, ("test",))
+        return ClassNames(name, said.classnames, said.wordnet_ids)
+    if cards.is_folder(name):
+        return ClassNames(name, folder.class_names(name))
+    return ClassNames(name, cards.load(name, root=root).classnames)
+
+
+def listed_names(dataset: str) -> ClassNames | None:
+    """The published class names of a data set to download, in label order, as they come with the package; None where
+    there is no list.
+
+    >>> listed_names("eurosat").names[:2], listed_names("oxford_flowers")
+    (('Annual Crop Land', 'Forest'), None)
+    """
+    file = LISTED / f"{dataset}.txt"
+    return _listed(file) if file.is_file() else None
+
+
+def _listed(file: Path) -> ClassNames:
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a name per line.") from error
+    names, ids = split_synset_ids([line for line in lines if line])
+    if not names:
+        raise OpenworldError(f"{file} holds no class name; give a text file with a name per line.")
+    return ClassNames(file.stem, tuple(names), tuple(ids))

@@ -1,0 +1,124 @@
+"""How near two classes stand in a taxonomy: path and Wu-Palmer similarity over WordNet, or over any list of edges.
+
+path = 1 / (1 + d), with d the fewest edges between the two (Rada et al., 1989; as WordNet's tools count); wup =
+2 depth / (d1 + d2 + 2 depth), with `depth` of their deepest common ancestor, the root at 1, and d1, d2 the edges up to
+it (Wu and Palmer, 1994). A class with several ways up takes its shortest; the depth of an ancestor is that of its
+longest way from the root. "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), section
+5.3, combines both; its equation 3 did not survive in print, so their mean is used here.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
+
+Similarity = Literal["mean", "path", "wup"]
+Parents = Callable[[Hashable], Iterable[Hashable]]
+
+
+def wordnet_similarity(ids: Sequence[str], nouns: WordNet | None = None, *, kind: Similarity = "mean") -> np.ndarray:
+    """Similarity of classes with WordNet ids, such as ImageNet's.
+
+    Args:
+        ids: str[C], such as "n01440764", in the order of the class names.
+        nouns: WordNet 3.0; None looks where it is usually installed.
+        kind: "path", "wup", or "mean" of the two.
+    Returns:
+        float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
+    Raises:
+        OpenworldError: WordNet is not found, an id that is none, an unknown kind.
+    Source: FRAP, section 5.3.
+    """
+    nouns = nouns or find_wordnet()
+    if nouns is None:
+        raise OpenworldError("WordNet 3.0 is not installed; install Debian's wordnet-base, or set WNSEARCHDIR.")
+    return taxonomy_similarity([meaning_of(one) for one in ids], nouns.hypernyms, kind=kind)
+
+
+def taxonomy_similarity(classes: Sequence[Hashable], parents: Parents, *, kind: Similarity = "mean") -> np.ndarray:
+    """Similarity of classes in any taxonomy with one root.
+
+    Args:
+        classes: C nodes.
+        parents: the nodes right above a node; none for the root. `edges.get(node, ())` of `read_edges`, for one.
+        kind: "path", "wup", or "mean" of the two.
+    Returns:
+        float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
+    Raises:
+        OpenworldError: two classes without a common ancestor, a circle of parents, an unknown kind.
+    Source: FRAP, section 5.3; Wu and Palmer (1994).
+
+    >>> above = {"cat": ["animal"], "dog": ["animal"], "car": ["thing"], "animal": ["thing"]}
+    >>> taxonomy_similarity(["cat", "dog", "car"], lambda node: above.get(node, ()), kind="path").round(2).tolist()
+    [[1.0, 0.33, 0.25], [0.33, 1.0, 0.25], [0.25, 0.25, 1.0]]
+    """
+    if kind not in get_args(Similarity):
+        raise unknown_name("similarity", kind, get_args(Similarity))
+    steps, depths = _ways_up(classes, parents)
+    rows = [_similarity_row(steps, depths, number) for number in range(len(classes))]
+    path, wup = np.array(rows).reshape(-1, 2, len(classes)).transpose(1, 0, 2)
+    if np.isnan(path).any():
+        one, other = np.argwhere(np.isnan(path))[0]
+        raise OpenworldError(f"{classes[one]!r} and {classes[other]!r} have no common ancestor; give them one root.")
+    return {"path": path, "wup": wup, "mean": (path + wup) / 2}[kind]
+
+
+def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
+    """Parents of every node, from lines "parent child" such as BREEDS' class_hierarchy.txt.
+
+    Raises:
+        OpenworldError: a line that does not hold two words.
+    Source: MadryLab/BREEDS-Benchmarks @ 3dd8d35.
+    """
+    parents: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
+        words = line.split()
+        if len(words) not in (0, 2):
+            raise OpenworldError(f"{file}, line {number}: {line!r} is no edge; expected parent and child.")
+        if words:
+            parents[words[1]] = (*parents.get(words[1], ()), words[0])
+    return parents
+
+
+def _ways_up(classes, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
+    """Fewest steps from every class up to every ancestor, float[C, A], inf where it is none; their depths, int[A]."""
+    above = [_ancestors(node, parents) for node in classes]
+    ancestors = sorted(set().union(*above), key=str)
+    column = {node: number for number, node in enumerate(ancestors)}
+    steps = np.full((len(classes), len(ancestors)), np.inf)
+    for row, found in zip(steps, above, strict=True):
+        row[[column[node] for node in found]] = list(found.values())
+    depth_of: dict[Hashable, int] = {}
+    return steps, np.array([_depth(node, parents, depth_of, ()) for node in ancestors])
+
+
+def _ancestors(node, parents: Parents) -> dict[Hashable, int]:
+    """A node and all above it, with the fewest steps to each: level by level."""
+    found, level, steps = {}, {node}, 0
+    while level:
+        found |= dict.fromkeys(level, steps)
+        level, steps = {up for one in level for up in parents(one)} - found.keys(), steps + 1
+    return found
+
+
+def _depth(node, parents: Parents, known: dict[Hashable, int], below: tuple) -> int:
+    if node in below:
+        raise OpenworldError(f"{node!r} is its own ancestor; a taxonomy has no circles.")
+    if node not in known:
+        known[node] = 1 + max((_depth(up, parents, known, (*below, node)) for up in parents(node)), default=0)
+    return known[node]
+
+
+def _similarity_row(steps, depths, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Path and Wu-Palmer similarity of one class with all; NaN where no ancestor is shared."""
+    own = np.flatnonzero(np.isfinite(steps[number]))
+    both = steps[:, own] + steps[number, own]
+    shared = np.isfinite(both)
+    deepest = np.where(shared, depths[own], 0).max(axis=1)
+    nearest = np.where(shared & (depths[own] == deepest[:, None]), both, np.inf).min(axis=1)
+    unrelated = np.where(shared.any(axis=1), 0.0, np.nan)
+    return 1 / (1 + both.min(axis=1)) + unrelated, 2 * deepest / (nearest + 2 * np.maximum(deepest, 1)) + unrelated

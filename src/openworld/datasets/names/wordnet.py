@@ -1,0 +1,149 @@
+"""The nouns of WordNet 3.0, from its own database files: which names mean the same (Fellbaum, 1998).
+
+Only `index.noun`, `data.noun` and `noun.exc` are read, as they come with WordNet or with Debian's package
+wordnet-base; nothing is downloaded. ImageNet's class ids, such as n01440764, are places in this very `data.noun`
+(Deng et al., 2009), so another version of WordNet is refused.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import plain, singular_name
+
+SYNSET_ID = re.compile(r"n(\d{8})")
+PLACES = (
+    "/usr/share/wordnet",
+    "/usr/local/WordNet-3.0/dict",
+    "/opt/homebrew/share/wordnet",
+    "/usr/local/share/wordnet",
+)
+_FILES = ("index.noun", "data.noun")
+_UP = ("@", "@i")  # a kind of; an instance of
+_PROBE = (1_740, b"00001740 03 n 01 entity ")  # where WordNet 3.0 keeps its topmost noun
+
+
+class WordNet:
+    """Nouns by name and by meaning; a meaning (synset) is the number that its ImageNet id has after the n.
+
+    Args:
+        folder: holds index.noun and data.noun of WordNet 3.0, and noun.exc where irregular plurals are wanted.
+
+    Raises:
+        OpenworldError: files that are missing or of another version.
+    """
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        missing = [name for name in _FILES if not (self.folder / name).is_file()]
+        if missing:
+            raise OpenworldError(f"{folder} has no {' and no '.join(missing)}; give the folder of WordNet 3.0's files.")
+        if self._read(_PROBE[0], len(_PROBE[1])) != _PROBE[1]:
+            raise OpenworldError(
+                f"{folder} holds another version of WordNet; ImageNet's ids count in 3.0, Debian's wordnet-base."
+            )
+
+    def meanings(self, name: str) -> tuple[int, ...]:
+        """Synsets of a name, the most frequent meaning first; () for a name that WordNet does not know.
+
+        The name is looked up as it is, then in the singular; the first form that is known counts.
+        """
+        forms = [re.sub(r"[\s_]+", "_", name.strip().casefold())]
+        forms += [plain(name).replace(" ", "_"), self._base_form(forms[0]), singular_name(name).replace(" ", "_")]
+        line = next((self._index[form] for form in forms if form in self._index), "")
+        return tuple(int(field) for field in line.split() if len(field) == 8 and field.isdigit())
+
+    def names(self, meaning: int) -> tuple[str, ...]:
+        """All names of a synset, spaces for underscores.
+
+        Raises:
+            OpenworldError: no synset starts at that place.
+        """
+        fields = self._fields(meaning)
+        return tuple(word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+
+    def hypernyms(self, meaning: int) -> tuple[int, ...]:
+        """Synsets that a synset is a kind of, or one of; () for the topmost noun, "entity".
+
+        Raises:
+            OpenworldError: no synset starts at that place.
+        """
+        fields = self._fields(meaning)
+        pointers = fields[5 + 2 * int(fields[3], 16) :]
+        return tuple(int(place) for symbol, place in zip(pointers[::4], pointers[1::4], strict=False) if symbol in _UP)
+
+    @cached_property
+    def _index(self) -> dict[str, str]:
+        lines = (self.folder / "index.noun").read_text(encoding="utf-8").splitlines()
+        return {word: rest for word, _, rest in (line.partition(" ") for line in lines) if word}
+
+    @cached_property
+    def _irregular(self) -> dict[str, str]:
+        file = self.folder / "noun.exc"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        return {fields[0]: fields[1] for fields in map(str.split, lines) if len(fields) > 1}
+
+    def _base_form(self, form: str) -> str:
+        head, gap, last = form.rpartition("_")
+        return head + gap + self._irregular.get(last, last)
+
+    def _fields(self, meaning: int) -> list[str]:
+        """A synset's line in words, up to its gloss: id, file, n, how many names, names and their numbers, how many
+        pointers, and four words for each pointer."""
+        with (self.folder / "data.noun").open("rb") as file:
+            file.seek(meaning)
+            fields = file.readline().partition(b" | ")[0].decode().split()
+        if len(fields) < 5 or fields[0] != f"{meaning:08d}":
+            raise OpenworldError(f"WordNet 3.0 has no noun n{meaning:08d}; give an id as ImageNet writes them.")
+        return fields
+
+    def _read(self, place: int, count: int) -> bytes:
+        with (self.folder / "data.noun").open("rb") as file:
+            file.seek(place)
+            return file.read(count)
+
+
+def find_wordnet(folder: Path | str | None = None) -> WordNet | None:
+    """WordNet in a folder, or where `$WNSEARCHDIR` says, or where it is usually installed; None where it is not.
+
+    Args:
+        folder: where to look and nowhere else; None for the usual places.
+
+    Raises:
+        OpenworldError: a folder, given or of `$WNSEARCHDIR`, without WordNet 3.0.
+    """
+    named = folder or os.environ.get("WNSEARCHDIR")
+    if named:
+        return WordNet(named)
+    found = (place for place in PLACES if all((Path(place) / name).is_file() for name in _FILES))
+    return next((WordNet(place) for place in found), None)
+
+
+def meaning_of(synset_id: str) -> int:
+    """The number in an ImageNet class id.
+
+    Raises:
+        OpenworldError: another kind of id.
+
+    >>> meaning_of("n01440764")
+    1440764
+    """
+    matched = SYNSET_ID.fullmatch(synset_id)
+    if not matched:
+        raise OpenworldError(f"{synset_id!r} is no WordNet id; expected n and eight digits, such as n01440764.")
+    return int(matched[1])
+
+
+def split_synset_ids(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Class names and their WordNet ids, from lines such as "n01440764 tench"; no ids where not every line has one.
+
+    >>> split_synset_ids(["n01440764 tench", "n01443537 goldfish"])
+    (['tench', 'goldfish'], ['n01440764', 'n01443537'])
+    """
+    pairs = [line.split(maxsplit=1) for line in lines]
+    if not all(len(pair) == 2 and SYNSET_ID.fullmatch(pair[0]) for pair in pairs):
+        return list(lines), []
+    return [name for _, name in pairs], [synset for synset, _ in pairs]

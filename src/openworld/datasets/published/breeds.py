@@ -1,0 +1,180 @@
+"""BREEDS: ImageNet's classes under fewer names, with subclasses that training never shows (Santurkar et al., 2020).
+
+Every superclass is a node of a mended WordNet hierarchy; half of the subclasses below it are the source, the other
+half the target. The folder holds the three files of MadryLab/BREEDS-Benchmarks @ 3dd8d35: class_hierarchy.txt,
+node_names.txt and dataset_class_info.json; the pictures are ImageNet's. Splits are those of MadryLab/robustness @
+0dad37c with split="good", which puts similar subclasses on both sides; nothing in them is random.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets.formats.split_files import Rows, Split, read_lines
+from openworld.datasets.names.taxonomy import read_edges
+
+ROOT = "n00001740"
+_DEEPEST = 100
+
+
+@dataclass(frozen=True)
+class Task:
+    """How superclasses are chosen: nodes at a level below a node, with so many subclasses each, half of them source."""
+
+    level: int
+    subclasses: int
+    below: str = ROOT
+
+
+TASKS = {
+    "entity13": Task(level=3, subclasses=20),
+    "entity30": Task(level=4, subclasses=8),
+    "living17": Task(level=5, subclasses=4, below="n00004258"),
+    "nonliving26": Task(level=5, subclasses=4, below="n00021939"),
+}
+
+DOMAINS = ("source", "target")
+
+
+@dataclass(frozen=True)
+class Superclass:
+    """A superclass: its node, its name, and the WordNet ids of its source and target subclasses."""
+
+    node: str
+    name: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+
+class Hierarchy:
+    """The mended hierarchy above ImageNet's classes.
+
+    Args:
+        folder: holds the three files.
+
+    Raises:
+        OpenworldError: a file that is missing or not as expected.
+    """
+
+    def __init__(self, folder: Path):
+        if not (folder / "class_hierarchy.txt").is_file():
+            raise OpenworldError(f"there is no file {folder / 'class_hierarchy.txt'}.")
+        self.classes = frozenset(_class_ids(folder / "dataset_class_info.json"))
+        self.names = dict(line.split("\t", 1) for line in read_lines(folder / "node_names.txt") if "\t" in line)
+        parents = read_edges(folder / "class_hierarchy.txt")
+        self._children = _children(self.classes, parents)
+        self._levels: dict[str, int] = {}
+        self._set_levels(ROOT, 0)
+
+    def children(self, node: str) -> list[str]:
+        """Nodes right below, in the order of their ids; only those with classes of ImageNet under them, or that are."""
+        return sorted(self._children.get(node, ()))
+
+    def leaves(self, node: str) -> list[str]:
+        """Classes at or below a node, in the order of their ids; nothing below a class counts."""
+        found, level = {node} & self.classes, {node}
+        while level:
+            below = {child for one in level for child in self.children(one)}
+            found |= below & self.classes
+            level = below - self.classes
+        return sorted(found)
+
+    def at_level(self, level: int, below: str) -> list[str]:
+        """Nodes whose longest way from the root has `level` edges, at or below a node, in the order of their ids."""
+        reached, fresh = {below}, {below}
+        while fresh:
+            fresh = {child for one in fresh for child in self.children(one)} - reached
+            reached |= fresh
+        return sorted(node for node in reached if self._levels.get(node) == level)
+
+    def _set_levels(self, node: str, level: int) -> None:
+        if level > _DEEPEST:
+            raise OpenworldError(f"{node} is its own ancestor in class_hierarchy.txt; get it again.")
+        if level > self._levels.get(node, -1):
+            self._levels[node] = level
+            for child in self.children(node):
+                self._set_levels(child, level + 1)
+
+
+def superclasses(task: Task, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
+    """The superclasses of a task, in label order.
+
+    Raises:
+        OpenworldError: no node has enough subclasses.
+    """
+    nodes = hierarchy.at_level(task.level, task.below)
+    enough = [node for node in nodes if len(hierarchy.leaves(node)) >= task.subclasses]
+    if not enough:
+        raise OpenworldError(f"no node at level {task.level} has {task.subclasses} classes; get the files again.")
+    found = ((node, _split(node, task.subclasses // 2, hierarchy)) for node in enough)
+    return tuple(
+        Superclass(node, hierarchy.names.get(node, node).split(",")[0].strip(), *sides) for node, sides in found
+    )
+
+
+def superclass_rows(task: Task, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
+    """The pictures of a task in one domain, out of those of ImageNet or a variant.
+
+    Args:
+        task, hierarchy: as above.
+        domain: of DOMAINS.
+        split: of ImageNet, with its WordNet ids.
+        part: of the split.
+
+    Returns:
+        A split of superclasses with that part alone; pictures in ImageNet's order.
+    """
+    chosen = superclasses(task, hierarchy)
+    label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, domain)}
+    new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids], dtype=np.int64)
+    rows = split.parts[part]
+    labels = new[rows.labels]
+    kept = np.flatnonzero(labels >= 0)
+    picked = Rows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
+    return Split(tuple(one.name for one in chosen), {part: picked}, tuple(one.node for one in chosen))
+
+
+def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Source and target subclasses: each child's classes are shared out, the child with most classes first."""
+    below = hierarchy.children(node)
+    while len(below) == 1:
+        below = hierarchy.children(below[0])
+    source: list[str] = []
+    target: list[str] = []
+    for own in sorted(map(hierarchy.leaves, below), key=len, reverse=True):
+        free = half - len(source)
+        share = min(len(own) // 2, free) if len(own) > 1 else min(1, free)
+        source += own[:share]
+        target += own[share:][: half - len(target)]
+    if not len(source) == len(target) == half or set(source) & set(target):
+        raise OpenworldError(f"the classes below {node} cannot be shared out as BREEDS does; get its files again.")
+    return tuple(source), tuple(target)
+
+
+def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> dict[str, set[str]]:
+    """Node -> nodes right below, for all nodes above classes."""
+    found: dict[str, set[str]] = {}
+    level = set(classes)
+    while level:
+        above = set()
+        for node in level:
+            for parent in parents.get(node, ()):
+                if parent not in found:
+                    above.add(parent)
+                found.setdefault(parent, set()).add(node)
+        level = above
+    return found
+
+
+def _class_ids(path: Path) -> list[str]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return [str(wordnet_id) for _, wordnet_id, _ in told]
+    except FileNotFoundError:
+        raise OpenworldError(f"there is no file {path}.") from None
+    except (ValueError, TypeError) as error:
+        raise OpenworldError(f"{path} is no list of [number, WordNet id, name] ({error}); get it again.") from error

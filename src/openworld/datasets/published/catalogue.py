@@ -1,0 +1,283 @@
+"""The data sets of the papers that people download: where each lies, what it should hold, and where it comes from.
+
+Folders, split files and few-shot draws are those of CoOp (Zhou et al., 2022, KaiyangZhou/CoOp, DATASETS.md), which the
+papers of this field share; counts are the published ones. Each data set's sentence is in `templates`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
+from openworld.datasets.published.class_folders import LISTING, ClassFolders, read_class_folders
+
+COOP_PAGE = "https://github.com/KaiyangZhou/CoOp/blob/main/DATASETS.md"
+"""Says for every data set here what to download and how to lay it out."""
+
+_DRIVE = "https://drive.google.com/file/d/"
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """One data set to download.
+
+    Args:
+        title: its name in papers.
+        what: its classes, or its pictures where the classes are ImageNet's, in a few words.
+        folder: its place below the folder of all data sets.
+        images: its image folder, below `folder`; "" if that is the folder itself.
+        listings: the files, below `folder`, that say which picture is what.
+        layout: "split" (a CoOp split file), "variants" (FGVC-Aircraft's lists), or how class folders are understood.
+        classes: how many there should be.
+        pictures: part -> how many there should be.
+        sources: (what, address) of everything to download.
+    """
+
+    title: str
+    what: str
+    folder: str
+    images: str
+    listings: tuple[str, ...]
+    layout: str | ClassFolders
+    classes: int
+    pictures: dict[str, int]
+    sources: tuple[tuple[str, str], ...]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts it has; ImageNet's published validation pictures are its test, so it has no validation part."""
+        return tuple(self.pictures)
+
+    def read(self, root: Path, parts: tuple[str, ...]) -> Split:
+        """What lies below `root`, the folder of all data sets: class names, and the pictures of `parts` at least."""
+        folder = root / self.folder
+        if isinstance(self.layout, ClassFolders):
+            return read_class_folders(folder, folder / self.images, self.layout, parts)
+        return READERS[self.layout](self, folder)
+
+
+READERS: dict[str, Callable[[PublishedSet, Path], Split]] = {
+    "split": lambda card, folder: read_split_file(folder / card.listings[0]),
+    "variants": lambda card, folder: read_variants(folder),
+}
+"""Layout -> how its lists are read."""
+
+
+_CLASSNAMES = (LISTING, f"{_DRIVE}1-61f_ol79pViBFDG_IDlUQSwoLcn2XXF/view")
+
+PUBLISHED: dict[str, PublishedSet] = {
+    "imagenet": PublishedSet(
+        title="ImageNet",
+        what="things of all kinds",
+        folder="imagenet",
+        images="images",
+        listings=(LISTING,),
+        layout=ClassFolders({"train": "train", "test": "val"}),
+        classes=1000,
+        pictures={"train": 1_281_167, "test": 50_000},
+        sources=(
+            ("training and validation pictures of ILSVRC 2012", "https://image-net.org"),
+            _CLASSNAMES,
+        ),
+    ),
+    "caltech101": PublishedSet(
+        title="Caltech101",
+        what="objects",
+        folder="caltech-101",
+        images="101_ObjectCategories",
+        listings=("split_zhou_Caltech101.json",),
+        layout="split",
+        classes=100,
+        pictures={"train": 4128, "validation": 1649, "test": 2465},
+        sources=(
+            ("101_ObjectCategories.tar.gz", "https://data.caltech.edu/records/mzrjq-6wc02"),
+            ("split_zhou_Caltech101.json", f"{_DRIVE}1hyarUivQE36mY6jSomru6Fjd-JzwcCzN/view"),
+        ),
+    ),
+    "oxford_pets": PublishedSet(
+        title="OxfordPets",
+        what="breeds of cats and dogs",
+        folder="oxford_pets",
+        images="images",
+        listings=("split_zhou_OxfordPets.json",),
+        layout="split",
+        classes=37,
+        pictures={"train": 2944, "validation": 736, "test": 3669},
+        sources=(
+            ("images.tar.gz", "https://www.robots.ox.ac.uk/~vgg/data/pets/data/images.tar.gz"),
+            ("split_zhou_OxfordPets.json", f"{_DRIVE}1501r8Ber4nNKvmlFVQZ8SeUHTcdTTEqs/view"),
+        ),
+    ),
+    "stanford_cars": PublishedSet(
+        title="StanfordCars",
+        what="models of cars",
+        folder="stanford_cars",
+        images="",
+        listings=("split_zhou_StanfordCars.json",),
+        layout="split",
+        classes=196,
+        pictures={"train": 6509, "validation": 1635, "test": 8041},
+        sources=(
+            ("cars_train.tgz", "http://ai.stanford.edu/~jkrause/car196/cars_train.tgz"),
+            ("cars_test.tgz", "http://ai.stanford.edu/~jkrause/car196/cars_test.tgz"),
+            ("split_zhou_StanfordCars.json", f"{_DRIVE}1ObCFbaAgVu0I-k_Au-gIUcefirdAuizT/view"),
+        ),
+    ),
+    "oxford_flowers": PublishedSet(
+        title="Flowers102",
+        what="flowers",
+        folder="oxford_flowers",
+        images="jpg",
+        listings=("split_zhou_OxfordFlowers.json",),
+        layout="split",
+        classes=102,
+        pictures={"train": 4093, "validation": 1633, "test": 2463},
+        sources=(
+            ("102flowers.tgz", "https://www.robots.ox.ac.uk/~vgg/data/flowers/102/102flowers.tgz"),
+            ("split_zhou_OxfordFlowers.json", f"{_DRIVE}1Pp0sRXzZFZq15zVOzKjKBu4A9i01nozT/view"),
+        ),
+    ),
+    "food101": PublishedSet(
+        title="Food101",
+        what="dishes",
+        folder="food-101",
+        images="images",
+        listings=("split_zhou_Food101.json",),
+        layout="split",
+        classes=101,
+        pictures={"train": 50_500, "validation": 20_200, "test": 30_300},
+        sources=(
+            ("food-101.tar.gz", "https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/"),
+            ("split_zhou_Food101.json", f"{_DRIVE}1QK0tGi096I0Ba6kggatX1ee6dJFIcEJl/view"),
+        ),
+    ),
+    "fgvc_aircraft": PublishedSet(
+        title="FGVCAircraft",
+        what="variants of aircraft",
+        folder="fgvc_aircraft",
+        images="images",
+        listings=("variants.txt", *(f"images_variant_{part}.txt" for part in ("train", "val", "test"))),
+        layout="variants",
+        classes=100,
+        pictures={"train": 3334, "validation": 3333, "test": 3333},
+        sources=(
+            (
+                "fgvc-aircraft-2013b.tar.gz, whose folder data/ becomes fgvc_aircraft/",
+                "https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/archives/fgvc-aircraft-2013b.tar.gz",
+            ),
+        ),
+    ),
+    "sun397": PublishedSet(
+        title="SUN397",
+        what="scenes",
+        folder="sun397",
+        images="SUN397",
+        listings=("split_zhou_SUN397.json",),
+        layout="split",
+        classes=397,
+        pictures={"train": 15_880, "validation": 3970, "test": 19_850},
+        sources=(
+            ("SUN397.tar.gz", "http://vision.princeton.edu/projects/2010/SUN/SUN397.tar.gz"),
+            ("split_zhou_SUN397.json", f"{_DRIVE}1y2RD81BYuiyvebdN-JymPfyWYcd8_MUq/view"),
+        ),
+    ),
+    "dtd": PublishedSet(
+        title="DTD",
+        what="textures",
+        folder="dtd",
+        images="images",
+        listings=("split_zhou_DescribableTextures.json",),
+        layout="split",
+        classes=47,
+        pictures={"train": 2820, "validation": 1128, "test": 1692},
+        sources=(
+            ("dtd-r1.0.1.tar.gz", "https://www.robots.ox.ac.uk/~vgg/data/dtd/download/dtd-r1.0.1.tar.gz"),
+            ("split_zhou_DescribableTextures.json", f"{_DRIVE}1u3_QfB467jqHgNXC00UIzbLZRQCg2S7x/view"),
+        ),
+    ),
+    "eurosat": PublishedSet(
+        title="EuroSAT",
+        what="kinds of land from above",
+        folder="eurosat",
+        images="2750",
+        listings=("split_zhou_EuroSAT.json",),
+        layout="split",
+        classes=10,
+        pictures={"train": 13_500, "validation": 5400, "test": 8100},
+        sources=(
+            ("EuroSAT.zip", "http://madm.dfki.de/files/sentinel/EuroSAT.zip"),
+            ("split_zhou_EuroSAT.json", f"{_DRIVE}1Ip7yaCWFi0eaOFUGga0lUdVi_DDQth1o/view"),
+        ),
+    ),
+    "ucf101": PublishedSet(
+        title="UCF101",
+        what="actions, in the middle frames of videos",
+        folder="ucf101",
+        images="UCF-101-midframes",
+        listings=("split_zhou_UCF101.json",),
+        layout="split",
+        classes=101,
+        pictures={"train": 7639, "validation": 1898, "test": 3783},
+        sources=(
+            ("UCF-101-midframes.zip", f"{_DRIVE}10Jqome3vtUA2keJkNanAiFpgbyC9Hc2O/view"),
+            ("split_zhou_UCF101.json", f"{_DRIVE}1I0S0q91hJfsV9Gf4xDIjgDq4AqBNJb1y/view"),
+        ),
+    ),
+    "imagenetv2": PublishedSet(
+        title="ImageNetV2",
+        what="new photos, taken as ImageNet's were (matched frequency)",
+        folder="imagenetv2",
+        images="imagenetv2-matched-frequency-format-val",
+        listings=(LISTING,),
+        layout=ClassFolders({"test": ""}, numbered=True),
+        classes=1000,
+        pictures={"test": 10_000},
+        sources=(
+            ("the pictures", "https://github.com/modestyachts/ImageNetV2"),
+            _CLASSNAMES,
+        ),
+    ),
+    "imagenet-sketch": PublishedSet(
+        title="ImageNet-Sketch",
+        what="sketches of all of ImageNet's classes",
+        folder="imagenet-sketch",
+        images="images",
+        listings=(LISTING,),
+        layout=ClassFolders({"test": ""}),
+        classes=1000,
+        pictures={"test": 50_889},
+        sources=(
+            ("the pictures", "https://github.com/HaohanWang/ImageNet-Sketch"),
+            _CLASSNAMES,
+        ),
+    ),
+    "imagenet-a": PublishedSet(
+        title="ImageNet-A",
+        what="photos that fool a ResNet-50",
+        folder="imagenet-adversarial",
+        images="imagenet-a",
+        listings=(LISTING,),
+        layout=ClassFolders({"test": ""}, subset=True),
+        classes=200,
+        pictures={"test": 7500},
+        sources=(
+            ("the pictures", "https://github.com/hendrycks/natural-adv-examples"),
+            _CLASSNAMES,
+        ),
+    ),
+    "imagenet-r": PublishedSet(
+        title="ImageNet-R",
+        what="art, toys and other renditions",
+        folder="imagenet-rendition",
+        images="imagenet-r",
+        listings=(LISTING,),
+        layout=ClassFolders({"test": ""}, subset=True),
+        classes=200,
+        pictures={"test": 30_000},
+        sources=(
+            ("the pictures", "https://github.com/hendrycks/imagenet-r"),
+            _CLASSNAMES,
+        ),
+    ),
+}
+"""Name -> what is known of the data set; the order is that of the papers' tables, then ImageNet's variants."""

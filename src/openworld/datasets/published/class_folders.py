@@ -1,0 +1,146 @@
+"""ImageNet and its variants: a folder per class, named by WordNet id (or, in V2, by number), joined by WordNet id.
+
+classnames.txt, in CoOp's form (Zhou et al., 2022), names the classes: a line each, the WordNet id, a space, the name
+with spaces, in the order of the ids, which is that of ImageNet's labels. Pictures are in the order of their names,
+where CoOp takes them as the file system happens to list them; so few-shot draws from ImageNet are repeatable here, and
+differ from machine to machine there.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets.formats.decoding import FORMATS
+from openworld.datasets.formats.files import first
+from openworld.datasets.formats.split_files import Rows, Split, read_lines
+
+LISTING = "classnames.txt"
+
+MENDED = {"n04008634": ("missile", "projectile"), "n04355933": ("sunglasses", "sunglass")}
+"""WordNet id -> (CLIP's name, ours). CLIP's list names two pairs of classes alike, which no text tower can tell apart;
+WordNet's own names do. Classes that a list already names otherwise are left as they are."""
+
+
+@dataclass(frozen=True)
+class ClassFolders:
+    """How the folders of a data set are to be understood.
+
+    Args:
+        places: part -> folder below the image folder.
+        numbered: folders are called 0, 1, ...: the place of their class in classnames.txt (ImageNetV2).
+        subset: only some classes of classnames.txt have a folder (ImageNet-A and -R); else all must have one.
+    """
+
+    places: dict[str, str]
+    numbered: bool = False
+    subset: bool = False
+
+
+def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: tuple[str, ...]) -> Split:
+    """The pictures of `parts`, by class folder.
+
+    Args:
+        folder: holds classnames.txt, or its sibling "imagenet" does.
+        images: the image folder.
+        layout: see ClassFolders.
+        parts: those to list; each takes a look into every class folder.
+
+    Raises:
+        OpenworldError: a missing listing or folder, class folders that are missing or that the listing does not name.
+    """
+    names, remarks = read_names(find_listing(folder))
+    ids = list(names)
+    found = {part: _class_folders(images / layout.places[part]) for part in parts}
+    if layout.subset:
+        ids = sorted(set(ids).intersection(*map(set, found.values())))
+    called = {str(place) if layout.numbered else wordnet_id: place for place, wordnet_id in enumerate(ids)}
+    for part, own in found.items():
+        _require_same(images / layout.places[part], own, called, find_listing(folder))
+    rows = {part: _rows(images, layout.places[part], called) for part in parts}
+    kept = [remark for wordnet_id, remark in remarks.items() if wordnet_id in ids]
+    return Split(tuple(names[one] for one in ids), rows, tuple(ids), tuple(kept))
+
+
+def find_listing(folder: Path) -> Path:
+    """classnames.txt of a data set; a variant of ImageNet without one shares that of "imagenet" beside it."""
+    own, shared = folder / LISTING, folder.parent / "imagenet" / LISTING
+    if not own.is_file() and not shared.is_file():
+        raise OpenworldError(f"there is no file {own}.")
+    return own if own.is_file() else shared
+
+
+def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """WordNet id -> class name, in label order, and WordNet id -> what was mended about it (see MENDED).
+
+    Raises:
+        OpenworldError: a line without a name, ids that repeat or are not in order.
+    """
+    names: dict[str, str] = {}
+    for line in read_lines(path):
+        wordnet_id, _, name = line.partition(" ")
+        if not name.strip():
+            raise OpenworldError(f"{path} has the line {line!r}, expected a WordNet id, a space and a class name.")
+        if names and wordnet_id <= next(reversed(names)):
+            raise OpenworldError(
+                f"{path} lists {wordnet_id} after {next(reversed(names))}; ids must be in order, each once, because "
+                "a class's label is its place: get the file again."
+            )
+        names[wordnet_id] = name.strip()
+    remarks = {}
+    for wordnet_id, (theirs, ours) in MENDED.items():
+        if names.get(wordnet_id) == theirs:
+            names[wordnet_id] = ours
+            remarks[wordnet_id] = f"{wordnet_id} is called {ours!r}, not {theirs!r}, the name of another class"
+    return names, remarks
+
+
+def _class_folders(place: Path) -> list[str]:
+    if not place.is_dir():
+        raise OpenworldError(f"there is no folder {place}.")
+    with os.scandir(place) as entries:
+        found = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    if not found:
+        raise OpenworldError(f"{place} holds no class folders{_instead(place)}.")
+    return found
+
+
+def _instead(place: Path) -> str:
+    """What lies there in place of class folders, as the two usual half-finished extractions leave it."""
+    files = sorted(entry.name for entry in place.iterdir() if entry.is_file())
+    if any(name.lower().endswith(".tar") for name in files):
+        return f" but archives such as {first(files, 1)}; extract each into a folder of its own name"
+    if any(Path(name).suffix.lower() in FORMATS for name in files):
+        return f" but {len(files):,} files, such as {first(files, 1)}; sort them into a folder per class"
+    return ""
+
+
+def _require_same(place: Path, found: list[str], called: dict[str, int], listing: Path) -> None:
+    missing = [name for name in called if name not in set(found)]
+    if missing:
+        raise OpenworldError(
+            f"{place} lacks {len(missing)} of {len(called)} class folders, such as {first(missing)}; "
+            "extract its archive again."
+        )
+    unknown = [name for name in found if name not in called]
+    if unknown:
+        raise OpenworldError(
+            f"{place} has {len(unknown)} folder(s) that {listing} does not name, such as {first(unknown)}; "
+            "move them away, or get the listing again."
+        )
+
+
+def _rows(images: Path, place: str, called: dict[str, int]) -> Rows:
+    paths, labels = [], []
+    for name, label in called.items():
+        with os.scandir(images / place / name) as entries:
+            own = sorted(entry.name for entry in entries if _is_picture(entry.name))
+        paths += [f"{place}/{name}/{file}".lstrip("/") for file in own]
+        labels += [label] * len(own)
+    return Rows(tuple(paths), np.array(labels, dtype=np.int64))
+
+
+def _is_picture(name: str) -> bool:
+    return not name.startswith(".") and os.path.splitext(name)[1].lower() in FORMATS

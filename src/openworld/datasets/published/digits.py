@@ -1,0 +1,123 @@
+"""Handwritten digits and house numbers: MNIST, QMNIST, USPS and SVHN from the files that are published.
+
+MNIST (LeCun et al., 1998) and QMNIST (Yadav and Bottou, 2019, facebookresearch/qmnist @ 07245c9) are IDX files,
+packed (.gz) or not: two zero bytes, a type, a number of dimensions, their lengths and then the values, all big-endian.
+USPS (Hull, 1994) is libsvm text in bzip2, as torchvision reads it. SVHN (Netzer et al., 2011) is MATLAB 5.
+Pictures are as published: 28 x 28, 28 x 28, 16 x 16 grey, and 32 x 32 in colour.
+"""
+
+import bz2
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._plain import require_plain
+from openworld.datasets.formats.pixel_tables import PixelTable, read_bytes, unpacked
+
+DIGITS = tuple("0123456789")
+"""Class names in label order."""
+
+_IDX_TYPES = {0x08: np.dtype("u1"), 0x0C: np.dtype(">i4")}
+_QMNIST_LABEL, _QMNIST_WRITER = 0, 2
+_USPS_SIDE = 16
+
+
+def read_mnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
+    """The ten digits and pictures of train-... or t10k-images-idx3-ubyte."""
+    stem = {"train": "train", "test": "t10k"}[part]
+    pictures = folder / f"{stem}-images-idx3-ubyte"
+    return DIGITS, PixelTable(pictures, read_idx(pictures), read_idx(folder / f"{stem}-labels-idx1-ubyte"))
+
+
+def read_qmnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
+    """The ten digits and pictures of qmnist-train-... or qmnist-test-images-idx3-ubyte; a group is a writer.
+
+    Its first 10,000 test pictures are MNIST's test over again.
+
+    Raises:
+        OpenworldError: labels that are not the extended ones, which name the writers.
+    """
+    pictures, labels = folder / f"qmnist-{part}-images-idx3-ubyte", folder / f"qmnist-{part}-labels-idx2-int"
+    told = read_idx(labels)
+    if told.ndim != 2 or told.shape[1] != 8:
+        raise OpenworldError(f"{labels} holds labels {list(told.shape)}, expected eight numbers a digit; get it again.")
+    told = told.astype(np.int64)
+    return DIGITS, PixelTable(pictures, read_idx(pictures), told[:, _QMNIST_LABEL], told[:, _QMNIST_WRITER])
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """The array of an IDX file of bytes or 32-bit integers, packed or not.
+
+    Raises:
+        OpenworldError: no such file, another type of values, a file that is longer or shorter than it says.
+    """
+    held = read_bytes(path)
+    if len(held) < 4 or held[:2] != b"\0\0" or held[2] not in _IDX_TYPES:
+        raise OpenworldError(f"{path} is no IDX file of bytes or integers; it begins with {held[:4].hex()}.")
+    kind, dimensions = _IDX_TYPES[held[2]], held[3]
+    start = 4 + 4 * dimensions
+    shape = struct.unpack(f">{dimensions}I", held[4:start]) if len(held) >= start else ()
+    expected = start + kind.itemsize * int(np.prod(shape, dtype=object))
+    if len(held) != expected:
+        raise OpenworldError(f"{path} holds {len(held):,} bytes, expected {expected:,}; it was cut, get it again.")
+    return np.frombuffer(held, kind, offset=start).reshape(shape)
+
+
+def read_usps(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
+    """The ten digits and pictures of usps.bz2 ("train") or usps.t.bz2 ("test").
+
+    Values from -1 to 1 become levels cut to whole numbers, as torchvision does it, so that pixels are the same.
+
+    Raises:
+        OpenworldError: no such file, a damaged one, a line that is no label and values.
+    """
+    path = folder / {"train": "usps.bz2", "test": "usps.t.bz2"}[part]
+    require_plain(path)
+    try:
+        with bz2.open(path) as file:
+            lines = unpacked(path, file).decode("ascii").splitlines()
+    except FileNotFoundError:
+        raise OpenworldError(f"there is no file {path}.") from None
+    except OpenworldError:
+        raise
+    except (OSError, EOFError, ValueError) as error:
+        raise OpenworldError(f"{path} cannot be read as text in bzip2 ({error}); get it again.") from error
+    rows = [_usps_line(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    labels = np.array([label for label, _ in rows], dtype=np.int64)
+    values = np.array([own for _, own in rows], dtype=np.float32).reshape(-1, _USPS_SIDE, _USPS_SIDE)
+    return DIGITS, PixelTable(path, ((values + 1) / 2 * 255).astype(np.uint8), labels)
+
+
+def _usps_line(path: Path, number: int, line: str) -> tuple[int, np.ndarray]:
+    """Label from 0 and float[256]; a value that is left out is 0, as libsvm has it."""
+    values = np.zeros(_USPS_SIDE**2, dtype=np.float32)
+    try:
+        label, *pairs = line.split()
+        for place, value in (pair.split(":") for pair in pairs):
+            values[range(len(values)).index(int(place) - 1)] = float(value)
+        if not (np.abs(values) <= 1).all() or not 1 <= float(label) <= 10:
+            raise ValueError("a value outside -1 to 1, or a label outside 1 to 10")
+        return int(float(label)) - 1, values
+    except ValueError as error:
+        raise OpenworldError(f"{path}, line {number} is no digit of USPS ({error}); get it again.") from error
+
+
+def read_svhn(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
+    """The ten digits and pictures of train_32x32.mat or test_32x32.mat; its label 10 is the digit 0.
+
+    Raises:
+        OpenworldError: no such file, a damaged one, or one without X and y.
+    """
+    from scipy.io import loadmat
+
+    path = folder / f"{part}_32x32.mat"
+    if not path.is_file():
+        raise OpenworldError(f"there is no file {path}.")
+    try:
+        held = loadmat(path, variable_names=("X", "y"))
+        pixels, labels = held["X"], held["y"].ravel()
+    except Exception as error:  # a damaged file fails in any way inside SciPy's reader
+        raise OpenworldError(f"{path} cannot be read as SVHN's arrays ({error}); get it again.") from error
+    return DIGITS, PixelTable(path, np.moveaxis(pixels, -1, 0), labels.astype(np.int64) % 10)

@@ -1,0 +1,164 @@
+"""ImageNet's classes under other circumstances: all three of V2, the 200 classes of -R, BREEDS, and ImageNet-C.
+
+A domain names a variant of ImageNet that lies beside it, laid out as `published` has it; nothing is copied.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets.formats import files
+from openworld.datasets.formats.split_files import Rows, Split
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published import breeds
+from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
+from openworld.datasets.published.corrupted_files import CONDITIONS, read_imagenet_c
+from openworld.datasets.published.shifted_set import ShiftedSet
+
+_V2 = {
+    "imagenetv2": PUBLISHED["imagenetv2"],
+    "imagenetv2-threshold": replace(PUBLISHED["imagenetv2"], images="imagenetv2-threshold0.7-format-val"),
+    "imagenetv2-top": replace(PUBLISHED["imagenetv2"], images="imagenetv2-top-images-format-val"),
+}
+VARIANTS: dict[str, PublishedSet] = {
+    "imagenet": PUBLISHED["imagenet"],
+    **_V2,
+    "imagenet-sketch": PUBLISHED["imagenet-sketch"],
+    "imagenet-r": PUBLISHED["imagenet-r"],
+}
+"""Name -> where the pictures lie."""
+
+Choice = Callable[[Path, Split, str], Split]
+"""(folder of all data sets, a variant's split, part) -> the classes and pictures of it that a task has."""
+
+
+def _read(name: str, variant: str, choose: Choice, root: Path, part: str) -> ImageSet:
+    """The pictures of a task out of a variant of ImageNet.
+
+    Raises:
+        OpenworldError: a part that the variant does not have, files that are missing or not as expected.
+    """
+    card = VARIANTS[variant]
+    if part not in card.parts:
+        raise OpenworldError(f"{variant} has no part {part!r} for {name} to take; it has {', '.join(card.parts)}.")
+    found = choose(root, card.read(root, (part,)), part)
+    return files.image_set(name, root / card.folder / card.images, found.classnames, found.parts[part])
+
+
+def _all(root: Path, split: Split, part: str) -> Split:
+    return split
+
+
+def _those_of_r(root: Path, split: Split, part: str) -> Split:
+    """The 200 classes that ImageNet-R has a folder of, in the order of their ids."""
+    kept = VARIANTS["imagenet-r"].read(root, ("test",)).wordnet_ids
+    return _restricted(split, kept, part)
+
+
+def _restricted(split: Split, kept: Sequence[str], part: str) -> Split:
+    new = np.full(len(split.wordnet_ids), -1)
+    new[[split.wordnet_ids.index(one) for one in kept]] = np.arange(len(kept))
+    rows = split.parts[part]
+    labels = new[rows.labels]
+    chosen = np.flatnonzero(labels >= 0)
+    picked = Rows(tuple(rows.paths[index] for index in chosen.tolist()), labels[chosen])
+    names = (split.classnames[split.wordnet_ids.index(one)] for one in kept)
+    return Split(tuple(names), {part: picked}, tuple(kept))
+
+
+def _read_v2(variant: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    return _read(variant, variant, _all, root, part)
+
+
+def _read_200(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    return _read("imagenet-200", domain or "imagenet", _those_of_r, root, part)
+
+
+def _read_breeds(task: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    side, _, variant = domain.partition(" ")
+
+    def choose(root: Path, split: Split, part: str) -> Split:
+        return breeds.superclass_rows(breeds.TASKS[task], breeds.Hierarchy(folder), side, split, part)
+
+    return _read(task, variant or "imagenet", choose, root, part)
+
+
+def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    found = read_imagenet_c(folder, domain)
+    return files.image_set("imagenet-c", folder, found.classnames, found.parts[part])
+
+
+_PICTURES = ("the pictures: the data set imagenet", "https://image-net.org")
+_NAMES = PUBLISHED["imagenet"].sources[-1]
+_BREEDS_DOMAINS = (*breeds.DOMAINS, *(f"{side} {variant}" for variant in _V2 for side in breeds.DOMAINS))
+
+
+def _v2(variant: str, how: str) -> ShiftedSet:
+    return ShiftedSet(
+        title="ImageNetV2",
+        what=f"new photos, taken as ImageNet's were ({how})",
+        folder="imagenetv2",
+        classes=1000,
+        pictures={"test": 10_000},
+        sources=((VARIANTS[variant].images, "https://github.com/modestyachts/ImageNetV2"), _NAMES),
+        read=partial(_read_v2, variant),
+    )
+
+
+def _breeds(task: str, title: str, what: str, classes: int, tested: int) -> ShiftedSet:
+    return ShiftedSet(
+        title=title,
+        what=what,
+        folder="breeds",
+        classes=classes,
+        pictures={"train": None, "test": tested},
+        sources=(
+            (
+                "class_hierarchy.txt, node_names.txt and dataset_class_info.json, of imagenet_class_hierarchy/modified",
+                "https://github.com/MadryLab/BREEDS-Benchmarks",
+            ),
+            _PICTURES,
+        ),
+        read=partial(_read_breeds, task),
+        domains=_BREEDS_DOMAINS,
+        alike=breeds.DOMAINS,
+    )
+
+
+IMAGENET_SHIFTS: dict[str, ShiftedSet] = {
+    "imagenetv2-threshold": _v2("imagenetv2-threshold", "chosen by at least 7 of 10 people"),
+    "imagenetv2-top": _v2("imagenetv2-top", "those that most people chose"),
+    "imagenet-200": ShiftedSet(
+        title="ImageNet-200",
+        what="the classes of ImageNet that ImageNet-R has",
+        folder="imagenet",
+        classes=200,
+        pictures={"train": None, "test": 10_000},
+        sources=(_PICTURES, ("the data set imagenet-r, which says the classes", PUBLISHED["imagenet-r"].sources[0][1])),
+        read=_read_200,
+        domains=("", *(variant for variant in VARIANTS if variant != "imagenet")),
+    ),
+    "imagenet-c": ShiftedSet(
+        title="ImageNet-C",
+        what="ImageNet's test pictures, corrupted",
+        folder="imagenet-c",
+        classes=1000,
+        pictures={"test": 50_000},
+        sources=(
+            ("blur.tar, digital.tar, extra.tar, noise.tar and weather.tar", "https://zenodo.org/records/2235448"),
+            _NAMES,
+        ),
+        read=_read_c,
+        domains=CONDITIONS,
+        alike=CONDITIONS,
+    ),
+    "entity13": _breeds("entity13", "Entity-13", "ImageNet's things, sorted coarsely", 13, 6500),
+    "entity30": _breeds("entity30", "Entity-30", "ImageNet's things, sorted finely", 30, 6000),
+    "living17": _breeds("living17", "Living-17", "ImageNet's animals", 17, 1700),
+    "nonliving26": _breeds("nonliving26", "Nonliving-26", "ImageNet's things that do not live", 26, 2600),
+}
+"""Name -> what is known of the data set."""

@@ -1,0 +1,211 @@
+"""Data sets of accuracy without labels: pairs of the same classes under other circumstances, read from local files.
+
+They are those of "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), Table 1; ImageNet's
+are told in `imagenet_shifts`, the others here. A model is judged on one and estimated on another, or on another domain
+or part. Every file is read as it is published; nothing is downloaded or converted.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.formats import files, pixel_tables
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published import cifar, corrupted_files, digits, downloaded, fmow
+from openworld.datasets.published.imagenet_shifts import IMAGENET_SHIFTS
+from openworld.datasets.published.shifted_set import ShiftedSet
+from openworld.datasets.splits import few_shot
+
+
+def load(
+    name: str,
+    *,
+    root: str | Path | None = None,
+    domain: str | None = None,
+    part: str = "test",
+    shots: int | None = None,
+    seed: int = 0,
+) -> ImageSet:
+    """A part of one of these data sets.
+
+    Args:
+        name: a key of SHIFTED.
+        root: the folder of all data sets; None for `$OPENWORLD_DATA`.
+        domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS, "fog 3" of
+            CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant for ImageNet-200; None for the
+            first.
+        part: one of the data set's parts.
+        shots: so many pictures per class (`splits.few_shot`); None for all.
+        seed: of that draw.
+
+    Raises:
+        OpenworldError: an unknown name, domain or part, no root, files that are missing or not as expected.
+    """
+    if name not in SHIFTED:
+        raise unknown_name("data set to download", name, SHIFTED)
+    card, folder = SHIFTED[name], downloaded.find_root(root)
+    domain = card.domains[0] if domain is None else _as_listed(domain, card.domains)
+    for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
+        if value not in known:
+            raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
+    if not card.place(folder).is_dir():
+        raise OpenworldError(
+            f"there is no folder {card.place(folder)}; openworld data check {name} --root {folder} says what to "
+            "download and where to put it."
+        )
+    images = card.read(folder, card.place(folder), domain, part)
+    if shots is not None:
+        images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
+    return replace(images, name=name, domain=domain)
+
+
+def _as_listed(domain: str, domains: Sequence[str]) -> str:
+    """The domain as it is spelled in the list, where pages write a space in place of an underscore.
+
+    >>> _as_listed("gaussian noise 3", ("fog 3", "gaussian_noise 3"))
+    'gaussian_noise 3'
+    """
+    return {one.replace("_", " "): one for one in domains}.get(domain.replace("_", " "), domain)
+
+
+def _table(reader: Callable, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    """Of a data set that is one array of pictures."""
+    names, table = reader(folder, part)
+    return pixel_tables.image_set(folder.name, names, table)
+
+
+def _read_fmow(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    return files.image_set("fmow", folder, fmow.NAMES, fmow.read_fmow(folder, part, domain))
+
+
+def _read_cifar101(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    names, table = cifar.read_cifar101(folder, domain)
+    return pixel_tables.image_set("cifar10.1", names, table)
+
+
+def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    names = cifar.CIFAR10_NAMES if clean == "cifar10" else cifar.read_cifar100_names(SHIFTED[clean].place(root))
+    return pixel_tables.image_set(folder.name, names, corrupted_files.read_cifar_c(folder, domain))
+
+
+def _cifar_c(clean: str, title: str, folder: str, classes: int, address: str) -> ShiftedSet:
+    return ShiftedSet(
+        title=title,
+        what=f"{title[:-2]}'s test pictures, corrupted",
+        folder=folder,
+        classes=classes,
+        pictures={"test": 10_000},
+        sources=((f"{folder}.tar", address),),
+        read=partial(_read_cifar_c, clean),
+        domains=corrupted_files.CONDITIONS,
+        alike=corrupted_files.CONDITIONS,
+    )
+
+
+_CIFAR = "https://www.cs.toronto.edu/~kriz/cifar.html"
+_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass.html#usps"
+
+SHIFTED: dict[str, ShiftedSet] = {
+    "cifar10": ShiftedSet(
+        title="CIFAR-10",
+        what="small photos of animals and vehicles",
+        folder="cifar-10-batches-py",
+        classes=10,
+        pictures={"train": 50_000, "test": 10_000},
+        sources=(("cifar-10-python.tar.gz", _CIFAR),),
+        read=partial(_table, cifar.read_cifar10),
+    ),
+    "cifar10.1": ShiftedSet(
+        title="CIFAR-10.1",
+        what="CIFAR-10 again, from the same source",
+        folder="cifar-10.1",
+        classes=10,
+        pictures={"test": 2000},
+        sources=(
+            (
+                "cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy, or those of v4",
+                "https://github.com/modestyachts/CIFAR-10.1/tree/master/datasets",
+            ),
+        ),
+        read=_read_cifar101,
+        domains=("v6", "v4"),
+    ),
+    "cifar10.2": ShiftedSet(
+        title="CIFAR-10.2",
+        what="CIFAR-10 again, from the same source",
+        folder="cifar-10.2",
+        classes=10,
+        pictures={"train": 10_000, "test": 2000},
+        sources=(("cifar102_train.npz and cifar102_test.npz", "https://github.com/modestyachts/cifar-10.2"),),
+        read=partial(_table, cifar.read_cifar102),
+    ),
+    "cifar100": ShiftedSet(
+        title="CIFAR-100",
+        what="small photos of all kinds",
+        folder="cifar-100-python",
+        classes=100,
+        pictures={"train": 50_000, "test": 10_000},
+        sources=(("cifar-100-python.tar.gz", _CIFAR),),
+        read=partial(_table, cifar.read_cifar100),
+    ),
+    "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10, "https://zenodo.org/records/2535967"),
+    "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100, "https://zenodo.org/records/3555552"),
+    "mnist": ShiftedSet(
+        title="MNIST",
+        what="handwritten digits",
+        folder="mnist",
+        classes=10,
+        pictures={"train": 60_000, "test": 10_000},
+        sources=(("the four files, packed or not", "http://yann.lecun.com/exdb/mnist"),),
+        read=partial(_table, digits.read_mnist),
+        also=("MNIST/raw", "mnist/raw"),
+    ),
+    "qmnist": ShiftedSet(
+        title="QMNIST",
+        what="MNIST made again, with its lost digits and all writers",
+        folder="qmnist",
+        classes=10,
+        pictures={"train": 60_000, "test": 60_000},
+        sources=(
+            (
+                "qmnist-{train,test}-images-idx3-ubyte.gz and qmnist-{train,test}-labels-idx2-int.gz",
+                "https://github.com/facebookresearch/qmnist",
+            ),
+        ),
+        read=partial(_table, digits.read_qmnist),
+        also=("QMNIST/raw", "qmnist/raw"),
+        group_name="writer",
+    ),
+    "usps": ShiftedSet(
+        title="USPS",
+        what="digits from envelopes",
+        folder="usps",
+        classes=10,
+        pictures={"train": 7291, "test": 2007},
+        sources=(("usps.bz2 and usps.t.bz2", _LIBSVM),),
+        read=partial(_table, digits.read_usps),
+    ),
+    "svhn": ShiftedSet(
+        title="SVHN",
+        what="house numbers, digit by digit",
+        folder="svhn",
+        classes=10,
+        pictures={"train": 73_257, "test": 26_032},
+        sources=(("train_32x32.mat and test_32x32.mat", "http://ufldl.stanford.edu/housenumbers"),),
+        read=partial(_table, digits.read_svhn),
+    ),
+    "fmow": ShiftedSet(
+        title="FMoW",
+        what="use of land from above, by years and regions",
+        folder="fmow_v1.1",
+        classes=62,
+        pictures={"train": 76_863, "validation": 11_483, "id_test": 11_327, "ood_validation": 19_915, "test": 22_108},
+        sources=(("fmow_v1.1", "https://wilds.stanford.edu/datasets"),),
+        read=_read_fmow,
+        domains=("", *fmow.REGIONS),
+    ),
+} | IMAGENET_SHIFTS
+"""Name -> what is known of the data set."""

@@ -1,0 +1,58 @@
+"""Is a data set of `shifted` whole? Its files are read as a run would read them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published.inspection import Inspection, missing_folder
+from openworld.datasets.published.shifted import load
+from openworld.datasets.published.shifted_set import ShiftedSet
+
+
+def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Inspection:
+    """A data set of `shifted` is whole if every part can be read and holds as many pictures as published."""
+    folder, pictures, classes = card.place(root), {}, None
+    wrong = list(missing_folder(folder, root))
+    if wrong:
+        return Inspection(name, str(folder), None, {}, tuple(wrong), (), card.sources)
+    faults: dict[str, list[str]] = {}
+    for where, expected, options in _places_of(card):
+        try:
+            images = load(name, root=root, **options)
+        except OpenworldError as error:
+            faults.setdefault(str(error), []).append(where)
+            continue
+        pictures[where], classes = len(images), len(images.classnames)
+        if expected not in (None, len(images)):
+            told = f"{len(images):,} pictures are there, expected {expected:,}; get the files again."
+            faults.setdefault(told, []).append(where)
+        for told in _unreadable(images) if decoded else ():
+            faults.setdefault(told, []).append(where)
+    wrong = [f"{places[0]}{_more(places)}: {told}" for told, places in faults.items()]
+    if classes not in (None, card.classes):
+        wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
+    return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
+
+
+def _places_of(card: ShiftedSet) -> Iterator[tuple[str, int | None, dict[str, str]]]:
+    """What to call a part, how many pictures it should hold, and how to load it."""
+    for domain in card.alike or card.domains[:1]:
+        for part, expected in card.pictures.items():
+            yield f"{domain if card.alike else ''} {part}".strip(), expected, {"domain": domain, "part": part}
+
+
+def _more(places: list[str]) -> str:
+    return f" and {len(places) - 1} more" if len(places) > 1 else ""
+
+
+def _unreadable(images: ImageSet) -> Iterator[str]:
+    """How many pictures cannot be read, and the first of them."""
+    faults = []
+    for index in range(len(images)):
+        try:
+            images.image(index)
+        except OpenworldError as error:
+            faults.append(str(error))
+    if faults:
+        yield f"{len(faults):,} of {len(images):,} pictures cannot be read, such as: {faults[0]}"

@@ -1,0 +1,251 @@
+"""All that a detector may look at of some images: one cache, filled once, read by every detector.
+
+Features and logits come from one forward pass, maps and moved images from the few more that a `Plan` makes. What
+several detectors derive from them (logits from features, unit features, energies) is computed once and kept.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._arrays import LARGEST_LABEL, as_labels
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.detectors.engine.head import Head, as_floats
+from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.texts import Texts
+
+MAPS = "[N, channels, height, width]"
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """What enters the last stage of a convolutional network and what leaves it.
+
+    Args:
+        early: float[N, c, h, w]. late: float[N, D, H, W], whose mean over positions is the features.
+        last_stage: the stage as a function, early to late.
+    """
+
+    early: Tensor
+    late: Tensor
+    last_stage: Callable[[Tensor], Tensor]
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        for name in ("early", "late"):
+            object.__setattr__(self, name, _checked(getattr(self, name), name, 4))
+        if len(self.early) != len(self.late) or self.early.dtype != self.late.dtype:
+            raise OpenworldError(
+                f"early maps are {self.early.dtype}{list(self.early.shape)} and late ones {self.late.dtype}"
+                f"{list(self.late.shape)}, expected the same type, of the same images."
+            )
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """N images as a classifier, or a two-tower model, sees them; half precision is read as float32.
+
+    Args:
+        features: float[N, D], what enters the head: of two-tower models, image embeddings.
+        head: the last linear layer.
+        outputs: float[N, C], the model's logits; left out, they are computed from features and head.
+        labels: int[N] in 0..C-1; only a fit looks at them.
+        maps: of the last stage.
+        perturbed: features float[N, D] of the same images moved, by how they were moved.
+        texts: text embeddings of the classes. patches: float[N, P, E], patches in the joint space.
+
+    Raises:
+        OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
+
+    >>> seen = Seen(torch.tensor([[3.0, 4.0]]), Head(torch.eye(2)))
+    >>> seen.logits.tolist(), seen.predictions.tolist()
+    ([[3.0, 4.0]], [1])
+    """
+
+    features: Tensor | None = None
+    head: Head | None = None
+    outputs: Tensor | None = None
+    labels: Tensor | None = None
+    maps: Maps | None = None
+    perturbed: Mapping[Perturbation, Tensor] = field(default_factory=dict)
+    texts: Texts | None = None
+    patches: Tensor | None = None
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        for name, dimensions in (("features", 2), ("outputs", 2), ("patches", 3)):
+            if (tensor := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _checked(tensor, name, dimensions))
+        object.__setattr__(self, "perturbed", {how: _checked(h, "perturbed", 2) for how, h in self.perturbed.items()})
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _labels(self.labels))
+        _require_one_count(self)
+        _require_widths(self)
+
+    def __len__(self) -> int:
+        given = (self.features, self.outputs, self.patches, self.labels)
+        return next((len(part) for part in given if part is not None), 0)
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """float[N, C]."""
+        self.require("logits", "logits")
+        return self.head.logits(self.features) if self.outputs is None else self.outputs
+
+    @cached_property
+    def probabilities(self) -> Tensor:
+        """Softmax of the logits, float[N, C]."""
+        return self.logits.softmax(dim=1)
+
+    @cached_property
+    def predictions(self) -> Tensor:
+        """int64[N], the class of the largest logit."""
+        return self.logits.argmax(dim=1)
+
+    @cached_property
+    def energy(self) -> Tensor:
+        """log sum exp of the logits, float[N]."""
+        return self.logits.logsumexp(dim=1)
+
+    @cached_property
+    def unit(self) -> Tensor:
+        """Features of length 1, float[N, D]; a zero vector stays zero."""
+        return normalize(self.features, dim=1)
+
+    @cached_property
+    def cosines(self) -> Tensor:
+        """Cosines of features and class texts, float[N, C]."""
+        return self.unit @ self.texts.to(self.unit).own.mT
+
+    def require(self, need: str, who: str) -> None:
+        """Raise unless `need`, one of `NEEDS`, is there; what only a fit looks at counts as there."""
+        there = {
+            "features": self.features is not None,
+            "head": self.head is not None,
+            "logits": self.outputs is not None or (self.features is not None and self.head is not None),
+            "maps": self.maps is not None,
+            "gradient": bool(self.perturbed),
+            "texts": self.texts is not None,
+            "patches": self.patches is not None,
+        }
+        if not there.get(need, True):
+            raise OpenworldError(f"{who} needs {NEEDS[need]}; {_WAYS[need]}.")
+
+    def moved(self, how: Perturbation, who: str) -> Tensor:
+        """Features float[N, D] of the same images, moved; raises where no pass was made for it."""
+        if how not in self.perturbed:
+            raise OpenworldError(f"{who} needs images moved by {how}; {_WAYS['gradient']}.")
+        return self.perturbed[how]
+
+    def take(self, rows) -> "Seen":
+        """Some of the images: a slice, indices int64[n] or bool[N]."""
+        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches")}
+        taken = {name: part[rows] for name, part in parts.items() if part is not None}
+        maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
+        return replace(self, **taken, maps=maps, perturbed={how: h[rows] for how, h in self.perturbed.items()})
+
+    def split(self, size: int) -> "Iterator[Seen]":
+        """In parts of `size` images, or as it is where there are no more."""
+        if len(self) <= size:
+            yield self
+            return
+        for start in range(0, len(self), size):
+            yield self.take(slice(start, start + size))
+
+
+NEEDS: Mapping[str, str] = {
+    "logits": "logits",
+    "features": "the features that enter the head",
+    "head": "the classifier's last linear layer",
+    "labels": "labels of the training images",
+    "bank": "training features, kept one by one",
+    "maps": "the maps around the last stage",
+    "gradient": "a gradient with respect to the pixels",
+    "texts": "text embeddings of the class names",
+    "patches": "patches in the joint space of a two-tower model",
+}
+"""What a detector may say it needs, and what that is."""
+
+_WAYS = {
+    "logits": "pass outputs=..., or features and a head",
+    "features": "pass features=...",
+    "head": "pass head=Head(weight, bias)",
+    "maps": "let `plan(...)` make the passes over images; maps are not kept with cached features",
+    "gradient": "let `plan(...)` make the passes over images; cached features alone cannot give it",
+    "texts": "pass texts=encode_texts(clip, names); only two-tower models have them",
+    "patches": "encode with patches=True and read them with `seen_by(clip, features, texts)`",
+}
+
+
+def require_finite(values: Tensor, what: str, then: str) -> None:
+    """Raise where a row of float[N, ...] holds NaN or infinity; names the first image."""
+    # A sum is finite only where all parts are, and is read off in a fifth of the time; one that overflows looks closer.
+    if values.sum().isfinite() or values.isfinite().all():
+        return
+    bad = (~values.isfinite()).flatten(1).any(dim=1) if values.dim() > 1 else ~values.isfinite()
+    first, count = int(bad.int().argmax()), int(bad.sum())
+    raise OpenworldError(
+        f"{what} NaN or infinite for {count} of {len(bad)} image(s), first for number {first}; {then}."
+    )
+
+
+def _checked(values: Tensor, name: str, dimensions: int) -> Tensor:
+    if not isinstance(values, Tensor) or values.dim() != dimensions:
+        axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[
+            dimensions
+        ]
+        shape = [str(list(values.shape))] if hasattr(values, "shape") else []
+        kind = [] if isinstance(values, Tensor) else [type(values).__name__]
+        raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")
+    values = as_floats(values, name)
+    require_finite(values, f"{name} are", "find out what the model makes of that image, or leave it out")
+    return values
+
+
+def _labels(values) -> Tensor:
+    labels = values if isinstance(values, Tensor) else torch.from_numpy(as_labels(values, "labels"))
+    if labels.layout != torch.strided or labels.is_complex():
+        raise OpenworldError(f"labels came as {labels.dtype}, {labels.layout}, expected class indices int[N].")
+    if labels.dim() != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
+        raise OpenworldError(f"labels came as {labels.dtype}{list(labels.shape)}, expected class indices int[N].")
+    labels = labels.long()  # before they are looked at: what unsigned labels wrap to is negative
+    if len(labels) and labels.min() < 0:
+        raise OpenworldError(f"labels hold the negative class {int(labels.min())}; classes count from 0.")
+    if len(labels) and labels.max() > LARGEST_LABEL:
+        raise OpenworldError(f"labels hold {int(labels.max())}, expected class indices of at most {LARGEST_LABEL}.")
+    return labels
+
+
+def _require_one_count(seen: Seen) -> None:
+    parts = {name: getattr(seen, name) for name in ("features", "outputs", "labels", "patches")}
+    counts = {name: len(part) for name, part in parts.items() if part is not None}
+    counts |= {f"perturbed by {how}": len(h) for how, h in seen.perturbed.items()}
+    counts |= {"maps": len(seen.maps.late)} if seen.maps else {}
+    if len(set(counts.values())) > 1:
+        raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")
+
+
+def _require_widths(seen: Seen) -> None:
+    head, features = seen.head, seen.features
+    if head is not None and features is not None and features.shape[1] != head.width:
+        raise OpenworldError(f"features have {features.shape[1]} columns, but the head reads {head.width}.")
+    if head is not None and seen.outputs is not None and seen.outputs.shape[1] != head.classes:
+        raise OpenworldError(f"outputs have {seen.outputs.shape[1]} classes, but the head has {head.classes}.")
+    if seen.texts is not None and features is not None and features.shape[1] != seen.texts.own.shape[1]:
+        raise OpenworldError(
+            f"features have {features.shape[1]} columns, the texts {seen.texts.own.shape[1]}; two-tower detectors "
+            "compare embeddings of one model."
+        )
+    classes = head.classes if head else seen.outputs.shape[1] if seen.outputs is not None else None
+    if seen.labels is not None and len(seen.labels) and classes is not None and int(seen.labels.max()) >= classes:
+        raise OpenworldError(f"labels hold class {int(seen.labels.max())}, but there are {classes} classes (from 0).")

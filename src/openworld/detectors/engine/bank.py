@@ -1,0 +1,128 @@
+"""Training features kept one by one: all of them, or a seeded sample that is balanced over classes.
+
+Every image has one draw, by its place among all training images, and the smallest draws of every class stay. So neither
+the cut into batches nor that into shards changes what is kept, as long as a shard knows how many images come before it.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld.detectors.engine.activations import Seen
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a bank holds.
+
+    Args:
+        features: float[M, D]; None where no image was offered yet. labels: int64[M] or None. draws: float64[M].
+        first, offered: places, among all training images, of the first image offered and of the next to come.
+    """
+
+    features: Tensor | None
+    labels: Tensor | None
+    draws: Tensor | None
+    first: int
+    offered: int
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Features kept one by one: all, or a seeded sample that is balanced over classes where labels are known.
+
+    Args:
+        rows: how many to keep at most; None for no limit.
+        share: of the images, each drawn with this chance before the limit is looked at.
+        seed: of the draws.
+    """
+
+    rows: int | None = None
+    share: float = 1.0
+    seed: int = 0
+
+    needs: ClassVar[tuple[str, ...]] = ("features", "bank")
+
+    def __post_init__(self):
+        if not 0 < self.share <= 1 or (self.rows is not None and self.rows < 1):
+            raise OpenworldError(
+                f"a bank of rows={self.rows} and share={self.share:g} was asked for; expected rows of 1 or more, or "
+                "None, and a share in (0, 1]."
+            )
+
+    def kept(self, images: int) -> int:
+        """How many of so many training images it will hold, known before any is seen.
+
+        >>> Bank(share=0.5).kept(100), Bank(rows=20).kept(100)
+        (44, 20)
+        """
+        drawn = int((np.random.default_rng(self.seed).random(images) < self.share).sum())
+        return drawn if self.rows is None else min(drawn, self.rows)
+
+    def begin(self, start: int) -> Rows:
+        """The total of no image, where `start` images come before."""
+        return Rows(None, None, None, start, start)
+
+    def add(self, total: Rows | None, seen: Seen) -> Rows:
+        """The total with one more batch in it."""
+        total = self.begin(0) if total is None else total
+        generator = np.random.default_rng(self.seed)
+        generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
+        draws = torch.from_numpy(generator.random(len(seen))).to(seen.features.device)
+        drawn = draws < self.share
+        labels = None if seen.labels is None else seen.labels.to(drawn.device)[drawn]
+        found = Rows(seen.features[drawn], labels, draws[drawn], total.offered, total.offered + len(seen))
+        return self._trimmed(_joined(total, found))
+
+    def merge(self, first: Rows, second: Rows) -> Rows:
+        """The total of two shards, the images of `first` before those of `second`.
+
+        Raises OpenworldError where a sample's shards do not follow one another.
+        """
+        if second.first != first.offered and (self.rows is not None or self.share < 1):
+            raise OpenworldError(
+                f"the first shard ends before image {first.offered}, the next begins with image {second.first}, and a "
+                f"sample draws by an image's place; merge shards in order, that one gathered with "
+                f"start={first.offered}."
+            )
+        return self._trimmed(_joined(first, second))
+
+    def _trimmed(self, found: Rows) -> Rows:
+        if self.rows is None or len(found.features) <= self.rows:
+            return found
+        ranks = _rank_in_class(found.labels, found.draws)
+        # By rank within the class, then by draw: every class keeps as many as the rarest can match, then more.
+        order = np.lexsort((found.draws.cpu().numpy(), ranks))[: self.rows]
+        kept = torch.from_numpy(np.sort(order)).to(found.features.device)
+        labels = None if found.labels is None else found.labels[kept]
+        return Rows(found.features[kept], labels, found.draws[kept], found.first, found.offered)
+
+
+def _joined(first: Rows, second: Rows) -> Rows:
+    if first.features is None:
+        return second
+    if (first.labels is None) != (second.labels is None):
+        raise OpenworldError("some training batches have labels and some have none; give labels with all or with none.")
+    device = first.features.device
+    parts = ((first.features, second.features), (first.labels, second.labels), (first.draws, second.draws))
+    joined = (None if one is None else torch.cat([one, other.to(device)]) for one, other in parts)
+    return Rows(*joined, first.first, second.offered)
+
+
+def _rank_in_class(labels: Tensor | None, draws: Tensor) -> np.ndarray:
+    """How many images of the same class have a smaller draw; 0 for all without labels."""
+    if labels is None:
+        return np.zeros(len(draws))
+    classes = labels.cpu().numpy()
+    order = np.lexsort((draws.cpu().numpy(), classes))
+    starts = np.searchsorted(classes[order], classes[order])
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(len(order)) - starts
+    return ranks

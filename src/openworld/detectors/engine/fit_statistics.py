@@ -1,0 +1,190 @@
+"""How detectors learn: gather what they ask for of training images in one pass, perhaps shard by shard, and learn."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked, wrong
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fitted import ROWS, Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import solvable
+from openworld.detectors.engine.statistics import Least
+from openworld.detectors.engine.texts import Texts
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What detectors ask for of some training images, a shard or all of them; made by `gather`.
+
+    Args:
+        detectors: by a label of yours.
+        totals: what each statistic has gathered, in the order in which the detectors ask for them; empty for no image.
+        head, texts: of the images. least: the smallest feature, where a detector wants it not to be negative.
+        width: how many numbers a feature has, None where there were none.
+
+    >>> from openworld.detectors import KNN
+    >>> shards = [gather({"KNN": KNN(1)}, [Seen(torch.eye(2)[[place]])], start=place) for place in (0, 1)]
+    >>> shards[0].merge(shards[1]).fit()["KNN"].state.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    detectors: Mapping[str, Any]
+    totals: tuple = ()
+    head: Head | None = None
+    texts: Texts | None = None
+    least: float | None = None
+    width: int | None = None
+
+    __repr__ = short_repr
+
+    @checked
+    def merge(self, following: "Gathered") -> "Gathered":
+        """What would have been gathered of both in one pass, these images before those that follow.
+
+        Sums are those of one pass to rounding in float64; banks are the same.
+        Raises:
+            OpenworldError: other detectors or settings, another head or width of features, shards of a sample that do
+                not follow one another, a statistic that cannot be merged.
+        """
+        if dict(self.detectors) != dict(following.detectors):
+            raise OpenworldError("the shards were gathered for other detectors or settings; gather both for the same.")
+        if self.head and following.head and not _same_head(self.head, following.head):
+            raise OpenworldError("the heads of the shards differ; gather both with the same classifier.")
+        if None not in (self.width, following.width) and self.width != following.width:
+            raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
+        least = [one for one in (self.least, following.least) if one is not None]
+        return Gathered(
+            self.detectors,
+            self._merged(following),
+            self.head or following.head,
+            self.texts or following.texts,
+            min(least, default=None),
+            self.width or following.width,
+        )
+
+    def fit(self) -> dict[str, Fitted]:
+        """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
+        asked = _asked(self.detectors)
+        if not self.totals and (learning := [label for label, wanted in asked.items() if wanted]):
+            raise OpenworldError(f"there is no training image, but {learning[0]} learns from some; pass features.")
+        # Not by `statistics_of`: statistics that are equal to themselves alone are others with every look.
+        order = dict.fromkeys(statistic for wanted in asked.values() for statistic in wanted)
+        totals = dict(zip(order, self.totals, strict=bool(self.totals)))
+        return {label: self._learned(detector, asked[label], totals) for label, detector in self.detectors.items()}
+
+    def save(self, path: Path | str) -> None:
+        """Write one safetensors file, which `load_gathered` reads."""
+        from openworld.detectors.engine.serialization import save_gathered
+
+        save_gathered(self, path)
+
+    def _merged(self, following: "Gathered") -> tuple:
+        if not self.totals or not following.totals:
+            return self.totals or following.totals
+        pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
+        return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
+
+    def _learned(self, detector, asked: tuple, totals: Mapping) -> Fitted:
+        gathered = [totals[statistic] for statistic in asked]
+        with solvable(detector.name):
+            state = detector.learn(self.head, *gathered) if asked else None
+        concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
+        fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns), self.width)
+        negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
+        return _warned(fitted, self.least) if negative else fitted
+
+
+@checked
+def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int = 0) -> Gathered:
+    """Gather what several detectors learn from in one pass over training images; what they share is gathered once.
+
+    Args:
+        detectors: detectors by a label of yours: {"KNN": KNN(), "KNN, 200": KNN(k=200)}.
+        batches: what was seen of the training images, in any number of parts; each part is looked at once.
+        start: of a shard, how many training images come before it; banks that are samples draw by it.
+    Raises:
+        OpenworldError: something a detector needs is missing in the first batch.
+    """
+    asked = _asked(detectors)
+    positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
+    totals = {one: one.begin(start) if hasattr(one, "begin") else None for wanted in asked.values() for one in wanted}
+    first, least, images = None, None, 0
+    for batch in batches:
+        if not isinstance(batch, Seen):
+            raise wrong(batch, "what was Seen of some images", "batches")
+        first = batch if first is None else first
+        images += len(batch)
+        for part in batch.split(ROWS) if len(batch) else ():
+            for label, wanted in asked.items():
+                _require_to_learn(detectors[label], wanted, part)
+            totals = {one: one.add(total, part) for one, total in totals.items()}
+            least = Least().add(least, part) if positive and part.features is not None else least
+    context = Seen() if first is None else first
+    width = None if context.features is None else context.features.shape[1]
+    return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
+
+
+@checked
+def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:
+    """Fit several detectors in one pass over the training images; what they share is gathered once.
+
+    Args:
+        detectors, batches: as for `gather`.
+    Returns:
+        fitted detectors by the same labels.
+    Raises:
+        OpenworldError: something a detector needs is missing in the first batch, no training image for one that
+            learns, and what each `learn` says.
+    """
+    return gather(detectors, batches).fit()
+
+
+def fit(detector, features: Tensor | Seen | None, labels: Tensor | None, head: Head | None) -> Fitted:
+    """Fit one detector; what every detector's own `fit` calls."""
+    seen = features if isinstance(features, Seen) else Seen(features, head=head, labels=labels)
+    return fit_together({detector.name: detector}, [seen])[detector.name]
+
+
+def statistics_of(detectors: Mapping[str, Any]) -> tuple:
+    """What all of them ask for, each once: what `Gathered.totals` are the totals of."""
+    return tuple(dict.fromkeys(statistic for wanted in _asked(detectors).values() for statistic in wanted))
+
+
+def _asked(detectors: Mapping[str, Any]) -> dict[str, tuple]:
+    return {label: tuple(detector.gathers) for label, detector in detectors.items()}
+
+
+def _merging(statistic):
+    if not hasattr(statistic, "merge"):
+        raise OpenworldError(f"{type(statistic).__name__} has no `merge`; gather all training images in one pass.")
+    return statistic.merge
+
+
+def _same_head(one: Head, other: Head) -> bool:
+    pairs = ((one.weight, other.weight), (one.bias, other.bias))
+    return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
+
+
+def _require_to_learn(detector, statistics: tuple, part: Seen) -> None:
+    """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
+    needs = [need for statistic in statistics for need in statistic.needs]
+    needs += [need for need in detector.needs if statistics and need in ("head", "logits")]
+    for need in dict.fromkeys(needs):
+        part.require(need, detector.name)
+        if need == "labels" and part.labels is None:
+            raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
+
+
+def _warned(one: Fitted, least: float) -> Fitted:
+    sentence = (
+        f"{one.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
+        f"here is {least:.3g}."
+    )
+    return replace(one, warnings=(*one.warnings, sentence))

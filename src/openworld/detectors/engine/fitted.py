@@ -1,0 +1,109 @@
+"""A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.detectors.engine.activations import Seen, require_finite
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import solvable
+from openworld.detectors.engine.texts import Texts
+
+ROWS = 4096  # images scored at a time: bounds what N x C and N x D intermediates take
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A detector bound to what it learned.
+
+    Args:
+        detector: its settings. state: what it learned, None for nothing.
+        head, texts: of the fit; images to be scored that bring none of their own use these.
+        warnings: sentences about the training images. width: of their features, None where there were none.
+    """
+
+    detector: Any
+    state: Any = None
+    head: Head | None = None
+    texts: Texts | None = None
+    warnings: tuple[str, ...] = ()
+    width: int | None = None
+
+    __repr__ = short_repr
+
+    @checked
+    def score(self, features: Tensor | Seen) -> Tensor:
+        """How much images look like the training data: larger = more in-distribution.
+
+        Args:
+            features: float[N, D], or all that was `Seen` of N images.
+        Returns:
+            float[N] on the same device.
+        Raises:
+            OpenworldError: something that the detector `needs` is missing, another number of features than in the
+                fit, a score that is NaN or infinite.
+        """
+        return score_together({"score": self}, features)["score"]
+
+    def read(self, seen: Seen) -> Tensor:
+        """Scores of images that are known to bring all that is needed; small numbers of them."""
+        with solvable(self.detector.name):
+            scores = self.detector.read(self.state, seen)
+        require_finite(
+            scores, f"{self.detector.name} gives", "the method is not made for such features; see its documentation"
+        )
+        return scores
+
+    def save(self, path: Path | str) -> None:
+        """Write one safetensors file, which `load_fitted` reads; see `save_together`."""
+        from openworld.detectors.engine.serialization import save_together
+
+        save_together({self.detector.name: self}, path)
+
+
+@torch.no_grad()
+@checked
+def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dict[str, Tensor]:
+    """Scores of all detectors for the same images: what they share (logits, softmax, norms) is computed once.
+
+    Args:
+        fitted: fitted detectors by a label of yours. features: as for `Fitted.score`.
+    Returns:
+        float[N] by the same labels, larger = more in-distribution.
+    """
+    parts = {label: [] for label in fitted}
+    whole = features if isinstance(features, Seen) else Seen(features)
+    for part in whole.split(ROWS):
+        completed = {}
+        for label, one in fitted.items():
+            shown = _completed(part, one, completed)
+            _require_width(shown, one)
+            for need in one.detector.needs:
+                shown.require(need, one.detector.name)
+            parts[label].append(one.read(shown))
+    return {label: torch.cat(found) for label, found in parts.items()}
+
+
+def _require_width(shown: Seen, one: Fitted) -> None:
+    if one.width is not None and shown.features is not None and shown.features.shape[1] != one.width:
+        raise OpenworldError(
+            f"{one.detector.name} was fitted on features of {one.width} numbers, and these have "
+            f"{shown.features.shape[1]}; give features of the same model."
+        )
+
+
+def _completed(part: Seen, one: Fitted, completed: dict[tuple, Seen]) -> Seen:
+    """The part with head and texts of the fit where it brings none; one for all detectors that were fitted together."""
+    head, texts = part.head or one.head, part.texts or one.texts
+    key = (id(head), id(texts))
+    if key not in completed:
+        same = head is part.head and texts is part.texts
+        completed[key] = part if same else replace(part, head=head, texts=texts)
+    return completed[key]

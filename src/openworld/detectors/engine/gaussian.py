@@ -1,0 +1,79 @@
+"""Mahalanobis distances by whitening: one product with a matrix, then ordinary squared distances.
+
+The covariance is inverted on the directions that it spans: eigenvalues of at most D * eps of the largest count as 0,
+eps that of the features' type, as scikit-learn's `EmpiricalCovariance` has it, which the public code calls.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld.detectors.engine.statistics import ClassTotals, Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """centre: [D]. whitening: [D, r]. means: [K, r], whitened; squares: [K], their squared lengths."""
+
+    centre: Tensor
+    whitening: Tensor
+    means: Tensor
+    squares: Tensor
+
+    def nearest(self, features: Tensor) -> Tensor:
+        """Smallest squared Mahalanobis distance to a mean, float[N]."""
+        rows = (features - self.centre.to(features)) @ self.whitening.to(features)
+        across = torch.addmm(self.squares.to(features), rows, self.means.to(features).mT, alpha=-2)
+        return rows.square().sum(dim=1) + across.amin(dim=1)
+
+
+def gaussian(means: Tensor, covariance: Tensor, shrinkage: float, dtype: torch.dtype) -> Gaussian:
+    """From float64 means [K, D] and one covariance [D, D]; kept in `dtype`, that of the features.
+
+    shrinkage: share of the covariance that is replaced by its mean variance in all directions.
+    """
+    width = covariance.shape[0]
+    if shrinkage:
+        even = torch.eye(width, dtype=covariance.dtype, device=covariance.device) * covariance.trace() / width
+        covariance = (1 - shrinkage) * covariance + shrinkage * even
+    values, vectors = torch.linalg.eigh((covariance + covariance.mT) / 2)
+    spanned = values > width * torch.finfo(dtype).eps * values[-1]
+    if not spanned.any():
+        raise OpenworldError(
+            "all training features are equal within their classes, so that there is no covariance to measure distances "
+            "by; fit on more images."
+        )
+    whitening = vectors[:, spanned] * values[spanned].rsqrt()
+    centre = means.mean(dim=0)
+    rows = (means - centre) @ whitening
+    parts = (centre, whitening, rows, rows.square().sum(dim=1))
+    return Gaussian(*(part.to(dtype) for part in parts))
+
+
+def within_classes(classes: ClassTotals, moments: Moments) -> tuple[Tensor, Tensor]:
+    """Means float64[K, D] of the classes that have images, and the covariance within them, 1/N, float64[D, D]."""
+    present = classes.counts > 0
+    means = classes.means[present]
+    scatter = moments.products - (means * classes.counts[present, None]).mT @ means
+    return means, scatter / moments.n
+
+
+def concerns(name: str, classes: ClassTotals, moments: Moments) -> tuple[str, ...]:
+    """What is to be said about the training images of a Gaussian fit."""
+    empty = (classes.counts == 0).nonzero().flatten().tolist()
+    images, width = moments.n, len(moments.sum)
+    sentences = []
+    if empty:
+        shown = ", ".join(map(str, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+        sentences.append(
+            f"{name} leaves out {len(empty)} of {len(classes.counts)} classes, which have no training image: numbers "
+            f"{shown}, counted from 0 in the order of the class names."
+        )
+    if images - (len(classes.counts) - len(empty)) < width:
+        sentences.append(
+            f"{name} was fitted on {images} images of {width} features: distances are measured only in the directions "
+            "that the images span; fit on more, or set shrinkage."
+        )
+    return tuple(sentences)

@@ -1,0 +1,176 @@
+"""Any torch classifier, watched: what enters its last linear layer, and what more a detector asks for.
+
+The model is run as it is: no copy, no edit, no hook left behind. It must be in evaluation mode.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from openworld._arrays import as_scores
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.detectors.engine.activations import Maps, Seen
+from openworld.detectors.engine.affine import AffineBatchNorm
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.layer_search import family_of, find_head, find_last_stage, logits_of, recorded, run
+from openworld.detectors.engine.perturbation import Perturbation, input_gradients
+
+Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A classifier with its parts named; made by `watch`.
+
+    Args:
+        module: the classifier. head_name, last_stage: names of its modules; last_stage None where there is none.
+        head: the last linear layer. family: "convolutional", "transformer" or "other".
+        pixel_std: by what each channel of the images was divided, or None where that was not said.
+    """
+
+    module: nn.Module
+    head_name: str
+    head: Head
+    last_stage: str | None
+    family: str
+    pixel_std: tuple[float, ...] | None = None
+
+    @checked
+    def see(
+        self, images: Batch, labels=None, *, maps: bool = False, perturbations: Sequence[Perturbation] = ()
+    ) -> Seen:
+        """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
+
+        Args:
+            images: float[N, ...] as the model takes them. labels: int[N], or None.
+            maps: catch what enters and leaves the last stage. perturbations: how images are to be moved.
+        Raises:
+            OpenworldError: images that are no batch, a model in training mode, maps of a model without a last stage,
+                pixels to be moved without `pixel_std`.
+        """
+        _require_batch(images)
+        _require_evaluation(self.module)
+        if maps and self.last_stage is None:
+            raise OpenworldError(no_last_stage(self))
+        pixels = images.detach()
+        if not perturbations:
+            with torch.no_grad():
+                features, logits, found = self._forward(pixels, maps)
+            return Seen(features, self.head, logits, labels, found)
+        std = self._deviations(pixels, perturbations)
+        with torch.enable_grad():
+            moving = pixels.clone().requires_grad_()
+            with AffineBatchNorm():
+                features, logits, found = self._forward(moving, maps)
+            gradients = input_gradients(logits.float(), moving, perturbations)
+        moved = {}
+        with torch.no_grad():
+            for how in dict.fromkeys(perturbations):
+                moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
+        return Seen(features.detach(), self.head, logits.detach(), labels, found, moved)
+
+    def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
+        wanted = {self.head_name} | ({self.last_stage} if maps else set())
+        with recorded(self.module, lambda name, _: name in wanted) as calls:
+            logits = logits_of(run(self.module, images))
+        called = {call.name: call for call in calls}
+        found = None
+        if maps:
+            stage = called[self.last_stage]
+            found = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
+        return called[self.head_name].entered, logits, found
+
+    @torch.no_grad()
+    def _stage(self, maps: Tensor) -> Tensor:
+        return self.module.get_submodule(self.last_stage)(maps)
+
+    def _deviations(self, images: Tensor, perturbations: Sequence[Perturbation]) -> Tensor | None:
+        if not any(how.in_pixels for how in perturbations):
+            return None
+        if self.pixel_std is None:
+            raise OpenworldError(no_pixel_std("a perturbation"))
+        if images.dim() < 3 or images.shape[1] != len(self.pixel_std):
+            raise OpenworldError(
+                f"pixel_std has {len(self.pixel_std)} channels, but the images have shape {list(images.shape)}."
+            )
+        return images.new_tensor(self.pixel_std).view(-1, *[1] * (images.dim() - 2))
+
+
+@checked
+def watch(
+    module: nn.Module,
+    images: Batch,
+    *,
+    head: str | None = None,
+    last_stage: str | None = None,
+    pixel_std: Sequence[float] | None = None,
+) -> Watched:
+    """Find the head of a classifier, and the last stage of a convolutional one, by running it on a few images.
+
+    Args:
+        module: any torch classifier whose forward takes images alone and returns logits, or an object with `logits`.
+        images: float[n, ...], one or a few as the model takes them: content plays no part.
+        head: name of the layer that gives the logits; None to take the last linear layer that is called.
+        last_stage: name of the module after which maps are averaged into features; None to find it.
+        pixel_std: by what each channel was divided in preprocessing, such as (0.229, 0.224, 0.225); ODIN needs it. Of
+            images that were not divided: 1 for each channel.
+    Raises:
+        OpenworldError: no linear layer at the end, a layer of that name that is none, a model in training mode or with
+            two towers.
+
+    >>> model = nn.Sequential(nn.Flatten(), nn.Linear(4, 2)).eval()
+    >>> watch(model, torch.zeros(1, 1, 2, 2)).head_name
+    '1'
+    """
+    if hasattr(module, "encode_text"):
+        raise OpenworldError(
+            f"{type(module).__name__} has two towers and no head; use `seen_by(clip, features, texts)`, not `watch`."
+        )
+    _require_batch(images)
+    _require_evaluation(module)
+    found = find_head(module, images, head)
+    layer = module.get_submodule(found)
+    stage = find_last_stage(module, images, found, last_stage)
+    deviations = None if pixel_std is None else tuple(as_scores(pixel_std, "pixel_std").tolist())
+    if deviations is not None and not all(value > 0 for value in deviations):
+        raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
+    return Watched(module, found, Head.of(layer), stage, family_of(module), deviations)
+
+
+def no_last_stage(model: Watched) -> str:
+    """Why a model has no maps to give."""
+    return (
+        f"maps are needed, and the model ({model.family}) has no last stage whose maps are averaged into what enters "
+        f"{model.head_name!r}; name it with watch(..., last_stage=...), or leave RankFeat out."
+    )
+
+
+def no_pixel_std(who: str) -> str:
+    """Why pixels cannot be moved."""
+    return (
+        f"{who} moves pixels by a share of their range, and must know by what the channels were divided: pass "
+        "watch(..., pixel_std=(0.229, 0.224, 0.225)), or 1 for each channel of images that were not divided."
+    )
+
+
+def _require_batch(images) -> None:
+    if isinstance(images, Tensor) and images.dim() >= 2 and images.is_floating_point() and len(images):
+        return
+    if isinstance(images, Sequence) and len({tuple(getattr(one, "shape", ())) for one in images}) > 1:
+        raise OpenworldError("the images of a batch differ in size; resize or crop them to one size and stack them.")
+    what = f"{images.dtype}{list(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
+    raise OpenworldError(f"images came as {what}, expected a float tensor [N, channels, height, width], N >= 1.")
+
+
+def _require_evaluation(module: nn.Module) -> None:
+    training = [name for name, part in module.named_modules() if part.training]
+    if training:
+        which = f"'s part {training[0]!r}" if training[0] else ""
+        raise OpenworldError(
+            f"the model{which} is in training mode, in which an image's logits depend on the others and on chance; "
+            "call model.eval() first."
+        )

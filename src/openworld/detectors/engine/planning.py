@@ -1,0 +1,212 @@
+"""The fewest passes that give all wanted detectors what they need, and early refusals where something is missing.
+
+One forward pass serves all that look at features, logits and maps. Each direction in which images are moved costs one
+backward pass, by the pixels alone, and each way of moving them one more forward: ODIN and AdaSCALE together cost five
+passes, the rest of the detectors one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset
+
+from openworld._arrays import require_at_least, require_at_most
+from openworld._errors import OpenworldError
+from openworld._types import checked, wrong
+from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.fit_statistics import Gathered, gather
+from openworld.detectors.engine.fitted import Fitted, score_together
+from openworld.detectors.engine.hooks import Watched, no_last_stage, no_pixel_std
+from openworld.detectors.engine.perturbation import Perturbation
+
+MOST = 1_000_000_000  # training images; a sample of them draws a number for each
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What one batch costs. forwards, backwards: passes. stages: further runs of the last stage alone."""
+
+    forwards: int
+    backwards: int
+    stages: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Detectors and the classifier that they judge; made by `plan`.
+
+    Args:
+        detectors: by a label of yours. model: the watched classifier.
+        warnings: sentences on detectors that are known to fail on such models.
+    """
+
+    detectors: Mapping[str, Any]
+    model: Watched
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> Passes:
+        """What a batch that is to be scored costs."""
+        moved = self._perturbations(self.detectors)
+        return Passes(1 + len(moved), len({how.direction for how in moved}), int(self._maps(self.detectors)))
+
+    @checked
+    def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, Fitted]:
+        """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
+
+        Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
+        Raises OpenworldError as `fit_together`; too few images for a detector before any pass, where `batches` is a
+        list or a torch DataLoader, whose images can be counted.
+        """
+        images = _count(batches)
+        if images is not None:
+            require_images(self.detectors, images)
+        return self.gather(batches).fit()
+
+    @checked
+    def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> Gathered:
+        """What `fit` learns from, of a shard of the training images; see `Gathered.merge`.
+
+        Args:
+            batches: (images, labels). start: how many training images come before the shard.
+        """
+        learning = {
+            label: detector
+            for label, detector in self.detectors.items()
+            if any("gradient" in statistic.needs for statistic in detector.gathers)
+        }
+        moved = self._perturbations(learning)
+        shown = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
+        return gather(self.detectors, self._with_head(shown), start=start)
+
+    @torch.no_grad()
+    @checked
+    def score(self, fitted: Mapping[str, Fitted], batches: Iterable[Tensor]) -> dict[str, Tensor]:
+        """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
+
+        Args:
+            fitted: what `fit` gave. batches: float[B, ...] each.
+        """
+        wanted = {label: one.detector for label, one in fitted.items()}
+        maps, moved = self._maps(wanted), self._perturbations(wanted)
+        found = {label: [] for label in fitted}
+        for batch in batches:
+            seen = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
+            for label, scores in score_together(fitted, seen).items():
+                found[label].append(scores.cpu())
+        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in found.items()}
+
+    def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Seen:
+        return self.model.see(images, labels, maps=maps, perturbations=perturbations)
+
+    def _with_head(self, shown: Iterable[Seen]) -> Iterable[Seen]:
+        """At least one batch, so that detectors that learn nothing know the head without any image."""
+        empty = True
+        for batch in shown:
+            empty = False
+            yield batch
+        if empty:
+            yield Seen(head=self.model.head)
+
+    def _perturbations(self, detectors: Mapping[str, Any]) -> tuple[Perturbation, ...]:
+        return tuple(dict.fromkeys(one.perturbation for one in detectors.values() if "gradient" in one.needs))
+
+    def _maps(self, detectors: Mapping[str, Any]) -> bool:
+        return any("maps" in detector.needs for detector in detectors.values())
+
+
+@checked
+def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
+    """Plan the passes for some detectors, and refuse at once what cannot work.
+
+    Args:
+        detectors: instances, by a label of yours, or a list: then by their names, which must differ.
+        model: of `watch`.
+    Raises:
+        OpenworldError: no detector, two of one name in a list, one that needs maps, pixels or texts that are not there.
+
+    >>> from openworld.detectors import KNN, MSP, ODIN, watch
+    >>> model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4), pixel_std=[1.0] * 4)
+    >>> plan([MSP(), KNN(), ODIN()], model).passes
+    Passes(forwards=2, backwards=1, stages=0)
+    """
+    labelled = _labelled(detectors)
+    for label, detector in labelled.items():
+        if "maps" in detector.needs and model.last_stage is None:
+            raise OpenworldError(f"{label}: {no_last_stage(model)}")
+        if "gradient" in detector.needs and detector.perturbation.in_pixels and model.pixel_std is None:
+            raise OpenworldError(no_pixel_std(label))
+        if {"texts", "patches"} & set(detector.needs):
+            raise OpenworldError(
+                f"{label} compares with class names and needs a two-tower model; read its features with "
+                "`seen_by(clip, features, texts)` and score those."
+            )
+    return Plan(labelled, model, tuple(_weaknesses(labelled, model.family)))
+
+
+@checked
+def require_images(detectors: Mapping[str, Any], images: int) -> None:
+    """Refuse, before any pass, detectors for which so many training images are too few: KNN, NNGuide.
+
+    Args:
+        detectors: by a label of yours. images: how many there will be to learn from.
+    Raises:
+        OpenworldError: the first of them; what it asks for, and what it would have.
+
+    >>> from openworld.detectors import KNN, MSP
+    >>> require_images({"MSP": MSP(), "KNN": KNN(k=3)}, 3)
+    """
+    require_at_least(0, images=images)
+    require_at_most(MOST, images=images)
+    for detector in detectors.values():
+        if hasattr(detector, "require_images"):
+            detector.require_images(images)
+
+
+def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    if isinstance(detectors, Mapping):
+        labelled = dict(detectors)
+    else:
+        listed = list(detectors)
+        _require_detectors(listed)
+        labelled = {detector.name: detector for detector in listed}
+        if len(labelled) < len(listed):
+            raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
+    if not labelled:
+        raise OpenworldError("there is no detector to plan for; pass one at least.")
+    for label, detector in labelled.items():
+        if isinstance(detector, type):
+            raise OpenworldError(f"{label} came as a class, expected an instance: {detector.__name__}().")
+    _require_detectors(labelled.values())
+    return labelled
+
+
+def _require_detectors(found: Iterable[Any]) -> None:
+    for one in found:
+        if not all(hasattr(one, part) for part in ("name", "needs", "fit")):
+            raise wrong(one, "a detector, such as KNN()", "detectors")
+
+
+def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:
+    for label, detector in detectors.items():
+        known = getattr(detector, "weak_on", {})
+        if family in known:
+            yield f"{label} is known to be weak on a {family}: {known[family]} (OpenOOD v1.5, ImageNet-1K)."
+
+
+def _count(batches: Iterable) -> int | None:
+    """How many images are in a list of batches, or in what a DataLoader reads; None where only a pass would tell."""
+    if isinstance(batches, Sequence):
+        images = [_pair(batch)[0] for batch in batches]
+        return sum(map(len, images)) if all(isinstance(one, Tensor) and one.dim() for one in images) else None
+    if isinstance(batches, DataLoader) and not isinstance(batches.dataset, IterableDataset):
+        count = len(batches.sampler)
+        return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count
+    return None
+
+
+def _pair(batch) -> tuple[Tensor, Any]:
+    return (batch[0], batch[1]) if isinstance(batch, (tuple, list)) and len(batch) == 2 else (batch, None)

@@ -1,0 +1,184 @@
+"""Fitted detectors, and what was gathered for them, in one safetensors file: JSON in its header, no pickle.
+
+Bounded by what is learned: a few MB for covariances and heads, the whole bank for KNN. Detectors that were fitted
+together are written together, and share head, texts and whatever tensor they have in common.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.detectors._plugins import find_detector
+from openworld.detectors.engine.fit_statistics import Gathered, statistics_of
+from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.tensor_trees import classes_beside, put_together, take_apart
+from openworld.detectors.engine.texts import Texts
+from openworld.runs import to_json
+
+FITTED, GATHERED = "openworld fitted detectors", "openworld gathered statistics"
+WRITERS = {FITTED: "`Fitted.save` or `save_together`", GATHERED: "`Gathered.save`"}
+OURS = {"Head": Head, "Texts": Texts}
+
+
+@checked
+def save_together(fitted: Mapping[str, Fitted], path: Path | str) -> None:
+    """Write fitted detectors into one file, scores of which are the same to the last bit when it was read again.
+
+    Args:
+        fitted: fitted detectors by a label of yours, as `fit_together` and `Plan.fit` give them.
+        path: of the file; its folder is made where it is missing.
+    Raises:
+        OpenworldError: a state that cannot be written (`PytorchOOD` has one), a file that cannot.
+    """
+    tensors: dict[str, Tensor] = {}
+    form = {label: _fitted_form(one, str(place), tensors) for place, (label, one) in enumerate(fitted.items())}
+    _write(Path(path), FITTED, form, tensors)
+
+
+@checked
+def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, Fitted]:
+    """Read what `save_together` or `Fitted.save` wrote.
+
+    Args:
+        kinds: classes of detectors in the file that are neither ours nor installed plug-ins.
+        device: where what was learned is to lie; that of the features which are to be scored is fastest.
+    Raises:
+        OpenworldError: no such file, another kind of file, one of another version, an unknown detector.
+    """
+    form, tensors = _read(Path(path), FITTED, device)
+    with _told(path, FITTED):
+        return {label: _fitted_of(one, tensors, kinds) for label, one in form.items()}
+
+
+@checked
+def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Fitted:
+    """Read what `Fitted.save` wrote; arguments and errors as for `load_together`, and a file of several is refused.
+
+    >>> import tempfile, torch
+    >>> from openworld.detectors import KNN
+    >>> path = Path(tempfile.mkdtemp(), "knn.safetensors")
+    >>> KNN(k=1).fit(torch.eye(2)).save(path)
+    >>> load_fitted(path).score(torch.tensor([[-1.0, 0.0]])).tolist()
+    [-2.0]
+    """
+    found = load_together(path, kinds=kinds, device=device)
+    if len(found) != 1:
+        raise OpenworldError(f"{path} holds {len(found)} fitted detectors; read them with `load_together`.")
+    return next(iter(found.values()))
+
+
+def save_gathered(gathered: Gathered, path: Path | str) -> None:
+    """Write what was gathered of a shard; what `Gathered.save` calls."""
+    tensors: dict[str, Tensor] = {}
+    classes = [classes_beside(statistic) for statistic in statistics_of(gathered.detectors)]
+    form = {
+        "detectors": {label: _settings(one) for label, one in gathered.detectors.items()},
+        "totals": [
+            take_apart(total, f"totals.{place}", tensors, classes[place]) for place, total in enumerate(gathered.totals)
+        ],
+        "head": take_apart(gathered.head, "head", tensors, OURS),
+        "texts": take_apart(gathered.texts, "texts", tensors, OURS),
+        "least": gathered.least,
+        "width": gathered.width,
+    }
+    _write(Path(path), GATHERED, form, tensors)
+
+
+@checked
+def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Gathered:
+    """Read what `Gathered.save` wrote; arguments and errors as for `load_together`."""
+    form, tensors = _read(Path(path), GATHERED, device)
+    with _told(path, GATHERED):
+        detectors = {label: _detector(one, kinds) for label, one in form["detectors"].items()}
+        pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
+        totals = tuple(put_together(total, tensors, classes_beside(one)) for one, total in pairs)
+        head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
+        return Gathered(detectors, totals, head, texts, form["least"], form["width"])
+
+
+def _fitted_form(one: Fitted, where: str, tensors: dict[str, Tensor]) -> dict:
+    return {
+        "detector": _settings(one.detector),
+        "state": take_apart(one.state, f"{where}.state", tensors, classes_beside(one.detector)),
+        "head": take_apart(one.head, f"{where}.head", tensors, OURS),
+        "texts": take_apart(one.texts, f"{where}.texts", tensors, OURS),
+        "warnings": list(one.warnings),
+        "width": one.width,
+    }
+
+
+def _fitted_of(form: dict, tensors: Mapping[str, Tensor], kinds: Iterable[type]) -> Fitted:
+    detector = _detector(form["detector"], kinds)
+    state = put_together(form["state"], tensors, classes_beside(detector))
+    head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
+    return Fitted(detector, state, head, texts, tuple(form["warnings"]), form["width"])
+
+
+def _settings(detector: Any) -> dict:
+    return {"name": detector.name, "settings": to_json(detector, f"{detector.name}'s settings")}
+
+
+def _detector(form: dict, kinds: Iterable[type]) -> Any:
+    kind = {kind.name: kind for kind in kinds}.get(form["name"]) or find_detector(form["name"])
+    return kind(**form["settings"])
+
+
+def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> None:
+    from safetensors.torch import save_file
+
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file({name: _alone(one) for name, one in tensors.items()}, scratch, metadata={what: json.dumps(form)})
+        os.replace(scratch, path)
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error
+
+
+def _alone(tensor: Tensor) -> Tensor:
+    """On the CPU and with its own memory, as safetensors wants it; copied only where it must be: banks are large."""
+    tensor = tensor.detach().cpu().contiguous()
+    return tensor if tensor.untyped_storage().nbytes() == tensor.nbytes else tensor.clone()
+
+
+def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt", device=device) as file:
+            headers = file.metadata() or {}
+            if what not in headers:
+                raise ValueError("it is a file of another kind")
+            names = file.keys()
+            # Copied: in the file they are not aligned, on which the last bit of a product depends.
+            return json.loads(headers[what]), {name: file.get_tensor(name).clone() for name in names}
+    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and path.is_file():
+            raise OpenworldError(
+                f"{path} cannot be read to device {device!r} ({error}); give one that is here."
+            ) from error
+        raise OpenworldError(
+            f"{path} holds no {what.removeprefix('openworld ')} ({error}); give a file that {WRITERS[what]} wrote."
+        ) from error
+
+
+@contextmanager
+def _told(path: Path | str, what: str):
+    """What does not fit inside a file of the right kind is an error of the file."""
+    try:
+        yield
+    except OpenworldError:
+        raise
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise OpenworldError(
+            f"{path} holds {what.removeprefix('openworld ')} of another version, or is damaged ({error}); "
+            f"write it again with {WRITERS[what]}."
+        ) from error

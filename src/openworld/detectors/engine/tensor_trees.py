@@ -1,0 +1,97 @@
+"""Dataclasses of tensors, taken apart into JSON and named tensors, and put together again as they were.
+
+Without pickle: a class is named, and found again only among the dataclasses of the module that brings the detector or
+statistic whose state it is. Nothing is imported, and no constructor runs, because a file names it.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+
+PLAIN = (bool, int, float, str, type(None))
+
+
+def classes_beside(owner: Any) -> dict[str, type]:
+    """Dataclasses by name that the module of an object's class, or of what it inherits from, defines or imports."""
+    modules = [sys.modules[kind.__module__] for kind in reversed(type(owner).__mro__)]
+    found = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
+    return {kind.__name__: kind for kind in found if is_dataclass(kind)}
+
+
+def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapping[str, type]) -> Any:
+    """What JSON can hold of a value, its tensors put into `tensors` under names that start with `where`.
+
+    Args:
+        value: numbers, texts, None, tensors, and tuples and dataclasses of these.
+        classes: of dataclasses, by name.
+    Raises:
+        OpenworldError: anything else.
+
+    >>> from openworld.detectors.engine.head import Head
+    >>> tensors = {}
+    >>> take_apart((Head(torch.eye(2)), 0.5), "state", tensors, {"Head": Head})
+    [{'class': 'Head', 'fields': {'weight': {'tensor': 'state.0.weight', 'shape': [2, 2]}, 'bias': None}}, 0.5]
+    """
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, Tensor):
+        # Matrices keep their order in memory, on which the last bit of a product depends: eigenvectors come by columns.
+        by_columns = value.dim() == 2 and value.stride(0) < value.stride(1)
+        name = _name_of(value.mT if by_columns else value, where, tensors)
+        return {"tensor": name, "shape": list(value.shape)} | ({"by_columns": True} if by_columns else {})
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, tuple):
+        return [take_apart(part, f"{where}.{place}", tensors, classes) for place, part in enumerate(value)]
+    if is_dataclass(value) and classes.get(type(value).__name__) is type(value):
+        parts = {one.name: getattr(value, one.name) for one in fields(value)}
+        taken = {name: take_apart(part, f"{where}.{name}", tensors, classes) for name, part in parts.items()}
+        return {"class": type(value).__name__, "fields": taken}
+    raise OpenworldError(
+        f"{where} holds a {type(value).__name__}, which cannot be written to a file; keep what is learned in tensors, "
+        "numbers, texts, None, tuples and dataclasses of these that the detector's module defines or imports."
+    )
+
+
+def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str, type]) -> Any:
+    """What `take_apart` took apart; raises KeyError or ValueError where the form does not fit."""
+    if isinstance(form, PLAIN):
+        return form
+    if isinstance(form, list):
+        return tuple(put_together(part, tensors, classes) for part in form)
+    if "tensor" in form:
+        found = tensors[form["tensor"]]
+        found = found.mT if form.get("by_columns") else found
+        if list(found.shape) != form.get("shape", list(found.shape)):  # files of the first version do not tell shapes
+            raise ValueError(f"{form['tensor']} has shape {list(found.shape)}, written was {form['shape']}")
+        return found
+    if "dtype" in form:
+        return {str(one).removeprefix("torch."): one for one in (torch.float32, torch.float64)}[form["dtype"]]
+    kind = classes[form["class"]]
+    if {one.name for one in fields(kind)} != set(form["fields"]):
+        raise ValueError(f"{kind.__name__} has other fields in this version")
+    # Not by its constructor: text embeddings, say, would be divided by their length a second time, and scores move.
+    made = object.__new__(kind)
+    for name, part in form["fields"].items():
+        object.__setattr__(made, name, put_together(part, tensors, classes))
+    return made
+
+
+def _name_of(value: Tensor, where: str, tensors: dict[str, Tensor]) -> str:
+    """A tensor that is there already, under whatever name, is kept once: heads, and their biases in masked heads."""
+    known = next((name for name, one in tensors.items() if _is_same(one, value)), where)
+    tensors[known] = value
+    return known
+
+
+def _is_same(one: Tensor, other: Tensor) -> bool:
+    def place(tensor):
+        return (tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+
+    return place(one) == place(other)

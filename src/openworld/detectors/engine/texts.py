@@ -1,0 +1,110 @@
+"""Class names, and names of what the classes are not, as text embeddings: what two-tower detectors compare with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.detectors.engine.head import as_floats
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Text embeddings of one model.
+
+    Args:
+        own: float[C, E] of the classes; kept with length 1, in float32 or wider.
+        negative: float[M, E] of names far from all classes (`mine_negatives`), those furthest first; or None.
+
+    Raises:
+        OpenworldError: other shapes, NaN or infinity, an embedding of length 0.
+
+    >>> Texts(torch.tensor([[3.0, 4.0]])).own
+    tensor([[0.6000, 0.8000]])
+    """
+
+    own: Tensor
+    negative: Tensor | None = None
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        object.__setattr__(self, "own", _unit(self.own, "own"))
+        if self.negative is not None:
+            object.__setattr__(self, "negative", _unit(self.negative, "negative"))
+            if self.negative.shape[1] != self.own.shape[1]:
+                raise OpenworldError(
+                    f"negative texts have width {self.negative.shape[1]}, own texts {self.own.shape[1]}; encode both "
+                    "with one model."
+                )
+
+    def to(self, like: Tensor) -> "Texts":
+        """The same on the device and in the type of a tensor."""
+        if self.own.device == like.device and self.own.dtype == like.dtype:
+            return self
+        return Texts(self.own.to(like), None if self.negative is None else self.negative.to(like))
+
+
+@torch.no_grad()
+@checked
+def encode_texts(
+    clip, names: Sequence[str], *, negative: Sequence[str] = (), template: str = "a photo of a {}"
+) -> Texts:
+    """Encode class names, and negative names where there are any, with a two-tower model.
+
+    Args:
+        clip: backbone of `openworld.backbones`.
+        names: C class names; "_" is read as a space. negative: M names.
+        template: sentence with one {} for the name. MCM's is the default; NegLabel's is "the nice {}".
+    Raises:
+        OpenworldError: no name, a template without a place for the name, a sentence that is too long.
+    """
+    if template.count("{}") != 1:
+        raise OpenworldError(f"the template {template!r} needs exactly one {{}}, the place of the name.")
+    own, other = (
+        clip.encode_text([template.format(name.replace("_", " ")) for name in part]) if len(part) else None
+        for part in (names, negative)
+    )
+    if own is None:
+        raise OpenworldError("there is no class name; give at least one.")
+    return Texts(own, other)
+
+
+@checked
+def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantile: float = 0.95) -> Tensor:
+    """Which candidates are furthest from all classes: int64[floor(share * n)], the furthest first.
+
+    Args:
+        own: float[C, E] embeddings of class names. candidates: float[n, E] of many words, such as WordNet's nouns;
+            the paper mines nouns and adjectives separately.
+        share: of the candidates to keep, in (0, 1].
+        quantile: over classes, of a candidate's cosines; it is near when many classes are near.
+    Raises:
+        OpenworldError: a share or quantile outside its range.
+    Source: NegLabel (Jiang et al., 2024), NegMining; XueJiang16/NegLabel@979e142.
+
+    >>> own = torch.tensor([[1.0, 0.0]])
+    >>> mine_negatives(own, torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 2.0]]), share=0.5).tolist()
+    [1, 2]
+    """
+    if not 0 < share <= 1 or not 0 <= quantile <= 1:
+        raise OpenworldError(f"share is {share} and quantile {quantile}, expected shares in (0, 1] and [0, 1].")
+    own, candidates = _unit(own, "own"), _unit(candidates, "candidates")
+    near = torch.cat([(part @ own.mT).quantile(quantile, dim=1) for part in candidates.split(4096)])
+    return near.argsort(stable=True)[: int(share * len(near))]
+
+
+def _unit(embeddings: Tensor, name: str) -> Tensor:
+    if embeddings.dim() != 2 or not len(embeddings):
+        raise OpenworldError(f"{name} texts have shape {list(embeddings.shape)}, expected [names, E], one at least.")
+    embeddings = as_floats(embeddings, f"{name} texts")
+    lengths = embeddings.norm(dim=1)
+    if not embeddings.isfinite().all() or not lengths.all():
+        raise OpenworldError(f"{name} texts hold NaN, infinity or an embedding of length 0; encode the names again.")
+    return normalize(embeddings, dim=-1)

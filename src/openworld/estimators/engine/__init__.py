@@ -1,0 +1,1 @@
+"""What estimators share: model outputs, estimates, calibration, bootstrap, transport."""

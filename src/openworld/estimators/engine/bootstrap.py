@@ -1,0 +1,74 @@
+"""Bootstrap of estimated errors from what remains of each image: a score, a bin, right or wrong.
+
+Nothing is fitted again: temperature and transport plan stay as they are, thresholds are found anew. A share of n images
+is drawn from the binomial distribution that resampling gives it, so that the target, however large, costs nothing.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators.engine.threshold import between
+
+LEVEL = 0.95
+MANY = 100_000  # values from which the mean of a resample is drawn from its normal limit
+LEAST = 20  # resamples below which percentiles say nothing
+
+
+def accuracy_interval(errors: np.ndarray, error: float | None = None) -> tuple[float, float] | None:
+    """Percentile interval of the accuracy from resampled errors float[R], held in [0, 1].
+
+    It reaches as far as the estimated error itself, where that is given and the resamples miss it. Resamples of which
+    nothing can be said (NaN) are left out; None where fewer than half are left.
+
+    >>> low, high = accuracy_interval(np.linspace(0.1, 0.3, 201))
+    >>> round(low, 3), round(high, 3)
+    (0.705, 0.895)
+    """
+    if len(errors) < LEAST:
+        raise OpenworldError(f"resamples is {len(errors)}, expected {LEAST} or more (200 for an interval).")
+    defined = errors[~np.isnan(errors)]
+    if 2 * len(defined) < len(errors):
+        return None
+    low, high = np.quantile(1 - np.clip(defined, 0, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    accuracies = [low, high] if error is None else [low, high, 1 - np.clip(error, 0, 1)]
+    return float(min(accuracies)), float(max(accuracies))
+
+
+def counts(n: int, resamples: int, generator: np.random.Generator) -> Iterator[np.ndarray]:
+    """How often each of n images is drawn, int64[n] that add up to n, once per resample."""
+    return (np.bincount(generator.integers(0, n, n), minlength=n) for _ in range(resamples))
+
+
+def means(values: np.ndarray, resamples: int, generator: np.random.Generator) -> np.ndarray:
+    """Means of resamples of values float[n]: float[R]."""
+    n = len(values)
+    if n >= MANY:
+        return generator.normal(values.mean(), values.std() / np.sqrt(n), resamples)
+    return np.array([drawn @ values / n for drawn in counts(n, resamples, generator)])
+
+
+def shares(share, n: int, generator: np.random.Generator, resamples: int | None = None) -> np.ndarray:
+    """Resampled shares of n images, float[R]; `share` is one number for all resamples or float[R]."""
+    return generator.binomial(n, share, resamples) / n
+
+
+def below_threshold(
+    source: np.ndarray, wrong: np.ndarray, target: np.ndarray, rule: str, resamples: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Resampled errors float[R] of a threshold estimator; the threshold is found anew in each resample.
+
+    Args:
+        source: float[n_s] source scores. wrong: bool[n_s]. target: float[n_t] target scores. rule: of `_threshold`.
+    """
+    order, ordered = np.argsort(source, kind="stable"), np.sort(target)
+    wrong, edges = wrong[order], np.r_[-np.inf, source[order], np.inf]
+    below = np.empty(resamples)
+    for index, drawn in enumerate(counts(len(source), resamples, generator)):
+        mistakes, reached = int(drawn[wrong].sum()), np.cumsum(drawn)
+        # positions among `edges` of the scores of rank k and k + 1; rank 0 and n + 1 are the infinite ends
+        places = np.searchsorted(reached, (mistakes, mistakes + 1)) + 1 if mistakes else (0, 1)
+        cut = between(float(edges[places[0]]), float(edges[places[1]]), rule)
+        below[index] = np.searchsorted(ordered, cut)
+    return shares(below / len(target), len(target), generator)

@@ -1,0 +1,149 @@
+"""Source temperature scaling (Guo et al., 2017): one divisor T of all logits, by least negative log-likelihood.
+
+With b = 1/T the likelihood's slope is mean_i (E_p[z_i] - z_i,y), p = softmax(b z); it rises with b, so the optimum is
+unique and a Newton step that leaves its bracket is replaced by halving. T stays in [0.01, 100]. The public code of COT
+(luyuzhe111/COT @ 392c0ff) stops its L-BFGS early, up to 0.4 % off.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+from scipy.special import xlogy
+
+from openworld.estimators.engine.outputs import Outputs
+
+BOUNDS = (0.01, 100.0)
+STEPS = 100
+TOLERANCE = 1e-13  # of log T
+BLOCK = 2**16  # numbers of a block of rows: what is computed at a time stays in the cache, 1.6 times as fast as 2**22
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """T, and a sentence where it could not be had as usual.
+
+    pulls: float64[n], how far each image pulls ln T: their mean over a resample is, to first order, how much its ln T
+    differs (the infinitesimal jackknife). 0 where T was not fitted.
+    """
+
+    value: float
+    pulls: np.ndarray = field(repr=False)
+    warning: str | None = None
+
+
+def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
+    """The T that makes softmax(logits / T) most likely.
+
+    Args:
+        logits: float64[n, C], finite. labels: int64[n] in 0..C-1.
+    Returns:
+        Temperature; 1 with a warning where no image is named wrong (T would go to 0).
+    Source: Guo et al. (2017), section 4.2.
+
+    >>> logits = np.array([[2.0, 0.0]] * 4)  # right in 3 of 4: e^(2/T) / (e^(2/T) + 1) = 3/4, so T = 2 / ln 3
+    >>> round(source_temperature(logits, np.array([0, 0, 0, 1])).value, 4)
+    1.8205
+    """
+    if not Outputs(logits, labels).mistakes:
+        return Temperature(1.0, np.zeros(len(logits)), _FAULTLESS)
+    low, high = 1 / BOUNDS[1], 1 / BOUNDS[0]
+    for end, least in ((low, True), (high, False)):
+        slope = _slopes(logits, labels, end)[0]
+        if slope >= 0 if least else slope <= 0:
+            return Temperature(1 / end, np.zeros(len(logits)), _OUTSIDE)
+    inverse = _root(logits, labels, low, high)
+    return Temperature(1 / inverse, _pulls(logits, labels, inverse))
+
+
+_FAULTLESS = "no source image is named wrong, so no temperature can be fitted; 1 is used"
+_OUTSIDE = f"the source likelihood has no optimum inside {BOUNDS}; its end is used"
+
+
+def _root(logits: np.ndarray, labels: np.ndarray, low: float, high: float) -> float:
+    """The b in (low, high) where the slope is 0: Newton's steps, halving in log b where they leave the bracket."""
+    inverse = 1.0
+    for _ in range(STEPS):
+        slope, curvature = _slopes(logits, labels, inverse)
+        low, high = (inverse, high) if slope < 0 else (low, inverse)
+        following = inverse - slope / curvature if curvature > 0 else high
+        if not low < following < high:
+            following = sqrt(low * high)
+        if abs(following - inverse) <= TOLERANCE * inverse or slope == 0:
+            break
+        inverse = following
+    return inverse
+
+
+def _slopes(logits: np.ndarray, labels: np.ndarray, inverse: float) -> tuple[float, float]:
+    """First and second derivative of the mean negative log-likelihood by b = 1/T."""
+    slope = curvature = 0.0
+    for rows in blocks(*logits.shape):
+        z = logits[rows]
+        p = probabilities(z, 1 / inverse)
+        products = p * z
+        mean = products.sum(axis=1)
+        slope += float((mean - z[np.arange(len(z)), labels[rows]]).sum())
+        curvature += float((np.einsum("ij,ij->i", products, z) - mean**2).sum())
+    return slope / len(logits), curvature / len(logits)
+
+
+def _pulls(logits: np.ndarray, labels: np.ndarray, inverse: float) -> np.ndarray:
+    """Slope of each image's own likelihood over the curvature of the mean, by ln T; they add up to 0."""
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        z = logits[rows]
+        mean = np.einsum("ij,ij->i", probabilities(z, 1 / inverse), z)
+        found[rows] = mean - z[np.arange(len(z)), labels[rows]]
+    return found / (_slopes(logits, labels, inverse)[1] * inverse)
+
+
+def probabilities(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """softmax(logits / temperature), float64[n, C]; rows add up to 1.
+
+    >>> probabilities(np.array([[0.0, np.log(3.0)]]), 1.0).round(2).tolist()
+    [[0.25, 0.75]]
+    """
+    powers = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def confidences(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """Largest probability of each row, float64[n] in (0, 1]."""
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        z = logits[rows]
+        found[rows] = 1 / np.exp((z - z.max(axis=1, keepdims=True)) / temperature).sum(axis=1)
+    return found
+
+
+def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
+    """sum_c p_c ln p_c of each row, float64[n] in [-ln C, 0]; a probability of 0 adds 0.
+
+    >>> negative_entropies(np.array([[0.0, 0.0], [1000.0, 0.0]]), 1.0).round(4).tolist()
+    [-0.6931, 0.0]
+    """
+    found = np.empty(len(logits))
+    for rows in blocks(*logits.shape):
+        p = probabilities(logits[rows], temperature)
+        found[rows] = xlogy(p, p).sum(axis=1)
+    return found
+
+
+def response(given: np.ndarray, logits: np.ndarray, temperature: float) -> float:
+    """How much the mean of probabilities p_i,a(i) rises with ln T: the mean of p (sum_c p_c ln p_c - ln p).
+
+    >>> z = np.array([[0.0, np.log(3.0)]])
+    >>> round(response(np.array([0.75]), z, 1.0), 4)
+    -0.206
+    >>> round(float(probabilities(z, 1.001)[0, 1] - 0.75) / 0.001, 3)  # ln T is about .001
+    -0.206
+    """
+    return float((given * negative_entropies(logits, temperature) - xlogy(given, given)).mean())
+
+
+def blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of rows that keep what is computed at a time small."""
+    size = max(1, BLOCK // columns)
+    return (slice(start, start + size) for start in range(0, rows, size))

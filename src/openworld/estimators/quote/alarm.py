@@ -1,0 +1,222 @@
+"""Alarms over time: does the accuracy lie below a limit, at a stated rate of false alarms in a year of chunks?
+
+A bare limit fires on healthy days: the estimate of a small chunk moves by chance, and every day is another chance to be
+wrong. So the evidence is added up over chunks, by the CUSUM of Page (Continuous inspection schemes, Biometrika, 1954):
+
+    S_t = max(0, S_{t-1} + z_t - k_t),    z_t = (alert - accuracy_t + bias_t) / s_t,    an alarm stands where S_t > h
+
+with bias and standard deviation s_t of what is quoted of such chunks where nothing has shifted. Tables of h take chunks
+for independent. Here they are not: all are read with the help of one source, whose few images put the same error into
+every chunk of the year. So k and h come from simulated years whose true accuracy is the alert itself. Each year has one
+error of its source, from the spread between the resampled sources of a `Null`, and noise of its chunks, from the spread
+within them; both spreads are known from few draws, and vary from year to year by as much as that leaves open.
+
+    k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and as much as the error of the
+         source exceeds in half of the allowed years: with less, S would climb for ever under too many sources
+    h    what the largest S of a simulated year exceeds at the allowed rate
+
+Single chunks jump now and then, where a rule of what is quoted ends and another begins: too rarely for some hundred
+draws to tell how often, and some sources more than others. So a chunk counts for at most `MOST` standard deviations
+beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert.
+
+False alarms come from unlucky sources, so they come in rows: most sources give none for years, a few give many.
+
+S never rises above 2 h. So an alarm ends soon after the accuracy has recovered, however long it was too low.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+
+from openworld._arrays import require_at_least, require_at_most
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.estimators.quote.null import Null
+
+YEARS = 4_000  # simulated; the rate is then held to a third of a point
+LONGEST = 10_000  # chunks of a simulated year
+RAREST, COMMONEST = 0.001, 0.5  # rates that so many years can tell
+HALF = 0.5  # of a chunk's standard deviation in k
+SMOOTH = 0.4  # bandwidth of a normal kernel for some hundred draws of a null, by Silverman's rule: what is beyond them
+MOST, ALONE = 3.0, 12.0  # standard deviations; on source-like chunks what is quoted jumps by up to ten
+HIGHEST = 2.0  # S as a multiple of h
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Images that follow each other, as they were judged.
+
+    Args:
+        accuracy: what is quoted, in [0, 1]; None where nothing can be told. n: how many images it was estimated from.
+            null: what is quoted of source-like sets of about so many images, in the same way; its bias is taken out.
+    Raises:
+        OpenworldError: an accuracy outside [0, 1], no image, a null of fewer than two sources or targets of each.
+    """
+
+    accuracy: float | None
+    n: int
+    null: Null = field(repr=False)
+
+    def __post_init__(self):
+        require_at_least(1, n=self.n)
+        if self.accuracy is not None:
+            require_at_least(0, accuracy=self.accuracy)
+            require_at_most(1, accuracy=self.accuracy)
+        if min(np.shape(self.null.estimates)) < 2:
+            raise OpenworldError(
+                f"the null has estimates of shape {np.shape(self.null.estimates)}, expected two sources or more with "
+                "two targets or more each; use measure_null."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Alarms:
+    """What was found of the chunks, in order.
+
+    statistics: float64[chunks], S. limit: h. standing: bool[chunks], whether an alarm stands. alone: float64[chunks],
+    the accuracy, less its bias, below which such a chunk raises an alarm alone; lasting: float64[chunks], that below
+    which such chunks raise one in the long run. Both may be below 0.
+    """
+
+    statistics: np.ndarray
+    limit: float
+    standing: np.ndarray
+    alone: np.ndarray
+    lasting: np.ndarray
+
+    __repr__ = short_repr
+
+
+@checked
+def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> Alarms:
+    """Test chunks, one after the other, for an accuracy below `alert`.
+
+    A chunk of which nothing can be told leaves S as it is. A set that is not cut is one chunk with `over=1`: then this
+    is the one-sided test against its null.
+
+    Args:
+        chunks: in order of time. alert: accuracy below which somebody wants to know, in [0, 1]. rate: share of years
+            in which an alarm may be raised although the accuracy is `alert` all the time, 0.001 to 0.5; where it is
+            higher, fewer are raised. over: chunks of such a year, 1 to 10,000. seed: of the simulated years.
+    Raises:
+        OpenworldError: no chunk; a number outside its range.
+
+    >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
+    >>> null = Null(100, estimates, np.full((20, 2), 0.9))
+    >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.75, 0.75, 0.95)], 0.9).standing.tolist()
+    [False, False, True, False]
+    """
+    require_at_least(0, alert=alert)
+    require_at_most(1, alert=alert)
+    require_at_least(RAREST, rate=rate)
+    require_at_most(COMMONEST, rate=rate)
+    require_at_least(1, over=over)
+    require_at_most(LONGEST, over=over)
+    if not len(chunks):
+        raise OpenworldError("no chunk came, expected one or more.")
+    years = _Years(chunks, rate, over, np.random.default_rng(seed))
+    limit = years.limit()
+    unbiased = [np.nan if one.accuracy is None else one.accuracy - one.null.bias for one in chunks]
+    steps = years.steps((alert - np.array(unbiased)) / years.deviations, slice(None))
+    statistics = _cusum(np.nan_to_num(steps), HIGHEST * limit)  # of None a step of 0
+    return Alarms(
+        statistics,
+        limit,
+        statistics > limit,
+        alert - years.deviations * years.alone(limit),
+        alert - years.deviations * years.allowances,
+    )
+
+
+def _cusum(steps: np.ndarray, highest: float) -> np.ndarray:
+    statistics, last = np.empty(len(steps)), 0.0
+    for place, step in enumerate(steps):
+        last = statistics[place] = min(highest, max(0.0, last + step))
+    return statistics
+
+
+class _Spread:
+    """A null in parts: what a source puts into all chunks, and what is left to each of them."""
+
+    def __init__(self, null: Null):
+        means = null.estimates.mean(axis=1)
+        self.sources, self.targets, self.n = *null.estimates.shape, null.n
+        self.within = sqrt(null.estimates.var(axis=1, ddof=1).mean())
+        self.of_means = float(means.var(ddof=1))
+        self.left = self._left(null.estimates, means)
+
+    def _left(self, estimates: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """What is left of estimates without their sources' errors, in standard deviations.
+
+        Means are taken for errors only as far as they differ by more than their own noise: else they would swallow
+        part of a target's rare jump.
+        """
+        if not self.within:
+            return np.zeros(1)
+        share = max(0.0, 1 - self.within**2 / self.targets / self.of_means) if self.of_means else 0.0
+        left = estimates - estimates.mean() - share * (means - means.mean())[:, None]
+        return left.ravel() / left.std()
+
+    def deviation(self, n: int) -> float:
+        """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
+        return max(self.within * sqrt(self.n / n), 0.5 / n)
+
+    def errors(self, variance: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+        """Of the sources of all years: between sources, and of the bias that was subtracted, known from few sources.
+
+        variance: float64[years], by how much to multiply that of means. drawn: float64[years], standard normal.
+        """
+        means = self.of_means * variance
+        return np.sqrt(np.maximum(0, means - self.within**2 / self.targets) + means / self.sources) * drawn
+
+
+class _Years:
+    """Simulated years of such chunks, again and again, at the limit.
+
+    deviations, allowances: float64[chunks], s and k of each.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator):
+        spreads = {id(one.null): _Spread(one.null) for one in chunks}
+        self.spreads = [spreads[id(one.null)] for one in chunks]
+        self.rate, self.over, self.generator = rate, over, generator
+        self.deviations = np.array([one.deviation(chunk.n) for one, chunk in zip(self.spreads, chunks, strict=True)])
+        variance, drawn = self._variance(lambda one: one.sources - 1), generator.standard_normal(YEARS)
+        errors = {key: one.errors(variance, drawn) for key, one in spreads.items()}
+        self.errors = [errors[id(one.null)] for one in chunks]
+        self.scale = np.sqrt(self._variance(lambda one: one.sources * (one.targets - 1)))
+        unlucky = {key: float(np.quantile(one, 1 - rate / 2)) for key, one in errors.items()}
+        of_sources = np.array([unlucky[id(one.null)] for one in chunks]) / self.deviations
+        self.allowances = HALF + of_sources if over > 1 else np.zeros(len(chunks))  # one chunk has nothing to forget
+
+    def _variance(self, freedom) -> np.ndarray:
+        """float64[years]: what a variance may be, relative to the one that so few degrees of freedom show."""
+        degrees = min(freedom(one) for one in self.spreads)
+        return degrees / self.generator.chisquare(degrees, YEARS)
+
+    def steps(self, z: np.ndarray, place) -> np.ndarray:
+        """What a chunk, or chunks, at this place of the year add to S."""
+        beyond = z - self.allowances[place]
+        return beyond if self.over == 1 else np.where(z > ALONE, beyond, np.minimum(beyond, MOST))
+
+    def alone(self, limit: float) -> np.ndarray:
+        """The z beyond which each chunk raises an alarm alone."""
+        return np.maximum(self.allowances + limit, 0 if self.over == 1 else ALONE)
+
+    def limit(self) -> float:
+        """What the largest S of a year exceeds at the rate."""
+        now, largest = np.zeros(YEARS), np.zeros(YEARS)
+        for place in np.arange(self.over) % len(self.spreads):
+            z = self.errors[place] / self.deviations[place] + self._noise(self.spreads[place].left)
+            now = np.maximum(0, now + self.steps(z, place))
+            np.maximum(largest, now, out=largest)
+        found = float(np.quantile(largest, 1 - self.rate))
+        return found if self.over == 1 else max(found, MOST)
+
+    def _noise(self, left: np.ndarray) -> np.ndarray:
+        drawn = -left[self.generator.integers(0, len(left), YEARS)]
+        return self.scale * (drawn + SMOOTH * self.generator.standard_normal(YEARS))

@@ -1,0 +1,108 @@
+"""Class by class: how often each class is predicted, how often that is right, and what else those images may be.
+
+An estimate of the whole set is taken apart. Each image's chance of being right is read off its sample score: 1 or 0 on
+either side of a threshold, else the score itself; scaled so that their mean is the estimated accuracy. What remains of
+an image predicted as class j is spread over the other classes in proportion to the judged model's probabilities. So the
+expected confusion adds up to the estimate, and is as good as that is; no published method vouches for single classes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import blocks, probabilities
+from openworld.metrics.accuracy import wilson_interval
+
+
+@dataclass(frozen=True, eq=False)
+class ByClass:
+    """An estimate taken apart; C classes, n images.
+
+    predicted: int64[C], how many images are named so. confusion: float64[C, C], how many images are expected to be of
+    each true class, along the row of their predicted class.
+    """
+
+    predicted: np.ndarray
+    confusion: np.ndarray
+
+    @property
+    def expected(self) -> np.ndarray:
+        """How many images are expected to be of each class, float64[C]."""
+        return self.confusion.sum(axis=0)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Estimated accuracy of the images named so, float64[C]; NaN where there is none."""
+        return _ratio(np.diag(self.confusion), self.predicted)
+
+    @property
+    def recall(self) -> np.ndarray:
+        """Estimated accuracy of the images that are so, float64[C]; NaN where none is expected."""
+        return _ratio(np.diag(self.confusion), self.expected)
+
+    def interval(self, label: int) -> tuple[float, float] | None:
+        """95 % of a class's precision, over its images alone (Wilson, 1927); None where no image is named so."""
+        count = int(self.predicted[label])
+        return wilson_interval(float(self.precision[label]), count) if count else None
+
+
+def by_class(estimate: Estimate, target: Outputs) -> ByClass:
+    """Take an estimate apart by the class that is predicted.
+
+    Args:
+        estimate: of this target, with sample scores and an accuracy. target: the outputs that it was made of.
+    Raises:
+        OpenworldError: an estimate of whole sets alone, such as ProjNorm's, or of other images.
+
+    >>> from openworld.estimators import AC
+    >>> target = Outputs(np.log([[0.9, 0.1], [0.7, 0.3], [0.4, 0.6]]))
+    >>> found = by_class(AC(calibrate=False).fit(target).estimate(target), target)
+    >>> found.predicted.tolist(), found.precision.round(2).tolist(), found.expected.round(2).tolist()
+    ([2, 1], [0.8, 0.6], [2.0, 1.0])
+    """
+    right = chances(estimate, target.n)
+    shape = (target.classes, target.classes)
+    confusion, predicted = np.zeros(shape), np.bincount(target.predictions, minlength=target.classes)
+    for rows in blocks(*target.logits.shape):
+        p = probabilities(target.logits[rows], estimate.details.get("temperature") or 1.0)
+        own = np.arange(len(p)), target.predictions[rows]
+        p[own] = 0
+        rest = p.sum(axis=1, keepdims=True)
+        spread = np.divide(p, rest, out=np.full_like(p, 1 / (target.classes - 1)), where=rest > 0)
+        spread *= 1 - right[rows, None]
+        spread[own] = right[rows]
+        np.add.at(confusion, own[1], spread)
+    return ByClass(predicted, confusion)
+
+
+def chances(estimate: Estimate, n: int) -> np.ndarray:
+    """How likely each image is named right, float64[n] in [0, 1], by the sample scores of an estimate.
+
+    >>> chances(Estimate.of(0.5, details={"threshold": 3.0}, sample_scores=[1.0, 4.0]), 2).tolist()
+    [0.0, 1.0]
+    """
+    scores = estimate.sample_scores
+    if scores is None or estimate.accuracy is None:
+        raise OpenworldError(
+            "this estimate says nothing of single images; take one with sample scores, such as ATC-MC."
+        )
+    if len(scores) != n:
+        raise OpenworldError(f"the estimate is of {len(scores)} images, but {n} were given; give the images it is of.")
+    if "threshold" in estimate.details:
+        cut = estimate.details["threshold"]
+        scores = np.full(n, estimate.accuracy) if cut is None else (scores >= cut).astype(np.float64)
+    if scores.min() < 0 or scores.max() > 1:
+        raise OpenworldError("sample scores without a threshold must be chances in [0, 1] to be taken apart by class.")
+    mean = scores.mean()
+    if estimate.accuracy == mean:
+        return scores
+    if estimate.accuracy < mean:  # down by a common factor, or doubts down by one, so that all stay in [0, 1]
+        return scores * (estimate.accuracy / mean)
+    return 1 - (1 - scores) * (estimate.error / (1 - mean))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

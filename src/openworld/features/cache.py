@@ -1,0 +1,137 @@
+"""What lies in a cache of encoded image sets: how large, of which pictures and backbone; and taking it away again.
+
+A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what protocols keep (the checkpoints
+of a training, classifiers' answers to pictures, a decomposition into meaning and look, shift degrees), and nothing
+else. Whatever else lies in the folder of a cache is not ours: it is told, and nothing is removed beside it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.features.cache_limit import IN_USE, LOCK, last_used, remove_unused
+
+_FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
+_NAMES = (
+    r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
+    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
+)
+_WHOLE = {"decomposition.safetensors": "a decomposition", "degrees.safetensors": "shift degrees"}
+_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?-\w+")
+
+
+@dataclass(frozen=True)
+class KeptSet:
+    """One encoded image set on disk.
+
+    Args:
+        folder: where it lies.
+        dataset: name of the data set, with its domain; "" where that is not known.
+        backbone: name of the backbone, or the first digits of its fingerprint; "" where that is not known.
+        images: how many; None for a set that is not whole.
+        size: bytes.
+        holds: what is kept beside one embedding per image, such as "8 views, patches".
+        written: when the last file of it was written.
+        used: when it was read or written last.
+    """
+
+    folder: Path
+    dataset: str
+    backbone: str
+    images: int | None
+    size: int
+    holds: str
+    written: datetime
+    used: datetime
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A cache: its sets, the largest first, and the names in its folder that are not ours."""
+
+    folder: Path
+    sets: tuple[KeptSet, ...]
+    foreign: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all sets."""
+        return sum(one.size for one in self.sets)
+
+
+def look(folder: Path) -> Kept:
+    """What lies in the folder of a cache; nothing, where there is no such folder.
+
+    Raises:
+        OpenworldError: a file where the folder should be.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OpenworldError(f"{folder} is a file; the cache is a folder.")
+    entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
+    ours = [entry for entry in entries if _is_ours(entry)]
+    sets = sorted(map(_kept, ours), key=lambda one: -one.size)
+    return Kept(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
+
+
+def remove(kept: Kept, sets: Sequence[KeptSet] | None = None) -> int:
+    """Take sets away, None for all, but leave those that another process reads; returns how many bytes that were.
+
+    Raises:
+        OpenworldError: something in the folder is not ours, so that it may be no cache at all, or a set has changed
+            into something else since it was looked at. Nothing is removed then.
+    """
+    sets = kept.sets if sets is None else sets
+    if kept.foreign:
+        raise OpenworldError(
+            f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there, so nothing was removed; give "
+            "the folder of a cache, or move that away."
+        )
+    for one in sets:
+        if one.folder.parent != kept.folder or not _is_ours(one.folder):
+            raise OpenworldError(f"{one.folder} is no encoded image set (any more), so nothing was removed.")
+    return sum(one.size for one in sets if remove_unused(one.folder))
+
+
+def _is_ours(entry: Path) -> bool:
+    if entry.is_symlink() or not entry.is_dir() or not _FOLDER.fullmatch(entry.name):
+        return False
+    return all(_FILE.fullmatch(file.name) and file.is_file() and not file.is_symlink() for file in entry.iterdir())
+
+
+def _kept(folder: Path) -> KeptSet:
+    told, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
+    written = [stat.st_mtime for name, stat in stats.items() if name != IN_USE]
+    backbone = told.get("model") or str(told.get("backbone", ""))[:12]
+    return KeptSet(
+        folder=folder,
+        dataset=" · ".join(filter(None, (told.get("name"), told.get("domain")))),
+        backbone=backbone,
+        images=told.get("count"),
+        size=sum(stat.st_size for stat in stats.values()),
+        holds=_holds(told.get("encoding", {}), list(stats)),
+        written=datetime.fromtimestamp(max(written, default=0.0), UTC),
+        used=datetime.fromtimestamp(last_used(folder), UTC),
+    )
+
+
+def _manifest(folder: Path) -> Mapping:
+    try:
+        told = json.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return {}  # a set that is not whole, or damaged: its size is known, and it can still be removed
+    return told if isinstance(told, dict) else {}
+
+
+def _holds(encoding: Mapping, files: Sequence[str]) -> str:
+    views = f"{encoding['views']} views" if encoding.get("views") else ""
+    others = [name for name in ("patches", "pixels") if encoding.get(name)]
+    answers = sum(name.startswith("answers-") and name.endswith(".safetensors") for name in files)
+    checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
+    counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint")]
+    counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
+    told = [words for name, words in _WHOLE.items() if name in files]
+    return ", ".join(filter(None, (views, *others, *counted, *told)))

@@ -1,0 +1,55 @@
+"""Where a picture lies: below the folder of its data, through every way of choosing and changing pictures."""
+
+import shutil
+
+import pytest
+from PIL import Image
+
+from openworld import datasets
+from openworld.datasets.corruptions import corrupted
+from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.pooling import pooled, remembered
+from openworld.datasets.styles import styled
+from openworld.datasets.styles.styled import restyled
+
+NAMES = ["cat/0.png", "cat/deep blue.png", "dog/1.png"]
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    for place, name in enumerate(NAMES):
+        path = tmp_path / "here" / "test" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (32, 32), (80 * place, 0, 0)).save(path)
+    return tmp_path / "here"
+
+
+def paths(images):
+    return [images.path_of(number) for number in range(len(images))]
+
+
+def test_a_folder_may_lie_anywhere(pictures, tmp_path):
+    shutil.copytree(pictures, tmp_path / "there")
+    for folder in ("here", "there"):
+        assert paths(datasets.load(str(tmp_path / folder), part="test")) == [f"test/{name}" for name in NAMES]
+
+
+def test_every_choice_and_change_keeps_the_paths(pictures):
+    images = datasets.load(str(pictures), part="test")
+    whole = paths(images)
+    assert paths(images.subset([2, 0])) == [whole[2], whole[0]]
+    assert paths(pooled([images.subset([1]), images])) == [whole[1], *whole]
+    assert paths(remembered(images, 2)) == paths(corrupted(images, "fog", 1)) == whole
+    assert paths(styled(images, "sketch")) == paths(restyled(images, ("sketch", "neon")))[::2] == whole
+
+
+def test_lists_and_loose_pictures(pictures):
+    (pictures / "list.csv").write_text("path,label\n" + "".join(f"test/{name},x{name[0]}\n" for name in NAMES))
+    assert paths(datasets.load(str(pictures / "list.csv"))) == [f"test/{name}" for name in NAMES]
+    files = unlabelled_folder.find_pictures([pictures])
+    assert paths(unlabelled_folder.load(files, root=pictures)) == [f"test/{name}" for name in NAMES]
+    assert paths(unlabelled_folder.load(files)) == [file.as_posix() for file in files]
+
+
+def test_pictures_that_are_no_files_have_their_numbers():
+    assert paths(datasets.load("emoji-groups", domain="noto", part="test").subset([4, 7])) == ["0", "1"]

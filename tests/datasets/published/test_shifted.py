@@ -1,0 +1,367 @@
+"""Readers of local files, on tiny files in the formats of the large ones, and on files that are broken."""
+
+import bz2
+import gzip
+import os
+import pickle
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shifted_trees as trees
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld.datasets import DATASETS, SHIFTED, check, load
+from openworld.datasets.formats import pixel_tables
+from openworld.datasets.formats.pickles import read_pickle
+from openworld.datasets.published.cifar import CIFAR10_NAMES
+from openworld.datasets.published.digits import read_idx
+from openworld.datasets.published.fmow import NAMES as FMOW_NAMES
+
+TABLES = {  # name -> shape of a picture, classes
+    "cifar10": ((32, 32, 3), 10),
+    "cifar10.2": ((32, 32, 3), 10),
+    "cifar100": ((32, 32, 3), 100),
+    "mnist": ((28, 28), 10),
+    "qmnist": ((28, 28), 10),
+    "usps": ((16, 16), 10),
+    "svhn": ((32, 32, 3), 10),
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "data"
+
+
+def as_grey(image):
+    pixels = np.asarray(image)
+    assert (pixels == pixels[..., :1]).all()
+    return pixels[..., 0]
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("part", trees.COUNTS)
+def test_pictures_and_labels_are_those_of_the_files(root, name, part):
+    trees.PLANT[name](root)
+    shape, classes = TABLES[name]
+    images = load(name, root=root, part=part)
+    expected = trees.pixels(part, *shape)
+    assert images.name == name
+    assert len(images.classnames) == classes
+    assert images.labels.tolist() == trees.labels(part, classes).tolist()
+    for index, pixels in enumerate(expected):
+        found = images.image(index)
+        ours = np.asarray(found) if len(shape) == 3 else as_grey(found)
+        # USPS is text of eight digits, cut to levels as torchvision cuts it: a level may be lost.
+        assert np.abs(ours.astype(int) - pixels).max() <= (1 if name == "usps" else 0)
+
+
+@pytest.mark.parametrize("name", ["mnist", "qmnist"])
+def test_digits_are_found_where_torchvision_puts_them(root, name):
+    trees.PLANT[name](root)
+    expected = load(name, root=root).fingerprint
+    for place in (f"{name.upper()}/raw", f"{name}/raw"):
+        (root / name).rename(root / "moved")
+        (root / place).parent.mkdir(exist_ok=True)
+        (root / "moved").rename(root / place)
+        assert load(name, root=root).fingerprint == expected
+        assert check(name, root).folder == str(root / place)
+        (root / place).rename(root / "moved")
+        (root / place).parent.rmdir()
+        (root / "moved").rename(root / name)
+
+
+def test_a_domain_may_be_called_as_pages_print_it(root):
+    trees.plant_cifar10(root)
+    trees.plant_cifar_c(root, "CIFAR-10-C", 10, ["gaussian_noise"])
+    spaced, listed = (load("cifar10-c", root=root, domain=f"gaussian{sign}noise 3") for sign in " _")
+    assert spaced.fingerprint == listed.fingerprint and spaced.domain == listed.domain == "gaussian_noise 3"
+
+
+def test_an_unknown_domain_of_many_is_told_its_neighbours_not_all(root):
+    (root / "CIFAR-10-C").mkdir(parents=True)
+    with pytest.raises(OpenworldError) as told:
+        load("cifar10-c", root=root, domain="gaussian nois 3")
+    assert "gaussian_noise 3" in str(told.value) and "95" in str(told.value) and len(str(told.value)) < 400
+
+
+def test_a_packed_file_of_any_size_is_not_unpacked_whole(root, monkeypatch):
+    trees.plant_mnist(root)
+    trees.plant_usps(root)
+    monkeypatch.setattr(pixel_tables, "MOST_BYTES", 5)
+    for name in ("mnist", "usps"):
+        with pytest.raises(OpenworldError, match="unpacks to more than 5 bytes"):
+            load(name, root=root)
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar10.2", "cifar100", "mnist", "qmnist", "usps", "svhn", "fmow"])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(root, name):
+    trees.PLANT[name](root)
+    for file in [path for path in root.rglob("*") if path.is_file()]:
+        file.unlink()
+        os.mkfifo(file)
+    with pytest.raises(OpenworldError, match="no plain file|there is no file"):
+        load(name, root=root)
+
+
+def test_names_and_groups(root):
+    trees.plant_cifar100(root)
+    trees.plant_qmnist(root)
+    assert load("cifar100", root=root).classnames[7] == "class 07"
+    assert load("qmnist", root=root).groups.tolist() == (2100 + np.arange(10) // 4).tolist()
+    assert DATASETS["qmnist"].group_name == "writer"
+    assert len(CIFAR10_NAMES) == 10
+    assert len(set(FMOW_NAMES)) == 62
+    assert list(FMOW_NAMES) == sorted(FMOW_NAMES)
+
+
+def test_the_fingerprint_follows_the_pixels(root):
+    trees.plant_mnist(root)
+    before = load("mnist", root=root).fingerprint
+    assert load("mnist", root=root).fingerprint == before
+    assert load("mnist", root=root, part="train").fingerprint != before
+    file = root / "mnist" / "t10k-images-idx3-ubyte"
+    held = file.read_bytes()
+    file.write_bytes(held[:-1] + bytes([held[-1] ^ 1]))
+    assert load("mnist", root=root).fingerprint != before
+
+
+def test_versions_of_cifar101(root):
+    trees.plant_cifar101(root)
+    pictures = trees.pixels("test", 32, 32, 3)
+    assert np.array_equal(load("cifar10.1", root=root).image(9), pictures[9])
+    older = load("cifar10.1", root=root, domain="v4")
+    assert np.array_equal(older.image(0), pictures[4])
+    assert older.labels.tolist() == trees.labels("test")[4:].tolist()
+
+
+def test_shots_are_drawn_from_train(root):
+    trees.plant_svhn(root)
+    drawn = load("svhn", root=root, part="train", shots=1, seed=3)
+    assert sorted(drawn.labels.tolist()) == list(range(10))
+    with pytest.raises(OpenworldError, match="test pictures are fixed"):
+        load("svhn", root=root, shots=1)
+
+
+def test_it_travels_between_processes(root):
+    trees.plant_usps(root)
+    images = load("usps", root=root)
+    copy = pickle.loads(pickle.dumps(images))
+    assert np.array_equal(copy.image(3), images.image(3))
+
+
+# --- FMoW -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", trees.FMOW_PARTS)
+def test_fmow_is_cut_by_time(root, part):
+    trees.plant_fmow(root)
+    images = load("fmow", root=root, part=part)
+    rows = trees.FMOW_PARTS[part]
+    assert [images.image(index).getpixel((0, 0))[0] for index in range(len(images))] == rows
+    names = [trees.FMOW_ROWS[row][1] for row in rows]
+    assert [images.classnames[label] for label in images.labels] == names
+
+
+def test_fmow_by_region(root):
+    trees.plant_fmow(root)
+    africa = load("fmow", root=root, part="test", domain="Africa")
+    assert [africa.image(index).getpixel((0, 0))[0] for index in range(len(africa))] == [10]
+    assert africa.domain == "Africa"
+    assert len(load("fmow", root=root, part="test", domain="Asia")) == 0
+    with pytest.raises(OpenworldError, match="unknown domain of fmow 'Antarctica'"):
+        load("fmow", root=root, domain="Antarctica")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("timestamp", "taken", "no column 'timestamp'"),
+        ("2017-07-01", "", "expected a date"),
+        ("port,KEN", "prot,KEN", "unknown class 'prot'"),
+    ],
+)
+def test_a_broken_list_of_fmow_is_refused(root, old, new, message):
+    trees.plant_fmow(root)
+    listing = root / "fmow_v1.1" / "rgb_metadata.csv"
+    listing.write_text(listing.read_text().replace(old, new))
+    with pytest.raises(OpenworldError, match=message):
+        load("fmow", root=root)
+
+
+def test_a_missing_picture_of_fmow_is_named(root):
+    trees.plant_fmow(root)
+    (root / "fmow_v1.1" / "images" / "rgb_img_11.png").unlink()
+    with pytest.raises(OpenworldError, match=r"1 of 2 pictures of 'fmow' are missing .* images/rgb_img_11.png"):
+        load("fmow", root=root)
+
+
+# --- broken files -----------------------------------------------------------------------------------------
+
+
+class Evil:
+    def __reduce__(self):
+        import os
+
+        return os.system, ("touch evil",)
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [
+        (pickle.dumps({"data": Evil()}), r"names (posix|nt).system, which no data file needs"),
+        (pickle.dumps({"data": np.array([None], dtype=object)}), "expected numbers"),
+        (b"\x80\x02cnumpy\nndarray\n(J\xff\xff\xff\x7ftR.", "cannot be read as a pickle"),
+        (b"no pickle", "cannot be read as a pickle"),
+        (pickle.dumps([1]), "holds no dict"),
+        (pickle.dumps({"labels": [0]}), "has no 'data'"),
+        (pickle.dumps({"labels": [0], "data": [1]}), "no rows of 3,072 values"),
+        (trees.python2_pickle({"labels": [0], "data": np.zeros((1, 4), np.uint8)}), "no rows of 3,072 values"),
+        (trees.python2_pickle({"labels": [0, 1], "data": np.zeros((1, 3072), np.uint8)}), "has 2 entries, expected 1"),
+        (trees.python2_pickle({"labels": [0], "data": np.zeros((1, 3072), np.uint8)})[:-9], "cannot be read"),
+    ],
+)
+def test_a_pickle_runs_nothing_and_says_what_is_wrong(root, monkeypatch, held, message):
+    trees.plant_cifar10(root)
+    monkeypatch.chdir(root)
+    (root / "cifar-10-batches-py" / "test_batch").write_bytes(held)
+    with pytest.raises(OpenworldError, match=message):
+        load("cifar10", root=root)
+    assert not (root / "evil").exists()
+
+
+def test_a_pickle_leaves_no_mark_on_what_it_names(tmp_path):
+    named = b"cnumpy.core.multiarray\n_reconstruct\n"
+    marked = b"}q\x00(" + b"X\x04\x00\x00\x00mark" + b"K\x01u"
+    (tmp_path / "first").write_bytes(b"\x80\x02}X\x01\x00\x00\x00a" + named + b"N" + marked + b"\x86b" + b"s.")
+    (tmp_path / "second").write_bytes(b"\x80\x02}X\x01\x00\x00\x00a" + named + b"s.")
+    assert read_pickle(tmp_path / "first")["a"].mark == 1
+    assert not hasattr(read_pickle(tmp_path / "second")["a"], "mark")
+
+
+@pytest.mark.parametrize("note", [b"p200000000\n", b"r\x00\xc2\xeb\x0b"])
+def test_a_pickle_that_asks_for_a_table_of_any_length_is_refused(tmp_path, note):
+    (tmp_path / "bomb").write_bytes(b"}" + note + b".")
+    with pytest.raises(OpenworldError, match="under the number 200000000"):
+        read_pickle(tmp_path / "bomb")
+
+
+def test_pickles_of_today_are_read_too(root):
+    trees.plant_cifar10(root)
+    pixels = trees.pixels("test", 32, 32, 3)
+    rows = pixels.transpose(0, 3, 1, 2).reshape(10, 3072)
+    for protocol in (2, 4):
+        held = pickle.dumps({"labels": list(range(10)), "data": rows.copy()}, protocol=protocol)
+        (root / "cifar-10-batches-py" / "test_batch").write_bytes(held)
+        assert np.array_equal(load("cifar10", root=root).image(4), pixels[4])
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [
+        (b"\0\0\x0d\x01" + bytes(8), "no IDX file"),
+        (b"PK", "no IDX file"),
+        (b"\0\0\x08\x03\0\0\0\x01", "it was cut"),
+        (trees.idx(np.zeros((2, 3), int), 0x08)[:-1], "holds 17 bytes, expected 18"),
+    ],
+)
+def test_a_broken_idx_file_is_refused(tmp_path, held, message):
+    (tmp_path / "file").write_bytes(held)
+    with pytest.raises(OpenworldError, match=message):
+        read_idx(tmp_path / "file")
+    (tmp_path / "file").unlink()
+    (tmp_path / "file.gz").write_bytes(gzip.compress(held))
+    with pytest.raises(OpenworldError, match=message):
+        read_idx(tmp_path / "file")
+    (tmp_path / "file.gz").write_bytes(gzip.compress(held)[:-4])
+    with pytest.raises(OpenworldError, match="cannot be read"):
+        read_idx(tmp_path / "file")
+
+
+@pytest.mark.parametrize("line", ["11 1:0.5", "0 1:0.5", "3 257:0.5", "3 0:0.5", "3 1:1.5", "3 1:nan", "3 1", "x 1:0"])
+def test_a_broken_line_of_usps_is_refused(root, line):
+    trees.plant_usps(root)
+    (root / "usps" / "usps.t.bz2").write_bytes(bz2.compress(f"1 1:0\n{line}\n".encode()))
+    with pytest.raises(OpenworldError, match="line 2 is no digit"):
+        load("usps", root=root)
+
+
+BROKEN = {
+    "cifar10.2": "cifar-10.2/cifar102_test.npz",
+    "mnist": "mnist/t10k-images-idx3-ubyte",
+    "usps": "usps/usps.t.bz2",
+    "svhn": "svhn/test_32x32.mat",
+    "fmow": "fmow_v1.1/rgb_metadata.csv",
+    "cifar100": "cifar-100-python/meta",
+}
+
+
+@pytest.mark.parametrize(("name", "file"), BROKEN.items())
+def test_a_missing_or_damaged_file_is_named(root, name, file):
+    trees.PLANT[name](root)
+    path = root / file
+    path.write_bytes(b"\xff\xfe nothing of the kind")
+    with pytest.raises(OpenworldError, match=path.name):
+        load(name, root=root)
+    path.unlink()
+    with pytest.raises(OpenworldError, match=f"there is no file .*{path.name}"):
+        load(name, root=root)
+    shutil.rmtree(path.parent)
+    with pytest.raises(OpenworldError, match=f"openworld data check {name}"):
+        load(name, root=root)
+
+
+def test_pictures_of_another_shape_are_refused(root):
+    trees.plant_cifar102(root)
+    np.savez(root / "cifar-10.2" / "cifar102_test.npz", images=np.zeros((2, 32, 32, 4), np.uint8), labels=[0, 1])
+    with pytest.raises(OpenworldError, match=r"uint8\[2, 32, 32, 4\]"):
+        load("cifar10.2", root=root)
+
+
+# --- the check --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", trees.PLANT)
+def test_a_whole_set_is_whole_and_a_short_one_is_not(root, monkeypatch, name):
+    trees.PLANT[name](root)
+    short = check(name, root)
+    assert not short.ok
+    assert "get the files again" in short.wrong[0]
+    assert short.sources == SHIFTED[name].sources
+    counts = {part: len(rows) for part, rows in trees.FMOW_PARTS.items()} if name == "fmow" else trees.COUNTS
+    monkeypatch.setitem(SHIFTED, name, replace(SHIFTED[name], pictures=counts))
+    whole = check(name, root, decoded=True)
+    assert whole.ok, whole.wrong
+    assert whole.pictures == counts
+
+
+def test_the_check_says_what_is_missing(root):
+    root.mkdir()
+    assert check("svhn", root).wrong == (f"there is no folder {root / 'svhn'}.",)
+    (root / "SVHN").mkdir()
+    assert "but a SVHN: rename it" in check("svhn", root).wrong[0]
+    trees.plant_fmow(root)
+    Image.new("RGB", (4, 4)).save(root / "fmow_v1.1" / "images" / "rgb_img_4.png", "JPEG")
+    (root / "fmow_v1.1" / "images" / "rgb_img_0.png").write_bytes(b"")
+    assert "1 of 2 pictures cannot be read" in " ".join(check("fmow", root, decoded=True).wrong)
+    with pytest.raises(OpenworldError, match="did you mean 'cifar10'"):
+        check("cifar-10", root)
+
+
+def test_the_page_on_data_tells_of_every_set(repository):
+    page = (repository / "docs" / "data.md").read_text(encoding="utf-8")
+    for name, card in SHIFTED.items():
+        assert f"`{name}`" in page and card.folder in page, name
+        told = [count for count in card.pictures.values() if count]
+        assert all(f"{count:,}".replace(",", " ") in page or str(count) in page for count in told), name
+
+
+def test_cards_say_what_the_sets_are():
+    for name, card in SHIFTED.items():
+        assert DATASETS[name].download
+        assert DATASETS[name].domains == card.domains
+        assert DATASETS[name].parts == card.parts
+        assert all(address.startswith("http") for _, address in card.sources)

@@ -1,0 +1,139 @@
+"""What is seen of images: derived once, validated at the door; heads and texts."""
+
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.detectors import GEN, MSP, NCI, SCALE, SHE, GradNorm, Head, Maps, RankFeat, Seen, Texts, mine_negatives
+from openworld.detectors.engine.perturbation import Perturbation
+
+HEAD = Head(torch.eye(3, 4), torch.zeros(3))
+
+
+def test_logits_come_from_the_model_or_from_the_head():
+    features = torch.rand(5, 4)
+    torch.testing.assert_close(Seen(features, HEAD).logits, features @ torch.eye(4, 3))
+    assert Seen(features, HEAD, outputs=torch.ones(5, 3)).logits.tolist() == torch.ones(5, 3).tolist()
+    seen = Seen(features, HEAD)
+    assert seen.logits is seen.logits
+
+
+def test_parts_of_it():
+    seen = Seen(torch.rand(5, 4), HEAD, labels=torch.arange(5) % 3)
+    assert [len(part) for part in seen.split(2)] == [2, 2, 1]
+    assert seen.take(torch.tensor([4, 0])).labels.tolist() == [1, 0]
+    assert list(seen.split(9)) == [seen] and list(seen.split(5)) == [seen]
+
+
+def test_maps_and_moved_images_are_taken_with_the_others():
+    rows, how = torch.rand(5, 4), Perturbation()
+    maps = Maps(torch.rand(5, 3, 2, 2), torch.rand(5, 4, 2, 2), lambda maps: maps)
+    seen = Seen(rows, HEAD, maps=maps, perturbed={how: -rows}).take([4, 0])
+    assert torch.equal(seen.maps.early, maps.early[[4, 0]]) and torch.equal(seen.maps.late, maps.late[[4, 0]])
+    assert torch.equal(seen.moved(how, "ODIN"), -rows[[4, 0]])
+    with pytest.raises(OpenworldError, match='"perturbed by .*": 5'):
+        Seen(rows[:2], HEAD, perturbed={how: rows})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"features": torch.rand(4, 2).numpy()}, r"features: shape \[4, 2\] came \(ndarray\), expected a torch tensor"),
+        ({"features": torch.rand(4)}, r"features came as \[4\], expected a torch tensor of shape \[N, D\]"),
+        ({"features": [[1.0]]}, "came .list., expected a torch tensor"),
+        (
+            {"features": torch.tensor([[1.0, 0.0], [float("nan"), 0.0]])},
+            "NaN or infinite for 1 of 2 image.* first for number 1",
+        ),
+        ({"features": torch.rand(2, 5), "head": HEAD}, "5 columns, but the head reads 4"),
+        ({"outputs": torch.rand(2, 5), "head": HEAD}, "outputs have 5 classes, but the head has 3"),
+        ({"features": torch.rand(2, 4), "outputs": torch.rand(3, 3)}, "one entry per image in all parts"),
+        ({"features": torch.rand(2, 4), "labels": torch.zeros(2)}, "expected class indices"),
+        ({"features": torch.rand(2, 4), "labels": torch.tensor([0, -1])}, "negative class -1"),
+        ({"features": torch.rand(1, 4), "head": HEAD, "labels": torch.tensor([3])}, "class 3, but there are 3 classes"),
+        ({"features": torch.rand(2, 4), "texts": Texts(torch.eye(3))}, "4 columns, the texts 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        Seen(**given)
+
+
+@pytest.mark.parametrize(
+    ("weight", "bias", "sentence"),
+    [
+        (torch.rand(4), None, "expected \\[C, D\\] with C >= 2"),
+        (torch.rand(1, 4), None, "expected \\[C, D\\] with C >= 2"),
+        (torch.rand(3, 4), torch.rand(4), r"bias has shape \[4\], expected \[3\] or None"),
+        (torch.full((3, 4), float("inf")), None, "NaN or infinite weights"),
+    ],
+)
+def test_heads_that_are_none(weight, bias, sentence):
+    with pytest.raises(OpenworldError, match=sentence):
+        Head(weight, bias)
+
+
+def test_texts_that_are_none():
+    for own, sentence in ((torch.zeros(0, 3), "one at least"), (torch.zeros(2, 3), "length 0")):
+        with pytest.raises(OpenworldError, match=sentence):
+            Texts(own)
+    with pytest.raises(OpenworldError, match="encode both with one model"):
+        Texts(torch.eye(3), torch.eye(4))
+
+
+def test_names_far_from_all_classes_come_first():
+    own = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    candidates = torch.tensor([[1.0, 0.1, 0.0], [-1.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.1, 1.0, 0.0]])
+    assert mine_negatives(own, candidates, share=1.0).tolist()[:2] == [1, 2]
+    with pytest.raises(OpenworldError, match="expected shares"):
+        mine_negatives(own, candidates, share=0)
+
+
+def test_a_closed_form_is_the_gradient():
+    """GradNorm's product of sums against one backward pass per image."""
+    features = torch.rand(6, 4, dtype=torch.float64)
+    weight = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    for row, score in zip(features, GradNorm().fit(head=Head(weight)).score(features), strict=True):
+        loss = -(row @ weight.mT).log_softmax(dim=0).sum()
+        (gradient,) = torch.autograd.grad(loss, weight)
+        assert float(gradient.abs().sum()) == pytest.approx(float(score), rel=1e-12)
+
+
+def test_a_score_that_is_no_number_is_refused():
+    mixed = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])  # no largest feature in the second
+    with pytest.raises(OpenworldError, match="SCALE gives NaN or infinite for 1 of 2 image"):
+        SCALE(75).fit(head=HEAD).score(mixed)
+
+
+def test_a_feature_equal_to_the_mean_has_no_direction():
+    fitted = NCI().fit(torch.ones(2, 4), head=HEAD)
+    with pytest.raises(OpenworldError, match="NCI gives NaN"):
+        fitted.score(torch.ones(1, 4))
+
+
+def test_a_class_that_is_never_right():
+    features = torch.eye(4)[:2]
+    with pytest.raises(OpenworldError, match="finds none in 1 of 3: 2; fit on more images"):
+        SHE().fit(features, torch.tensor([0, 1]), HEAD)
+
+
+def test_maps_count_as_many_images():
+    maps = Maps(torch.rand(2, 3, 2, 2), torch.rand(2, 4, 2, 2), lambda maps: maps)
+    with pytest.raises(OpenworldError, match="'maps': 2"):
+        Seen(torch.rand(3, 4), HEAD, maps=maps)
+    with pytest.raises(OpenworldError, match="blocks: unknown value 'lst'; did you mean 'last'"):
+        RankFeat("lst")
+
+
+def test_a_bad_setting_is_refused_when_it_is_made():
+    with pytest.raises(OpenworldError, match="temperature is 0.0, expected a number above 0"):
+        MSP(0)
+
+
+def test_gen_of_saturated_logits_is_that_of_wider_arithmetic():
+    logits = torch.tensor([[40.0, 0.0, -3.0], [20.0, 19.0, -60.0], [0.0, 0.0, 0.0]])
+    z = logits.double()
+    p = z.softmax(dim=1)
+    rest = torch.stack([z[:, [n for n in range(3) if n != one]].logsumexp(dim=1) for one in range(3)], dim=1)
+    expected = -(p * (rest - z.logsumexp(dim=1, keepdim=True)).exp()).pow(0.1).sum(dim=1)
+    assert torch.allclose(GEN().fit().score(Seen(outputs=logits)).double(), expected, rtol=1e-5)

@@ -1,0 +1,169 @@
+"""The fewest passes, counted; early refusals; warnings; fits and scores in one stream."""
+
+import pytest
+import torch
+from seen_pictures import pictures, whole
+from torch import nn
+
+from openworld import OpenworldError
+from openworld.detectors import (
+    ASH,
+    GEN,
+    KNN,
+    MCM,
+    MDS,
+    MSP,
+    ODIN,
+    AdaSCALE,
+    GradNorm,
+    NNGuide,
+    Passes,
+    RankFeat,
+    plan,
+    profile,
+    require_images,
+    watch,
+)
+from openworld.detectors.engine.bank import Bank
+from openworld.testing import small_classifier
+from openworld.testing._classifier import COLOURS
+
+
+def batches(seed, count=6, size=10):
+    for part in range(count):
+        images = pictures(seed + part, size)
+        yield images, small_classifier().see(images).predictions
+
+
+@pytest.fixture
+def counted():
+    """Calls of the classifier, of its last stage, and gradients of images, while a block runs."""
+    counts = {"forward": 0, "stage": 0, "backward": 0}
+
+    def more(what):
+        return lambda *_: counts.update({what: counts[what] + 1})
+
+    module = small_classifier().module
+    handles = [module.register_forward_hook(more("forward")), module.last.register_forward_hook(more("stage"))]
+    handles.append(module.stem[0].register_full_backward_hook(more("backward")))
+    yield counts
+    for handle in handles:
+        handle.remove()
+
+
+EXPECTED = {
+    "one pass": ([MSP(), GEN(), MDS(), KNN(3), GradNorm(), ASH()], Passes(1, 0, 0)),
+    "the last stage again": ([MSP(), RankFeat()], Passes(1, 0, 1)),
+    "a backward and a forward": ([MSP(), ODIN()], Passes(2, 1, 0)),
+    "one direction, two steps": ({"small": ODIN(step=0.001), "large": ODIN(step=0.01)}, Passes(3, 1, 0)),
+    "two directions": ([ODIN(), AdaSCALE()], Passes(3, 2, 0)),
+    "all": (profile("is-ood") | {"KNN": KNN(3)}, Passes(2, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_the_passes_that_are_said_are_made(case, counted):
+    detectors, expected = EXPECTED[case]
+    route = plan(detectors, small_classifier())
+    assert route.passes == expected
+    fitted = route.fit(batches(1))
+    counted.update(dict.fromkeys(counted, 0))
+    route.score(fitted, [pictures(50, 8)])
+    assert counted["forward"] == expected.forwards
+    assert counted["stage"] == expected.forwards + expected.stages
+    assert counted["backward"] == expected.backwards
+
+
+def test_a_fit_costs_what_is_learned_from(counted):
+    list(batches(1))  # makes the labels, by passes of its own
+    shown = list(batches(1))
+    counted.update(dict.fromkeys(counted, 0))
+    plan(profile("is-ood") | {"KNN": KNN(3)}, small_classifier()).fit(shown)
+    assert counted == {"forward": 6, "stage": 6, "backward": 0}
+
+
+def test_scores_are_those_of_each_detector_alone():
+    detectors = profile("is-ood") | {"KNN": KNN(3), "AdaSCALE": AdaSCALE()}
+    route = plan(detectors, small_classifier())
+    scores = route.score(route.fit(batches(1)), (images for images, _ in batches(20)))
+    for name, detector in detectors.items():
+        alone = plan([detector], small_classifier())
+        theirs = alone.score(alone.fit(batches(1)), batches(20))[name]  # labels that come along are not looked at
+        torch.testing.assert_close(scores[name], theirs)
+        assert scores[name].shape == (60,)
+
+
+def test_shards_that_say_where_they_start_are_one_fit():
+    route, shown = plan([KNN(3, bank=20)], small_classifier()), list(batches(1))
+    first, second = route.gather(shown[:2]), route.gather(shown[2:], start=20)
+    assert torch.equal(first.merge(second).fit()["KNN"].state, route.fit(shown)["KNN"].state)
+
+
+def test_nothing_to_score():
+    route = plan([MSP()], small_classifier())
+    assert route.score(route.fit([]), [])["MSP"].shape == (0,)
+
+
+def test_weak_combinations_are_named():
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attend, self.head = nn.MultiheadAttention(3, 1), nn.Linear(3, COLOURS)
+
+        def forward(self, images):
+            rows = images.flatten(2).permute(2, 0, 1)
+            return self.head(self.attend(rows, rows, rows)[0].mean(dim=0))
+
+    transformer = watch(Attention().eval(), pictures(0, 2))
+    warnings = plan([MSP(), ASH(), GradNorm()], transformer).warnings
+    assert [warning.split()[0] for warning in warnings] == ["ASH", "GradNorm"]
+    assert "weak on a transformer" in warnings[0] and "53.2" in warnings[0]
+    assert plan([ASH()], small_classifier()).warnings == ()
+
+
+def test_refused_at_once():
+    with pytest.raises(OpenworldError, match="MCM compares with class names and needs a two-tower model"):
+        plan([MCM()], small_classifier())
+    with pytest.raises(OpenworldError, match="two detectors have one name"):
+        plan([KNN(1), KNN(2)], small_classifier())
+    with pytest.raises(OpenworldError, match="no detector to plan for"):
+        plan([], small_classifier())
+    with pytest.raises(OpenworldError, match=r"KNN came as a class, expected an instance: KNN\(\)"):
+        plan({"KNN": KNN}, small_classifier())
+    with pytest.raises(OpenworldError, match="unknown profile 'isood'; did you mean 'is-ood'"):
+        profile("isood")
+
+
+def test_missing_labels_are_refused_with_the_first_batch():
+    def one_then_break():
+        yield pictures(0, 4), None
+        raise AssertionError("a second batch was asked for")
+
+    with pytest.raises(OpenworldError, match="MDS needs labels"):
+        plan([MDS()], small_classifier()).fit(one_then_break())
+
+
+@pytest.mark.parametrize("loader", [False, True])
+def test_too_few_images_cost_no_pass_where_they_can_be_counted(loader, counted):
+    """In a list of batches, and in a DataLoader, with what it drops at the end."""
+    shown = [(pictures(seed, 4), torch.zeros(4, dtype=torch.int64)) for seed in range(3)]
+    if loader:
+        images = torch.cat([images for images, _ in shown])
+        labels = torch.zeros(len(images), dtype=torch.int64)
+        data = torch.utils.data.TensorDataset(images, labels)
+        shown = torch.utils.data.DataLoader(data, batch_size=5, drop_last=True)
+    there = 10 if loader else 12
+    with pytest.raises(OpenworldError, match=f"KNN asks for {there + 1} "):
+        plan([MSP(), KNN(there + 1)], small_classifier()).fit(shown)
+    assert counted["forward"] == 0
+    assert set(plan([MSP(), KNN(there)], small_classifier()).fit(shown)) == {"MSP", "KNN"}
+
+
+def test_too_few_images_for_neighbours_are_refused_before_any_is_seen():
+    require_images({"KNN": KNN(3, bank=3), "guide": NNGuide(3, share=1.0), "MSP": MSP()}, 3)
+    with pytest.raises(OpenworldError, match="KNN asks for 4 .* holds 3 of 90 "):
+        require_images({"KNN": KNN(4, bank=3)}, 90)
+    kept = Bank(share=0.1).kept(90)
+    assert kept == len(NNGuide(kept, share=0.1).fit(whole()).state)
+    with pytest.raises(OpenworldError, match=f"NNGuide asks for {kept + 1} .* holds {kept} of 90 "):
+        require_images({"guide": NNGuide(kept + 1, share=0.1)}, 90)

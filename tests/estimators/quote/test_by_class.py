@@ -1,0 +1,73 @@
+"""An estimate taken apart: it adds up, thresholds decide where there are any, and what it cannot do is refused."""
+
+import numpy as np
+import pytest
+from simulated import outputs
+
+from openworld._errors import OpenworldError
+from openworld.estimators import AC, ESTIMATORS, ATCMaxConfidence, Estimate, Outputs, PseudoLabelShift
+from openworld.estimators.quote.by_class import by_class, chances
+
+SOURCE, TARGET = outputs(0, 300, 4, 2.0, 2), outputs(1, 200, 4, 1.5, 2)
+
+
+@pytest.mark.parametrize("name", ["AC", "DoC", "IM", "GDE", "ATC-MC", "ATC-NE", "COT", "COTT", "CBPE", "FRAP", "RAP"])
+def test_classes_add_up_to_the_estimate(name):
+    estimate = ESTIMATORS[name]().fit(SOURCE).estimate(TARGET, interval=False)
+    found = by_class(estimate, TARGET)
+    assert np.trace(found.confusion) / TARGET.n == pytest.approx(estimate.accuracy)
+    assert found.confusion.sum(axis=1) == pytest.approx(found.predicted)
+    assert found.expected.sum() == pytest.approx(TARGET.n)
+    assert (found.confusion >= -1e-12).all() and (found.confusion.sum(axis=0) > 0).all()
+    for label in range(4):
+        low, high = found.interval(label)
+        assert low <= found.precision[label] <= high
+
+
+def test_by_hand():
+    """Two images named 0 with chances .8 and .6, one named 2 with .5; the rest goes where the probabilities are."""
+    target = Outputs(np.log([[0.8, 0.1, 0.1], [0.6, 0.4, 1e-300], [0.25, 0.25, 0.5]]))
+    estimate = AC(calibrate=False).fit(target).estimate(target, interval=False)
+    found = by_class(estimate, target)
+    assert found.predicted.tolist() == [2, 0, 1]
+    np.testing.assert_allclose(found.confusion, [[1.4, 0.5, 0.1], [0, 0, 0], [0.25, 0.25, 0.5]], atol=1e-12)
+    np.testing.assert_allclose(found.precision, [0.7, np.nan, 0.5])
+    np.testing.assert_allclose(found.recall, [1.4 / 1.65, 0, 0.5 / 0.6])
+    assert found.interval(1) is None
+
+
+def test_a_threshold_says_right_or_wrong():
+    estimate = ATCMaxConfidence().fit(SOURCE).estimate(TARGET, interval=False)
+    right = chances(estimate, TARGET.n)
+    assert set(right) == {0.0, 1.0} and right.mean() == pytest.approx(estimate.accuracy)
+
+
+def test_a_threshold_at_infinity_says_what_the_estimate_says():
+    certain = Outputs([[5.0, 0.0], [0.0, 5.0]], labels=[0, 1])  # no mistake: nothing lies below the threshold
+    estimate = ATCMaxConfidence().fit(certain).estimate(certain, interval=False)
+    assert estimate.details["threshold"] is None and chances(estimate, 2).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 0.3, 0.7, 1.0])
+def test_chances_are_scaled_to_the_estimate(accuracy):
+    scores = np.array([0.2, 0.5, 0.8])
+    found = chances(Estimate.of(1 - accuracy, sample_scores=scores), 3)
+    assert found.mean() == pytest.approx(accuracy) and found.min() >= 0 and found.max() <= 1
+    assert (np.diff(found) >= 0).all()
+
+
+def test_a_certain_model_leaves_no_class_empty_handed():
+    """Probabilities of 1 and 0 say nothing of the other classes: they share alike."""
+    target = Outputs([[1e4, 0.0, 0.0]])
+    found = by_class(Estimate.of(0.4, sample_scores=[0.5]), target)
+    np.testing.assert_allclose(found.confusion[0], [0.6, 0.2, 0.2])
+
+
+def test_what_cannot_be_taken_apart_is_refused():
+    whole = PseudoLabelShift().fit(SOURCE).estimate(TARGET, interval=False)
+    with pytest.raises(OpenworldError, match="says nothing of single images"):
+        by_class(whole, TARGET)
+    with pytest.raises(OpenworldError, match="is of 2 images, but 200 were given"):
+        by_class(Estimate.of(0.5, sample_scores=[0.5, 0.5]), TARGET)
+    with pytest.raises(OpenworldError, match=r"chances in \[0, 1\]"):
+        by_class(Estimate.of(0.5, sample_scores=[-3.0, 2.0]), Outputs(np.eye(2)))
