@@ -49,8 +49,8 @@ estimators = [{ estimator = "AC" }, { estimator = "GDE" }, { estimator = "FRAP" 
 architecture = "convnet"
 recipe = { epochs = 1, side = 28, batch_size = 8 }
 """,
-    "incremental-shift": """
-protocol = "incremental-shift"
+    "ood-detection": """
+protocol = "ood-detection"
 sources = [{ dataset = "squares" }]
 pool = [{ dataset = "squares" }, { dataset = "darker" }]
 id_part = "validation"
@@ -68,8 +68,8 @@ detectors = [{ detector = "MSP" }]
 backbone = "embedded"
 detectors = [{ detector = "MCM" }, { detector = "Energy" }]
 """,
-    "open-world-by-shift": f"""
-protocol = "open-world-by-shift"
+    "recognition-by-shift": f"""
+protocol = "recognition-by-shift"
 sources = [{{ dataset = "squares" }}]
 pool = [{{ dataset = "squares" }}, {{ dataset = "darker" }}]
 shots = 2

@@ -8,19 +8,19 @@ from typing import ClassVar
 
 import pytest
 
-from openworld.evaluations import PROTOCOLS
+from openworld.evaluations import EVALUATIONS
 from openworld.testing import EVALUATION_CHECKS, EvaluationRun, _evaluations, check_evaluation, run_evaluation
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from small_specs import SMALL, draw  # noqa: E402
 
-KILLED = "incremental-shift"
+KILLED = "ood-detection"
 """The evaluation whose process is killed in the fast suite: it has most stages. The slow one kills the others."""
 
 STILL = {
     "is_compared_with_itself": {
-        *("dynamic", "accuracy-estimation", "open-world-by-shift", "decomposed-zero-shot"),
+        *("dynamic", "accuracy-estimation", "recognition-by-shift", "decomposed-zero-shot"),
     },
     "keeps_its_results_as_rows": set(SMALL),
 }
@@ -44,7 +44,7 @@ def ran(tmp_path_factory):
 
 
 def cases():
-    for name in PROTOCOLS:
+    for name in EVALUATIONS:
         for check in EVALUATION_CHECKS:
             still = name in STILL.get(check, ())
             kept = [pytest.mark.xfail(strict=True, reason="a promise still to be kept")] if still else []
@@ -53,7 +53,7 @@ def cases():
 
 
 def test_every_evaluation_is_enrolled():
-    assert set(SMALL) == set(PROTOCOLS)
+    assert set(SMALL) == set(EVALUATIONS)
 
 
 @pytest.mark.parametrize(("name", "check"), list(cases()))
@@ -78,7 +78,7 @@ class Broken(EvaluationRun):
 @pytest.mark.parametrize(
     ("said", "check", "why"),
     [
-        ({"list protocols": "another-evaluation"}, "is_listed", "does not name"),
+        ({"list evaluations": "another-evaluation"}, "is_listed", "does not name"),
         ({"--table csv": "a,b\n1,2,3"}, "is_exported_in_every_form", "not what is shown"),
         ({"--table markdown": "nothing to report"}, "is_exported_in_every_form", "markdown shows no number"),
         ({"--table json": KeyError("foo")}, "is_exported_in_every_form", "KeyError"),

@@ -112,7 +112,7 @@ def check_evaluation(spec: Path | str) -> None:
 
 def is_listed(ran: EvaluationRun) -> None:
     """`openworld list` names it."""
-    assert ran.name in ran.ask("list", "protocols"), f"openworld list protocols does not name {ran.name}"
+    assert ran.name in ran.ask("list", "evaluations"), f"openworld list evaluations does not name {ran.name}"
 
 
 def ends_with_records_and_a_page(ran: EvaluationRun) -> None:
