@@ -1,4 +1,4 @@
-"""What the command line tells of runs: every protocol has a file of its own, and all of these look alike."""
+"""What the command line tells of runs: whatever tells of an evaluation, all of it looks alike."""
 
 import pytest
 
@@ -14,9 +14,7 @@ def run_of(folder, protocol):
 
 
 def test_every_protocol_is_told_of():
-    assert {FORMER_NAMES.get(one, one) for one in TOLD_BY} == EVALUATIONS.keys() and len(set(TOLD_BY.values())) == len(
-        TOLD_BY
-    )
+    assert {FORMER_NAMES.get(one, one) for one in TOLD_BY} == EVALUATIONS.keys()
 
 
 @pytest.mark.parametrize("protocol", TOLD_BY)

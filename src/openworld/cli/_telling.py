@@ -1,13 +1,13 @@
-"""What is told of the records of a run, protocol by protocol: a line of a table and a file each.
+"""What is told of the records of a run, protocol by protocol: a line of a table each.
 
-A file of this kind holds
+Evaluations that tell a story share `_tell_story`; the others have a file each. A file of this kind holds
 
     load(folder)                           the run, its records verified
     build(folder, output=None, run=None)   the page; returns its path; a run that is loaded is read no second time;
                                            left out where there is no page
     say(run, out)                          what a terminal shows after a run
     TABLES                                 by form a function of (run, out): what `openworld report --table` shows
-    FORMS, export(run, form)               every other form, as text
+    FORMS, export(run, form)               every other form, as text, or bytes where it is none
     MORE                                   where else to look, with {folder} in the place of the run's
 
 and, where two runs can be compared, `compare(first, second, of, out, as_json=...)`, with `of` empty where nobody asked.
@@ -32,7 +32,7 @@ TOLD_BY = {
     "accuracy-estimation": "_tell_accuracy_estimation",
     "incremental-shift": "_tell_incremental_shift",
     "open-world-by-shift": "_tell_open_world_by_shift",
-    "decomposed-zero-shot": "_tell_decomposed_zero_shot",
+    "decomposed-zero-shot": "_tell_story",
 }
 
 
@@ -99,9 +99,12 @@ def report_run(folder: Path, output: Path | None, form: str, out) -> None:
         return
     if form not in (*told.TABLES, *told.FORMS):
         raise unknown_name(f"table form of a run of {_protocol(folder)}", form, (*told.TABLES, *told.FORMS))
+    if form == "parquet" and output is None:
+        raise OpenworldError("a Parquet file is no text; say where it goes: --output results.parquet.")
     run = told.load(folder)
     if output is not None:
-        write_file(output, _text(told, run, form).encode())
+        content = _text(told, run, form)
+        write_file(output, content if isinstance(content, bytes) else content.encode())
         console.write(f"Table: {output}")
     elif form in told.TABLES:
         told.TABLES[form](run, out)
@@ -109,8 +112,8 @@ def report_run(folder: Path, output: Path | None, form: str, out) -> None:
         console.write(told.export(run, form))
 
 
-def _text(told: ModuleType, run, form: str) -> str:
-    """What a form shows, as the text of a file."""
+def _text(told: ModuleType, run, form: str) -> str | bytes:
+    """What a form shows, as the content of a file."""
     if form not in told.TABLES:
         return told.export(run, form)
     shown = console.output(file=io.StringIO())

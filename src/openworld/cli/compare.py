@@ -28,7 +28,8 @@ def compare(
 
     Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of incremental
     shift on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm).
-    Learners, methods and estimators of the other protocols are tested within one run.
+    Methods of decomposed zero-shot accuracy are compared number by number, over the seeds that both runs have (Holm).
+    Learners and estimators of the other protocols are tested within one run.
     """
     from openworld.cli import console
     from openworld.cli._telling import comparing

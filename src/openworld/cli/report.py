@@ -15,10 +15,10 @@ def report(
     table: Annotated[
         str,
         typer.Option(
-            help="Print the tables instead, as: text, csv, markdown, latex or json. Recognition also: mixtures or "
-            "mixtures-csv, with one half of the classes shrunk. Accuracy estimation and open-world-by-shift also: "
-            "estimates, every accuracy that was estimated without labels, as CSV. Incremental shift and "
-            "open-world-by-shift also: cells, every cell of measured shift, as CSV."
+            help="Print the numbers instead, as: text, csv, markdown, latex or json; or as parquet into --output. "
+            "Recognition also: mixtures or mixtures-csv, with one half of the classes shrunk. Accuracy estimation and "
+            "open-world-by-shift also: estimates, every accuracy that was estimated without labels, as CSV. "
+            "Incremental shift and open-world-by-shift also: cells, every cell of measured shift, as CSV."
         ),
     ] = "",
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from openworld.papers import AVERAGE, METRICS
-from openworld.results import Interval
+from openworld.results import Interval, Result
 from openworld.results.seeds import mean, student
 from openworld.runs import RunStore
 
@@ -101,6 +101,26 @@ class StandsFor:
         """The model of the run."""
         resolved = RunStore(self.folder).description()["resolved"]
         return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
+
+
+def measured_of(
+    result: Result, metric: str, *, dataset: str, method: str, setting: str = "", backbone: str = ""
+) -> Measured:
+    """A result of ours as a number of a paper, in its unit.
+
+    Args:
+        result: of an evaluation.
+        metric: what the paper calls it.
+        dataset, method, setting: as the paper calls them.
+        backbone: the model of the run.
+    """
+    unit, value = METRICS[metric].per_one, result.value
+    intervals = tuple(Interval(unit * one.low, unit * one.high, one.over, one.n) for one in value.intervals)
+    per_seed = () if None in result.per_seed else tuple(unit * number for number in result.per_seed)
+    number = None if value.value is None else unit * value.value
+    return Measured(
+        dataset, setting, method, metric, number, intervals, per_seed, datasets=(dataset,), backbone=backbone
+    )
 
 
 def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", dataset: str = AVERAGE) -> Measured:

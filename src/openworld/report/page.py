@@ -7,7 +7,9 @@ style but the page's own, named by hash, so that even an escape gone wrong could
 import base64
 import hashlib
 import os
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,16 +18,111 @@ from markupsafe import Markup
 
 from openworld import __version__
 from openworld._errors import naming
+from openworld.report.class_names import NamesSection
+from openworld.report.data_files import csv_address
+from openworld.report.figure import Figure
 from openworld.report.marks import key
 from openworld.report.pictures import Shown
+from openworld.report.provenance import Part
+from openworld.report.render.html import html_table
+from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import Look, style_sheet
 from openworld.report.svg import shapes
+from openworld.report.table import Table
+from openworld.results import Results
 
+RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
 _ABSENT = {  # what a page says where it is not told otherwise
-    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters", "losses"), ()),
-    "class_names": None,
+    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters", "losses", "sections"), ()),
+    **dict.fromkeys(("tables", "further", "figures"), ()),
+    **dict.fromkeys(("class_names", "overview", "numbers", "table"), None),
     "legend_of": "Learners",
 }
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The pictures of one kind under their heading."""
+
+    heading: str
+    pictures: tuple[Shown, ...]
+
+
+@dataclass(frozen=True)
+class Album:
+    """The pictures of one table: of its best learner, first seed."""
+
+    title: str
+    told: str
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page.
+
+    Args:
+        heading: what it is about, told apart from the other sections'.
+        text: sentences, a paragraph each.
+        tables, figures, albums: what is shown, in this order.
+        folded: parts that are opened on demand.
+    """
+
+    heading: str
+    text: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    albums: tuple[Album, ...] = ()
+    folded: tuple["Section", ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its place on the page, told apart from those of tables."""
+        return "section-" + re.sub(r"[^a-z0-9]+", "-", self.heading.lower()).strip("-")
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a page shows but class names and provenance, which every run has.
+
+    Args:
+        title: the question.
+        subtitle: what, on what, with what.
+        verdict: the answer, a paragraph each.
+        sections: in order.
+        styles: {series: how it is drawn}, the legend.
+        series: what the legend lists.
+        facts: seeds and durations, as (name, value).
+    """
+
+    title: str
+    subtitle: tuple[str, ...]
+    verdict: tuple[str, ...]
+    sections: tuple[Section, ...]
+    styles: Mapping[str, Look] = field(default_factory=dict)
+    series: str = "Learners"
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+def render(page: Page, results: Results, *, class_names: NamesSection | None = None, made: Sequence[Part] = ()) -> str:
+    """The page as HTML text; the same bytes for the same page."""
+
+    def drawn_table(table: Table) -> Markup:
+        return html_table(table, page.styles, download=csv_address(csv_table(table)))
+
+    numbers = results.to_csv()
+    return fill(
+        dict(page.styles),
+        title=page.title,
+        subtitle=" · ".join([*page.subtitle, f"openworld {__version__}"]),
+        legend_of=page.series,
+        verdict=page.verdict,
+        sections=page.sections,
+        table=drawn_table,
+        numbers=csv_address(numbers) if len(numbers) <= RESULTS_BYTES else "",
+        class_names=class_names,
+        made=made,
+    )
 
 
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
@@ -51,23 +148,6 @@ def fill(chosen: dict[str, Look], **parts) -> str:
         legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
         **_ABSENT | parts,
     )
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The pictures of one kind under their heading."""
-
-    heading: str
-    pictures: tuple[Shown, ...]
-
-
-@dataclass(frozen=True)
-class Album:
-    """The pictures of one table: of its best learner, first seed."""
-
-    title: str
-    told: str
-    kinds: tuple[Kind, ...]
 
 
 def _template():

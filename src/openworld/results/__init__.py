@@ -4,6 +4,8 @@ Value, Interval, Metric, METRICS    a number, its 95 % intervals, and how it is 
 Result, Results                     one row; all rows of a run, as pyarrow table, CSV, JSON and Parquet
 over_seeds, student, mean           the mean over seeds and Student's t interval
 Comparison, corrected, ...          a minus b with its p-value after Holm's correction
+RunFolder                           the verified records of a run, its spec and provenance
+pair_results                        two runs side by side
 """
 
 from openworld.metrics.estimate import LEVEL, SIGNIFICANCE
@@ -16,7 +18,9 @@ from openworld.results.comparison import (
     significant,
 )
 from openworld.results.metrics import METRICS
+from openworld.results.paired_runs import Pair, pair_results, require_same_data
 from openworld.results.results import Result, Results
+from openworld.results.run_folder import RunFolder
 from openworld.results.seeds import mean, over_seeds, student
 from openworld.results.value import DASH, MINUS, TEXT, UNITS, Interval, Metric, Value, interval_of
 
@@ -31,8 +35,10 @@ __all__ = [
     "Comparison",
     "Interval",
     "Metric",
+    "Pair",
     "Result",
     "Results",
+    "RunFolder",
     "Value",
     "between",
     "compare_over_seeds",
@@ -41,6 +47,8 @@ __all__ = [
     "interval_of",
     "mean",
     "over_seeds",
+    "pair_results",
+    "require_same_data",
     "significant",
     "student",
 ]

@@ -13,13 +13,13 @@ from openworld.datasets import imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.generalisation.page import build
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
 from openworld.evaluations.generalisation.spec import encode_all, fingerprints, run_unit, summary, tasks, units
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.recognition import task as recognition
 from openworld.evaluations.recognition.outcome import load as load_outcomes
-from openworld.evaluations.recognition.page import build
 from openworld.evaluations.recognition.summary import summarise
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.evaluations.runtime import Machine

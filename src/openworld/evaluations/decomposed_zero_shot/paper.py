@@ -5,13 +5,14 @@ ImageNet-C is the mean over its corruptions and severities. A number of several 
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.decomposed_zero_shot.run import DecomposedRun, load_decomposed
-from openworld.papers import METRICS, PaperTable
-from openworld.papers.measured import Measured, StandsFor
-from openworld.results import Interval
-from openworld.results.seeds import mean, student
+from openworld.evaluations.decomposed_zero_shot.record import PARTS
+from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, results
+from openworld.papers import PaperTable
+from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.results import Results, RunFolder
 
 WHOLE = "CLIP"
 """What the paper calls whole features."""
@@ -32,34 +33,21 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     """
     if not runs:
         raise OpenworldError(f"{wanted.short_heading} is read from a run of decomposed zero-shot accuracy; give one.")
-    return tuple(number for one in runs for number in _numbers(one, one.read(load_decomposed), wanted))
+    return tuple(number for one in runs for number in _numbers(one, one.read(_load), wanted))
 
 
-def _numbers(stands: StandsFor, run: DecomposedRun, wanted: PaperTable) -> Iterator[Measured]:
-    for part, method in run.lines:
-        named = WHOLE if part == "whole" else stands.method(method)
-        if stands.methods and named not in stands.methods.values():
+def _numbers(stands: StandsFor, found: tuple[Results, Facts], wanted: PaperTable) -> Iterator[Measured]:
+    results, facts = found
+    settings = {PARTS[part]: setting for part, setting in SETTINGS.items()}
+    for result in results:
+        method = WHOLE if result.entity == ANY else stands.method(result.entity)
+        if stands.methods and method not in stands.methods.values():
             continue  # of whole features alone some method was run that nobody asked for, or the other way round
-        for row in run.rows:
-            for metric in wanted.metrics:
-                told = run.accuracies(part, method, row, RANKS[metric])
-                unit, dataset = METRICS[metric].per_one, stands.dataset(row)
-                per_seed = () if None in told else tuple(unit * one for one in told)
-                intervals = student(per_seed, METRICS[metric]) or _over_images(run, part, method, row, metric)
-                yield Measured(
-                    *(dataset, SETTINGS[part], named, metric, mean(per_seed), intervals, per_seed),
-                    datasets=(dataset,),
-                    backbone=run.any["backbone"],
-                )
+        for metric in wanted.metrics:
+            if RANKS[metric] == result.metric.key:
+                names = {"dataset": stands.dataset(result.where["images"]), "setting": settings[result.where["part"]]}
+                yield measured_of(result, metric, method=method, backbone=facts.backbone, **names)
 
 
-def _over_images(run: DecomposedRun, part: str, method: str, row: str, metric: str) -> tuple[Interval, ...]:
-    """Of one seed and one image set; several show the same pictures, so that nothing simple can be said of them."""
-    sets = run.sets(method, row)
-    if len(sets[0]) > 1 or (part != "whole" and len(sets) > 1):
-        return ()
-    told, unit = sets[0][0]["parts"][part][RANKS[metric]], METRICS[metric].per_one
-    if not told or not told["interval"]:
-        return ()
-    low, high = told["interval"]
-    return (Interval(unit * low, unit * high, "images", told["n"]),)
+def _load(folder: Path) -> tuple[Results, Facts]:
+    return results(RunFolder.read(folder))

@@ -19,6 +19,7 @@ from openworld.backbones import known_name
 from openworld.datasets import templates
 from openworld.evaluations.artifacts import Stage, work_off
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Shown, ShownSpec
+from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
 from openworld.evaluations.runtime import Machine, Source, backbone, require_same
 from openworld.evaluations.shift_degrees import Split, decomposition_of, split_of, unfitted
 from openworld.evaluations.units import stage_unit, task_unit
@@ -188,19 +189,19 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     started, ground = time.perf_counter(), task.ground
     halves, names = decomposition_of(task.split, machine), ground.names_of.load().classnames
     texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
-    metrics = {
-        "protocol": "decomposed-zero-shot",
-        "method": task.method.label,
-        "seed": task.seed,
-        "backbone": ground.backbone,
-        "classes": len(names),
-        "taught_by": {"names": len(task.split.names), "sentences": len(task.split.templates)},
-        "widths": {"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
-        "decomposition": halves.about,
-        "sets": [_named(one, halves, texts, ground.backbone, machine) for one in ground.shown],
-    }
+    record = DecomposedRecord(
+        protocol="decomposed-zero-shot",
+        method=task.method.label,
+        seed=task.seed,
+        backbone=ground.backbone,
+        classes=len(names),
+        taught_by={"names": len(task.split.names), "sentences": len(task.split.templates)},
+        widths={"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
+        decomposition=halves.about,
+        sets=tuple(_named(one, halves, texts, ground.backbone, machine) for one in ground.shown),
+    )
     return UnitResult(
-        metrics=metrics, timing={"seconds": {"naming": time.perf_counter() - started}, "device": machine.device}
+        metrics=asdict(record), timing={"seconds": {"naming": time.perf_counter() - started}, "device": machine.device}
     )
 
 
@@ -225,16 +226,16 @@ def _features(shown: Shown, name: str, machine: Machine) -> Features:
     return encode(backbone(name, machine.device), shown.load(), **machine.storage)
 
 
-def _named(shown: Shown, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> dict:
+def _named(shown: Shown, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
     """What a record says of one image set."""
     found, entry = _features(shown, name, machine), shown.entry
     rows = decomposed_zero_shot(halves, found.embeddings[:], found.labels, texts, groups=found.groups)
-    parts = {row.part: {"top1": _told(row.top1), "top5": row.top5 and _told(row.top5)} for row in rows}
-    return {"row": entry.row, "dataset": entry.dataset, "domain": entry.domain, "look": shown.look, "parts": parts}
+    parts = {row.part: PartAccuracy(_share(row.top1), row.top5 and _share(row.top5)) for row in rows}
+    return SetRecord(entry.row, entry.dataset, entry.domain, shown.look, parts)
 
 
-def _told(one: Accuracy) -> dict:
-    return {"value": one.value, "interval": one.interval, "n": one.n}
+def _share(accuracy: Accuracy) -> Share:
+    return Share(accuracy.value, accuracy.interval, accuracy.n)
 
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:

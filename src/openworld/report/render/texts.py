@@ -20,7 +20,9 @@ class Text:
     @property
     def rest(self) -> str:
         """The fainter part on one line."""
-        return " ".join(part if part[0] in "[±" else f"({part})" for part in self.faint.splitlines() if part)
+        parts = self.faint.splitlines()
+        words = "; ".join(part for part in parts if part[:1] not in ("[", "±"))
+        return " ".join([*(part for part in parts if part[:1] in ("[", "±")), *([f"({words})"] if words else [])])
 
     @property
     def line(self) -> str:
@@ -51,11 +53,15 @@ def _text(cell: Cell, column: Column, bold: bool, extra: int) -> Text:
     if isinstance(content, str):
         return Text(f"{content}{cell.mark}", cell.under, bold, cell.sort, cell.note)
     if isinstance(content, Comparison):
-        shown = content.metric.write(content.difference, extra) if content.p is not None else ""
-        reason = content.reason if content.p is None else ""
-        text, faint = (_signed(shown), content.verdict) if shown else (content.verdict, "")
-        return Text(text, faint, bold, content.difference, _joined(cell.note, reason))
+        return _of_comparison(cell, content, bold, extra)
     return _of_value(cell, content, column, bold, extra)
+
+
+def _of_comparison(cell: Cell, test: Comparison, bold: bool, extra: int) -> Text:
+    if test.difference is None:
+        return Text(test.verdict, cell.under, bold, None, _joined(cell.note, test.reason))
+    text = _signed(test.metric.write(test.difference, extra))
+    return Text(text, _lines(test.verdict, cell.under), bold, test.difference, _joined(cell.note, test.reason))
 
 
 def _of_value(cell: Cell, value: Value, column: Column, bold: bool, extra: int) -> Text:
@@ -68,11 +74,10 @@ def _of_value(cell: Cell, value: Value, column: Column, bold: bool, extra: int) 
     shown = [column.metric.write_interval(interval, extra) for interval in ordered[: column.intervals]]
     if column.show == "deviation":
         shown = [] if value.deviation is None else [f"±\u00a0{write(value.deviation, extra)}"]
-    hidden = ordered if column.show == "deviation" else ordered[column.intervals :]
-    notes = [f"{column.metric.write_interval(one, extra)} over {one.over}{_counted(one.n)}" for one in hidden]
-    faint = [*shown, _beside(cell, column.metric, extra), cell.under]
+    notes = [f"{column.metric.write_interval(one, extra)} over {one.over}{_counted(one.n)}" for one in ordered]
+    faint = _lines(*shown, _beside(cell, column.metric, extra), cell.under)
     text = f"{write(value.value, extra)}{cell.mark if value.value is not None else ''}"
-    return Text(text, "\n".join(filter(None, faint)), bold, value.value, _joined(cell.note, value.reason, *notes))
+    return Text(text, faint, bold, value.value, _joined(cell.note, value.reason, *notes))
 
 
 def _beside(cell: Cell, metric: Metric, extra: int) -> str:
@@ -86,6 +91,10 @@ def _beside(cell: Cell, metric: Metric, extra: int) -> str:
 def _signed(text: str) -> str:
     """A difference that was written by a metric without signs."""
     return text if text[:1] in ("+", MINUS, DASH) or not text.strip("0.,") else f"+{text}"
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(filter(None, parts))
 
 
 def _counted(n: int | None) -> str:

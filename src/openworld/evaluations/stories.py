@@ -1,0 +1,52 @@
+"""What a finished run says, whatever it evaluates: its slice is imported when it is asked for, and never torch.
+
+A slice's `report.py` holds `story(run) -> Story`, and perhaps `compare(first, second, metric)` of two stories where
+numbers can be paired more closely than by seed.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.evaluations import EVALUATIONS, FORMER_NAMES
+from openworld.report.run_comparison import RunComparison
+from openworld.report.settings_diff import asked_differently
+from openworld.report.story import Story
+from openworld.results import RunFolder, pair_results, require_same_data
+
+
+def read_story(folder: Path | str) -> Story:
+    """What the run in a folder says.
+
+    Raises:
+        OpenworldError: when there is no run, or a unit is missing or damaged.
+    """
+    run = RunFolder.read(folder)
+    return _slice(run.evaluation).story(run)
+
+
+def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> RunComparison:
+    """Two runs side by side.
+
+    Args:
+        first, second: folders of runs of one evaluation on the same data.
+        metric: what is compared; "" the first metric of the evaluation.
+
+    Raises:
+        OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
+    """
+    ours, theirs = read_story(first), read_story(second)
+    names = [one.run.evaluation for one in (ours, theirs)]
+    if names[0] != names[1]:
+        raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
+    require_same_data(ours.run, theirs.run)
+    pair = getattr(_slice(names[0]), "compare", lambda one, other, of: pair_results(one.results, other.results, of))
+    pairs = pair(ours, theirs, metric)
+    changes = asked_differently(ours.run, theirs.run)
+    return RunComparison((str(first), str(second)), pairs[0].first.metric, pairs, changes)
+
+
+def _slice(evaluation: str):
+    """The report of an evaluation; predictions that were scored, which name none, are of recognition."""
+    place = EVALUATIONS[FORMER_NAMES.get(evaluation, evaluation) or "recognition"]
+    return import_module(f"openworld.evaluations.{place.partition('.')[0]}.report")

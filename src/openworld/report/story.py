@@ -1,0 +1,76 @@
+"""What one run says, in every form: its numbers as data, its tables for a terminal and for papers, and its page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld._errors import unknown_name
+from openworld.report.class_names import names_section, read_audits
+from openworld.report.page import Page, render, write_page
+from openworld.report.provenance import parts_of
+from openworld.report.render import latex_table, markdown_table, terminal_table
+from openworld.report.table import Table
+from openworld.results import Results, RunFolder
+from openworld.runs.atomic import write_file
+
+FORMS = ("csv", "json", "parquet", "markdown", "latex")
+"""CSV, JSON and Parquet hold all results, a row per number; Markdown and LaTeX the tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """What one run says.
+
+    Args:
+        run: what it was read from.
+        results: every number, and every test.
+        tables: what a terminal shows, the main one first.
+        page: everything.
+        text: sentences under the tables of a terminal; None for the verdict of the page.
+    """
+
+    run: RunFolder
+    results: Results
+    tables: tuple[Table, ...]
+    page: Page
+    text: tuple[str, ...] | None = None
+
+    def show(self, out) -> None:
+        """Print the tables and the sentences on a rich console."""
+        for table in self.tables:
+            out.print()
+            out.print(terminal_table(table))
+        out.print()
+        for sentence in self.page.verdict if self.text is None else self.text:
+            out.print(sentence, markup=False)
+
+    def export(self, form: str) -> str | bytes:
+        """The run as text, or as the bytes of a Parquet file.
+
+        Args:
+            form: of `FORMS`.
+
+        Raises:
+            OpenworldError: for another form.
+        """
+        if form not in FORMS:
+            raise unknown_name("table form", form, FORMS)
+        if form in ("markdown", "latex"):
+            write = markdown_table if form == "markdown" else latex_table
+            return "\n".join(map(write, self.tables))
+        return {"csv": self.results.to_csv, "json": self.results.to_json, "parquet": self.results.to_parquet}[form]()
+
+    def html(self) -> str:
+        """The page; the same bytes for the same records."""
+        run = self.run
+        made = parts_of(run.given, run.resolved, run.provenance, self.page.facts)
+        return render(self.page, self.results, class_names=names_section(read_audits(run.folder)), made=made)
+
+    def write(self, output: Path | str | None = None) -> Path:
+        """Write the page, as `report.html` beside the records, with all results as `results.parquet`; return its path.
+
+        Args:
+            output: where the page goes instead; then nothing else is written.
+        """
+        if output is None:
+            write_file(self.run.folder / "results.parquet", self.results.to_parquet())
+        return write_page(self.run.folder, output, self.html())

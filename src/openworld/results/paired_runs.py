@@ -1,0 +1,68 @@
+"""Two runs of one evaluation side by side: every number that both have, and whether the second is better.
+
+Numbers are paired by entity and place, and tested over the seeds that both runs have (paired t-test, Holm).
+"""
+
+from dataclasses import dataclass, replace
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.metrics import PairedTest, seeds_test
+from openworld.results.comparison import Comparison, comparison, corrected
+from openworld.results.results import Result, Results
+from openworld.results.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A number in two runs; the comparison is the second minus the first."""
+
+    first: Result
+    second: Result
+    comparison: Comparison
+
+
+def require_same_data(first: RunFolder, second: RunFolder) -> None:
+    """Raise unless the runs read the same images: otherwise their difference would be one of images too."""
+    ours, theirs = first.data, second.data
+    other = [name for name in ours if name in theirs and ours[name] != theirs[name]]
+    if other:
+        raise OpenworldError(
+            f"{first.folder} and {second.folder} read other images of {', '.join(other[:3])}: their difference would "
+            "be one of images too. Give two runs on the same data."
+        )
+
+
+def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pair, ...]:
+    """Pair the numbers of two runs and test every pair, all corrected together.
+
+    Args:
+        first, second: of two runs of one evaluation.
+        metric: which numbers; "" those of the first metric of the first run.
+
+    Raises:
+        OpenworldError: an unknown metric, or no number that both have.
+    """
+    known = first.metrics()
+    metric = metric or next(iter(known))
+    if metric not in known:
+        raise unknown_name("metric of these runs", metric, known)
+    theirs = {row.key: row for row in second.where(metric=metric)}
+    paired = [(row, theirs[row.key]) for row in first.where(metric=metric) if row.key in theirs]
+    if not paired:
+        raise OpenworldError(
+            f"the two runs have no {metric} of the same thing: the first is of {', '.join(first.entities[:5])}, the "
+            f"second of {', '.join(second.entities[:5])}."
+        )
+    tests = corrected(_test(*pair) for pair in paired)
+    return tuple(Pair(*pair, test) for pair, test in zip(paired, tests, strict=True))
+
+
+def _test(first: Result, second: Result) -> Comparison:
+    own, other = (dict(zip(row.seeds, row.per_seed, strict=True)) for row in (first, second))
+    shared = [seed for seed in own if other.get(seed) is not None and own[seed] is not None]
+    test = seeds_test([other[seed] for seed in shared], [own[seed] for seed in shared])
+    if not shared:
+        test = replace(test, reason="the runs have no seed in common" if own and other else "it has no seeds")
+    if first.value.value is not None and second.value.value is not None and test.difference is None:
+        test = PairedTest(second.value.value - first.value.value, None, None, None, test.reason)
+    return comparison(second.entity, first.entity, first.metric, test, over="seeds", where=first.where)

@@ -1,0 +1,66 @@
+"""What a run folder holds for a report, read and verified once: its records, its spec, and what ran it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from openworld._errors import OpenworldError
+from openworld.runs import Record, RunStore, read_spec
+
+Schema = TypeVar("Schema")
+
+
+@dataclass(frozen=True, eq=False)
+class RunFolder:
+    """A finished run.
+
+    Args:
+        folder: where it lies.
+        evaluation: its name, as its spec gives it; "" of predictions that were scored.
+        records: of every unit, in the order of the run.
+        given, resolved: the spec as given, and with every default filled in.
+        provenance: of every start.
+    """
+
+    folder: Path
+    evaluation: str
+    records: tuple[Record, ...]
+    given: Any = None
+    resolved: Any = None
+    provenance: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path | str) -> "RunFolder":
+        """The run in a folder, every record verified.
+
+        Raises:
+            OpenworldError: when there is no run, no record, or a unit is missing or damaged.
+        """
+        store = RunStore(folder)
+        description = store.description()
+        resolved = description["resolved"]
+        records = tuple(store.records())
+        if not records:
+            raise OpenworldError(f"{folder} holds no record, so there is nothing to report on; start the run again.")
+        name = resolved.get("protocol", "") if isinstance(resolved, Mapping) else ""
+        return cls(Path(folder), name, records, description["given"], resolved, tuple(description["provenance"]))
+
+    def metrics(self, schema: type[Schema]) -> tuple[Schema, ...]:
+        """The metrics of every record as instances of the dataclass that they were written from.
+
+        Raises:
+            OpenworldError: metrics of another evaluation, or of another version.
+        """
+        return tuple(self._metrics(record, schema) for record in self.records)
+
+    def _metrics(self, record: Record, schema: type[Schema]) -> Schema:
+        try:
+            return read_spec(record.metrics, schema)
+        except OpenworldError as error:
+            raise OpenworldError(f"record {record.name!r} of {self.folder} is of another kind: {error}") from error
+
+    @property
+    def data(self) -> Mapping[str, str]:
+        """The fingerprint of every image set that the run reads, by name."""
+        return self.provenance[0].get("data", {}) if self.provenance else {}

@@ -1,0 +1,66 @@
+"""What every story of a run promises: all forms, nothing lost, a page that is whole by itself."""
+
+import re
+
+from openworld.report.story import FORMS, Story
+from openworld.results import Results
+from openworld.testing._tables import check_table
+
+PAGE_BYTES = 1_500_000
+
+
+def check_story(story: Story) -> None:
+    """Raise AssertionError unless a run can be told in every form.
+
+    Args:
+        story: of a run in a folder that may be written to.
+    """
+    for check in STORY_CHECKS:
+        check(story)
+
+
+def _has_every_form(story: Story) -> None:
+    assert story.tables and len(story.results), "a story has a table and results"
+    for form in FORMS:
+        assert story.export(form), f"the form {form} is empty"
+
+
+def _loses_nothing(story: Story) -> None:
+    results = story.results
+    assert Results.from_json(results.to_json()) == results, "JSON is not read back as it was"
+    assert Results.from_arrow(results.to_arrow()) == results, "Parquet is not read back as it was"
+
+
+def _every_renderer_says_the_same(story: Story) -> None:
+    for table in (*story.tables, *_tables(story.page.sections)):
+        check_table(table)
+
+
+def _names_places_once(story: Story) -> None:
+    names = [table.name for table in _tables(story.page.sections)]
+    names += [section.name for section in story.page.sections]
+    assert len(set(names)) == len(names), f"two parts of the page have the same name: {sorted(names)}"
+
+
+def _writes_a_page_that_loads_nothing(story: Story) -> None:
+    path = story.write()
+    page = path.read_text(encoding="utf-8")
+    assert story.html() == page, "the page is another one the second time"
+    assert len(page.encode()) < PAGE_BYTES, "the page is larger than 1.5 MB"
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page), "the page loads something"
+    assert Results.from_parquet(path.with_name("results.parquet")) == story.results
+
+
+STORY_CHECKS = (
+    _has_every_form,
+    _loses_nothing,
+    _every_renderer_says_the_same,
+    _names_places_once,
+    _writes_a_page_that_loads_nothing,
+)
+
+
+def _tables(sections):
+    for section in sections:
+        yield from section.tables
+        yield from _tables(section.folded)

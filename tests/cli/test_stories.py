@@ -1,0 +1,71 @@
+"""`openworld report` and `openworld compare` for evaluations that tell a story: every form, files, and refusals."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+from typer.testing import CliRunner
+
+from openworld.cli.app import app
+from openworld.evaluations.decomposed_zero_shot.record import PARTS, DecomposedRecord, PartAccuracy, SetRecord, Share
+from openworld.report.story import FORMS
+from openworld.results import Results
+from openworld.runs import RunStore, Unit, UnitResult
+
+
+def openworld(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def run_in(folder, accuracies):
+    store, spec = RunStore(folder), {"protocol": "decomposed-zero-shot", "methods": [{"label": "LAID"}]}
+    store.create(spec, spec | {"seeds": list(range(len(accuracies)))}, {"command": []})
+    planned = [Unit("math:sqrt", {"x": seed}, name=str(seed)) for seed in range(len(accuracies))]
+    store.plan(planned)
+    for seed, (unit, accuracy) in enumerate(zip(planned, accuracies, strict=True)):
+        parts = {part: PartAccuracy(Share(accuracy, None, 50), None) for part in PARTS}
+        sets = (SetRecord("clean", "any", None, "plain", parts),)
+        record = DecomposedRecord("decomposed-zero-shot", "LAID", seed, "ViT", 4, sets=sets)
+        store.write(unit, UnitResult(metrics=asdict(record)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return run_in(folder / "first", (0.5, 0.52, 0.51)), run_in(folder / "second", (0.6, 0.625, 0.62))
+
+
+def test_the_page_and_all_results_lie_in_the_run_folder(runs):
+    done = openworld("report", runs[0])
+    assert done.exit_code == 0 and (runs[0] / "report.html").is_file()
+    assert len(Results.from_parquet(runs[0] / "results.parquet")) == 3 * 2
+
+
+def test_a_page_elsewhere_writes_nothing_else(runs, tmp_path):
+    assert openworld("report", runs[0], "--output", tmp_path / "page.html").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("form", ["text", *FORMS])
+def test_every_form_is_written_to_a_file(runs, tmp_path, form):
+    done = openworld("report", runs[0], "--table", form, "--output", tmp_path / "numbers")
+    assert done.exit_code == 0 and "numbers" in done.output
+    if form == "parquet":
+        assert Results.from_parquet(tmp_path / "numbers").entities == ("any", "LAID")
+    else:
+        assert openworld("report", runs[0], "--table", form).output.strip()
+
+
+def test_what_cannot_be_shown_is_refused_with_what_to_do(runs):
+    assert "--output" in openworld("report", runs[0], "--table", "parquet").output
+    refused = openworld("report", runs[0], "--table", "excel")
+    assert refused.exit_code and all(form in refused.output for form in ("text", *FORMS))
+
+
+def test_two_runs_are_compared_over_their_seeds(runs):
+    shown = openworld("compare", *runs).output.replace("\xa0", " ")
+    assert "better, p" in shown and "over seeds" in shown and "LAID, semantic half, clean" in shown
+    told = json.loads(openworld("compare", *runs, "--json").output)
+    assert told["of"] == "top1" and all(pair["second"] > pair["first"] for pair in told["pairs"])
+    assert "top5" in openworld("compare", *runs, "--of", "top").output

@@ -1,0 +1,103 @@
+"""What a run of decomposed zero-shot accuracy says: its results, its table, its verdict, and two runs side by side."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations.stories import compare_runs, read_story
+from openworld.report.render import as_tex, markdown_table
+from openworld.testing import check_story
+
+
+def test_a_run_is_told_in_every_form(make_run, one_row):
+    check_story(read_story(make_run()))
+    names = [one_row("LAID [texts]", 0, "crane [/bird]", few=True)]
+    story = read_story(make_run(names, "names"))
+    check_story(story)
+    assert all(as_tex(name) in story.export("latex") for name in ("LAID [texts]", "crane [/bird]"))
+
+
+def test_results_are_means_over_seeds_and_sets_with_intervals(make_run):
+    results = read_story(make_run()).results
+    assert len(results) == 5 * 2 * 2 and results.entities == ("any", "PCA", "LAID"), "in the order of the spec"
+    whole = results.result("any", "top1", part="whole feature", images="clean")
+    assert whole.value.value == 0.7 and whole.seeds == () and whole.value.over("images").n == 50
+    foggy = results.value("any", "top5", part="whole feature", images="foggy")
+    assert foggy.value == pytest.approx(0.5) and not foggy.intervals, "two sets of the same images"
+    laid = results.result("LAID", "top1", part="semantic half", images="clean")
+    assert (laid.seeds, laid.per_seed) == ((0, 1), (0.5, 0.6)) and laid.value.over("seeds").n == 2
+
+
+def test_too_few_classes_have_no_top_5_and_say_why(make_run, one_row):
+    value = read_story(make_run([one_row("PCA", 0, "clean", few=True)])).results.value(
+        "PCA", "top5", part="semantic half", images="clean"
+    )
+    assert value.value is None and "five classes" in value.reason
+
+
+def test_the_table_has_whole_features_once_and_every_half(make_run):
+    story = read_story(make_run())
+    (table,) = story.tables
+    assert [row.label for row in table.rows] == ["any", "PCA", "LAID", "PCA", "LAID"]
+    assert [row.series for row in table.rows] == ["", "PCA", "LAID", "PCA", "LAID"]
+    assert r"| any | whole feature | 70.00 \[60.00 80.00\] |" in markdown_table(table)
+    assert "[95 % over images or seeds]" in table.caption and "100 classes" in table.caption
+
+
+def test_the_verdict_says_what_each_half_knows_and_chance(make_run):
+    first, second = read_story(make_run()).page.verdict
+    assert all(fact in first for fact in ("PCA", "clean", "40.0 %", "10.0 %", "70.0 %", "1.0 %"))
+    assert "LAID" in second and "55.0 %" in second
+
+
+def test_two_runs_are_tested_over_the_seeds_that_both_have(make_run, one_row):
+    def run(name, shares):
+        records = [one_row("LAID", seed, "clean", (0.7, share, 0.1)) for seed, share in enumerate(shares)]
+        return make_run(records, name, data={"clean": "ab"})
+
+    first, second = run("first", (0.50, 0.52, 0.54)), run("second", (0.60, 0.625, 0.64))
+    found = compare_runs(first, second)
+    by_part = {pair.first.where["part"]: pair.comparison for pair in found.pairs}
+    assert by_part["semantic half"].better and by_part["semantic half"].difference == pytest.approx(0.305 / 3)
+    assert by_part["whole feature"].p is None and "no seeds" in by_part["whole feature"].reason
+    told = json.loads(found.to_json())
+    assert told["of"] == "top1" and len(told["pairs"]) == 3 and told["pairs"][1]["verdict"].startswith("better")
+    assert compare_runs(first, second, "top5").metric.key == "top5"
+    with pytest.raises(OpenworldError, match="did you mean 'top5'"):
+        compare_runs(first, second, "topp5")
+
+
+def test_runs_on_other_images_or_of_other_methods_are_not_compared(make_run, one_row):
+    runs = [
+        make_run([one_row(method, 0, row)], name, data={"clean": data})
+        for name, method, row, data in (
+            ("a", "LAID", "clean", "ab"),
+            ("b", "LAID", "clean", "cd"),
+            ("c", "PCA", "foggy", "ab"),
+        )
+    ]
+    with pytest.raises(OpenworldError, match="other images of clean"):
+        compare_runs(*runs[:2])
+    with pytest.raises(OpenworldError, match="no top1 of the same thing"):
+        compare_runs(runs[0], runs[2])
+
+
+def test_a_record_of_another_kind_is_refused_by_name(make_run, one_row, monkeypatch):
+    import openworld.evaluations.decomposed_zero_shot.results as module
+    from openworld.evaluations.decomposed_zero_shot.record import SetRecord
+
+    folder = make_run()
+    monkeypatch.setattr(module, "DecomposedRecord", SetRecord)
+    with pytest.raises(OpenworldError, match="record '0' of .* another kind"):
+        read_story(folder)
+
+
+def test_telling_needs_no_torch(make_run):
+    code = (
+        "import sys; from openworld.evaluations.stories import read_story; "
+        "read_story(sys.argv[1]).write(); assert 'torch' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code, make_run()]).returncode == 0

@@ -1,0 +1,57 @@
+"""Sections of any page: text, tables, figures, albums and folded parts, all of it escaped and whole by itself."""
+
+import pytest
+
+from openworld.report.charts import Line, LineChart, Quantity
+from openworld.report.figure import Figure
+from openworld.report.page import Album, Kind, Page, Section, render
+from openworld.report.pictures import Shown
+from openworld.report.series_style import looks
+from openworld.report.table import Column, Row, Table
+from openworld.results import METRICS, Result, Results, Value
+
+AUROC = METRICS["auroc"]
+STYLES = looks(["<GMoP>"])
+
+
+def table(name):
+    return Table(name, f"title of {name}", "caption <i>", "learner", (Column(AUROC),), (Row("<GMoP>", (Value(0.5),)),))
+
+
+def page(*sections):
+    return Page("What <b>?", ("a & b",), ("So <i>.",), sections, STYLES, "Methods", (("seeds", "1 2"),))
+
+
+def numbers(count=1):
+    return Results("demo", tuple(Result("a", AUROC, Value(0.5), {"level": level}) for level in range(count)))
+
+
+def test_everything_is_shown_in_order_and_escaped():
+    album = Album("album", "of <u>", (Kind("wrong <s>", (Shown(None, "owl", "seen as <q>"),)),))
+    folded = Section("Every other number", tables=(table("folded"),))
+    text = render(
+        page(Section("The numbers", ("First.",), (table("main"),), albums=(album,), folded=(folded,))), numbers()
+    )
+    order = ["What &lt;b&gt;?", "So &lt;i&gt;.", "The numbers", "First.", 'id="main"', "seen as &lt;q&gt;",
+             "<details><summary>Every other number", 'id="folded"']  # fmt: skip
+    places = [text.index(part) for part in order]
+    assert places == sorted(places) and not any(tag in text for tag in ("<b>?", "<i>.", "<q>", "<GMoP>"))
+    assert text.count("This table (CSV)") == 2 and text.count("Every number (CSV)") == 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_figures_of_a_section_have_titles_where_there_are_several(count):
+    lines = {"<GMoP>": Line((0.0, 1.0), (0.5, 0.7))}
+    charts = (LineChart("", Quantity("level", "level", "number"), Quantity("auroc", "AUROC, %"), lines),)
+    figures = tuple(Figure(f"figure-{place}", f"Figure {place}?", ("Two.",), charts, STYLES) for place in range(count))
+    text = render(page(Section("Curves", figures=figures)), numbers())
+    assert text.count("Data of this figure") == count and ("<h3>Figure 0?</h3>" in text) == (count > 1)
+
+
+def test_very_many_results_are_left_to_their_file():
+    assert "Every number (CSV)" not in render(page(Section("The numbers")), numbers(6000))
+
+
+def test_the_same_page_has_the_same_bytes():
+    made = page(Section("The numbers", tables=(table("main"),)))
+    assert render(made, numbers()) == render(made, numbers())
