@@ -25,7 +25,7 @@ from openworld.report.series_style import looks
 
 NAMES = ("zero-shot", '<b>&" $x', "_under")
 STYLES = looks(NAMES, ["zero-shot"])
-LEVEL, ACCURACY = Quantity("level", "level", "number", None, at_values=True), Quantity("accuracy", "accuracy, %")
+LEVEL, ACCURACY = Quantity("level", "level", "number", 6, at_values=True), Quantity("accuracy", "accuracy, %")
 
 
 def line_chart(**options):

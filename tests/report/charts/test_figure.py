@@ -21,7 +21,7 @@ NAMES = [f"learner {n}" for n in range(9)] + ['<b>&" $x$']
 def chart(title, key):
     lines = {name: Line((1, 2), (0.5, 0.6123456789 + n / 100)) for n, name in enumerate(NAMES)}
     return LineChart(
-        title, Quantity("shots", "shots", "number", 0, at_values=True), Quantity(key, "accuracy, %"), lines
+        title, Quantity("shots", "shots", "number", 6, at_values=True), Quantity(key, "accuracy, %"), lines
     )
 
 

@@ -26,7 +26,7 @@ LEVELS = (
     (", mean over all models", lambda model: ()),
 )
 """How far models are averaged into one dot: what is said of it, and what models of one dot have in common."""
-SEVERITY = Quantity("severity", "severity", "number", 0, at_values=True)
+SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def error_time(table: ErrorTable, styles: dict[str, Look]) -> Figure | None:
     }
     if len(clouds) < 2:
         return None
-    x = Quantity("milliseconds_per_condition", "milliseconds for one condition", "number", None, log=True)
+    x = Quantity("milliseconds_per_condition", "milliseconds for one condition", "number", 6, log=True)
     y = Quantity("mean_absolute_error", "mean absolute error, points")
     caption = (
         "Mean absolute error, average of the lines, against the time that a method takes to estimate one condition, "

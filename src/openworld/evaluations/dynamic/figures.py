@@ -20,7 +20,7 @@ CHANGES = {
 }
 PARTS = {"base": "accuracy on base pictures", "new": "accuracy on new pictures", "auroc": "AUROC, base against new"}
 SEEDS = ("lowest_seed", "highest_seed")
-LEVEL = Quantity("level", "level of change t", "number", None, ends=(0, 1))
+LEVEL = Quantity("level", "level of change t", "number", 6, ends=(0, 1))
 
 
 def curves(tables: Sequence[CourseTable], styles: dict[str, Look]) -> Figure:

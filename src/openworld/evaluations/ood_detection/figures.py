@@ -71,7 +71,7 @@ def _level_chart(run: ShiftRun, model: str, axis: str, common: bool, found, y: Q
     }
     leader = max(own, key=lambda one: overall(run, one).value or 0.0).detector
     title = f"{model}, {KINDS[common]}" if len(run.models) > 1 else KINDS[common].capitalize()
-    x = Quantity("level", LEVELS[axis], "number", 0, at_values=True)
+    x = Quantity("level", LEVELS[axis], "number", 6, at_values=True)
     return LineChart(title, x, y, lines, (leader,), references=(Reference(CHANCE),), named=True)
 
 

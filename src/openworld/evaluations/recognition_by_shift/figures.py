@@ -27,7 +27,7 @@ _AGAINST = {"near": "base test pictures", "same_looks": "base pictures of the sa
 
 
 def _level(axis: str) -> Quantity:
-    return Quantity("level", LEVELS[axis], "number", 0, at_values=True)
+    return Quantity("level", LEVELS[axis], "number", 6, at_values=True)
 
 
 def open_world_levels(levels: Levels, view: str, axis: str, styles: dict[str, Look]) -> Figure:

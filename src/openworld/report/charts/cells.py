@@ -93,7 +93,7 @@ class CellChart:
             y = TOP + (rows - 1 - row) * side
             parts.append(element("text", text, x=left - 6, y=y + up, class_="tick end"))
             cells = (self.cells.get((row, column), Cell()) for column in range(columns))
-            parts += [_cell(cell, left + column * side, y, side - GAP) for column, cell in enumerate(cells)]
+            parts += [self._cell(cell, left + column * side, y, side - GAP) for column, cell in enumerate(cells)]
         for column, text in enumerate(self.column_labels):
             parts.append(element("text", text, x=left + (column + along) * side, y=bottom + 16, class_="tick mid"))
         x, y = left + columns * side / 2, TOP + rows * side / 2
@@ -117,6 +117,19 @@ class CellChart:
         if self.bounds:
             axes.axhline(self.bounds[0], color=paper.INK, linestyle="--", linewidth=1)
             axes.axvline(self.bounds[1], color=paper.INK, linestyle="--", linewidth=1)
+
+    def _cell(self, cell: Cell, x: float, y: float, size: float) -> Markup:
+        """A square with its number or its images; a page does not shrink images of cells whose side is given."""
+        shown = None if cell.shade is None else f"{opacity(cell):.2f}"
+        css = "cell-none" if cell.images else css_of(cell)
+        parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=shown)]
+        if cell.images:
+            parts += [_image(image, x, y, size, place, len(cell.images)) for place, image in enumerate(cell.images)]
+            classes = ["cell-picture"] * bool(self.side) + ["cell-rare"] * cell.faint
+            return element("g", *parts, class_=" ".join(classes) or None)
+        if cell.text:
+            parts.append(element("text", cell.text, x=x + size / 2, y=y + size / 2 + 5, class_="cell-number mid"))
+        return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
     def _side(self) -> float:
         return self.side or max(SIDE, LEAST / max(len(self.row_labels), len(self.column_labels)))
@@ -151,18 +164,6 @@ def css_of(cell: Cell) -> str:
 def opacity(cell: Cell) -> float:
     """Return how dark a cell is."""
     return PALEST + (DARKEST - PALEST) * abs(cell.shade)
-
-
-def _cell(cell: Cell, x: float, y: float, size: float) -> Markup:
-    shown = None if cell.shade is None else f"{opacity(cell):.2f}"
-    css = "cell-none" if cell.images else css_of(cell)
-    parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=shown)]
-    if cell.images:
-        parts += [_image(image, x, y, size, place, len(cell.images)) for place, image in enumerate(cell.images)]
-        return element("g", *parts, class_="cell-picture" + " cell-rare" * cell.faint)
-    if cell.text:
-        parts.append(element("text", cell.text, x=x + size / 2, y=y + size / 2 + 5, class_="cell-number mid"))
-    return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
 
 def _image(image: CellImage, x: float, y: float, size: float, place: int, count: int) -> Markup:

@@ -101,7 +101,8 @@ class DotsChart:
 
     def _axes(self):
         points = [point for group in self.groups for point in group.points]
-        return axis_of(self.x, [x for x, _ in points]), axis_of(self.y, [y for _, y in points])
+        steps = 4 if self.small else 5
+        return axis_of(self.x, [x for x, _ in points], steps), axis_of(self.y, [y for _, y in points], steps)
 
     def _scaled(self, group: Dots) -> list[tuple[float, float]]:
         return [(self.x.scaled(x), self.y.scaled(y)) for x, y in group.points]

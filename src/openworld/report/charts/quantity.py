@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from openworld.results.value import UNITS, Metric
+
 CROWDED = 6  # series beyond which all but the highlighted stand back until they are chosen
 
 
@@ -13,9 +15,7 @@ class Quantity:
     Args:
         key: its column in the data.
         title: of the axis, with the unit.
-        unit: "percent" (fractions, drawn times 100), "points" (differences of fractions, written with their sign) or
-            "number" (as it is).
-        digits: after the point; as many as it takes where None.
+        unit, digits: as of `Metric`: "percent" and "points" are fractions in data, "number" is as it is.
         covers: values that lie within the axis besides the data.
         ends: where the axis begins and ends; None for round numbers around the data.
         log: whether it is logarithmic; 0 means none and stands before a break.
@@ -26,16 +26,26 @@ class Quantity:
     key: str
     title: str
     unit: str = "percent"
-    digits: int | None = 1
+    digits: int = 1
     covers: tuple[float, ...] = ()
     ends: tuple[float, float] | None = None
     log: bool = False
     at_values: bool = False
     labels: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, metric: Metric, **options) -> "Quantity":
+        """Return the axis of a metric.
+
+        >>> Quantity.of(Metric("auroc", "AUROC")).title
+        'AUROC, %'
+        """
+        unit = {"percent": ", %", "points": ", points"}.get(metric.unit, "")
+        return cls(metric.key, metric.title + unit, metric.unit, metric.digits, **options)
+
     def scaled(self, value: float) -> float:
         """Return the value in the unit that is drawn."""
-        return value if self.unit == "number" or self.labels else 100 * value
+        return value if self.labels else UNITS[self.unit][0] * value
 
     def write(self, value: float) -> str:
         """Return the value as text, without its unit.
@@ -45,10 +55,7 @@ class Quantity:
         """
         if self.labels:
             return self.labels[round(value)]
-        if self.digits is None:
-            return f"{self.scaled(value):g}"
-        text = f"{self.scaled(value):{'+' * (self.unit == 'points')}.{self.digits}f}"
-        return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+        return Metric(self.key, self.title, self.unit, self.digits).write(value)
 
 
 @dataclass(frozen=True)

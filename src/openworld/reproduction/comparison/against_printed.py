@@ -44,7 +44,8 @@ def _chart(table: Beside, one: Agreement, numbers: dict[str, tuple[float, float]
     metric = METRICS[one.metric]
     scale, unit = SCALES[metric.unit]
     name = ", ".join(filter(None, (metric.symbol, unit)))
-    x, y = (Quantity(side, f"{side} {name}", "percent" if unit else "number") for side in ("printed", "ours"))
+    form = ("percent", 1) if unit else ("number", 3)
+    x, y = (Quantity(side, f"{side} {name}", *form) for side in ("printed", "ours"))
     series = {method: _cloud(scale * printed, scale * ours, x) for method, (ours, printed) in numbers.items()}
     title = (
         " ".join(filter(None, (metric.symbol, SHORT.get(one.column, one.column)))) + f", Kendall's tau {one.tau:.2f}"

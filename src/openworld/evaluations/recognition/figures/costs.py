@@ -67,7 +67,7 @@ def score_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | N
 
 
 def _axis(key: str, title: str) -> Quantity:
-    return Quantity(key, title, "number", None, log=True)
+    return Quantity(key, title, "number", 6, log=True)
 
 
 def _fit_seconds(row: Row) -> float | None:

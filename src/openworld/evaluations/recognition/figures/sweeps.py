@@ -14,7 +14,7 @@ from openworld.report.text import percent
 FEWEST = 3  # values of a hyperparameter that make a line
 WIDE = 20.0  # a hyperparameter whose largest value is so many times its smallest is drawn on a logarithmic axis
 AUC = Quantity("openworld_auc", "OpenworldAUC, %")
-SHOTS = Quantity("shots", "training images of each base class", "number", 0, log=True, at_values=True)
+SHOTS = Quantity("shots", "training images of each base class", "number", 6, log=True, at_values=True)
 SHARE = Quantity("share_of_new", "share of new images, %", digits=0, ends=(0, 1))
 MIXED = {"openworld_auc": "OpenworldAUC", "overall_accuracy": "overall accuracy"}
 
@@ -157,7 +157,7 @@ def setting(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None
 def _ladder_chart(ladder: Ladder, title: str) -> ScatterChart:
     values = tuple(ladder.rows)
     wide = values[0] > 0 and values[-1] >= WIDE * values[0]
-    x = Quantity("value", ladder.key, "number", None, log=wide, at_values=True)
+    x = Quantity("value", ladder.key, "number", 6, log=wide, at_values=True)
     clouds = {row.learner: _entry(ladder, value, row) for value, row in ladder.rows.items()}
     return ScatterChart(title, x, AUC, clouds, "path", named=None)
 

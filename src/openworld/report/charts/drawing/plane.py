@@ -10,13 +10,14 @@ from openworld.report.charts.quantity import CROWDED, Quantity
 from openworld.report.label_placement import margin
 from openworld.report.svg import Frame, element
 
-LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0), "number": (-math.inf, math.inf)}
+LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
+UNBOUNDED = (-math.inf, math.inf)
 TICKS = 12  # that have a number each; of more, every second or third has
 NAMED = 5  # labels below an axis
 
 
-def axis_of(quantity: Quantity, values: Iterable[float | None]) -> Axis | LogAxis:
-    """Return the axis that holds all values, in the unit that is drawn."""
+def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) -> Axis | LogAxis:
+    """Return the axis that holds all values, in the unit that is drawn, with about so many steps between ticks."""
     drawn = [quantity.scaled(value) for value in (*values, *quantity.covers) if value is not None]
     if quantity.labels:
         return _labelled(quantity)
@@ -27,7 +28,7 @@ def axis_of(quantity: Quantity, values: Iterable[float | None]) -> Axis | LogAxi
         return _stepped(quantity, sorted(set(drawn)))
     if quantity.log:
         return LogAxis.around(quantity.title, drawn)
-    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=LIMITS[quantity.unit])
+    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=LIMITS.get(quantity.unit, UNBOUNDED), count=steps)
 
 
 def _stepped(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
