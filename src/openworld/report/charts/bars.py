@@ -70,7 +70,7 @@ class BarChart:
     def draw(self, axes, styles: Mapping[str, Look]) -> None:
         """Draw on matplotlib axes."""
         count = len(self.series)
-        axes.set_title(paper.text(self.title))
+        paper.set_title(axes, self.title)
         axes.set(xlim=(0, 100), ylim=(-0.5, count - 0.5), xlabel="points of 100")
         axes.set_yticks(range(count), map(paper.text, reversed(self.series)))
         axes.tick_params(length=0)

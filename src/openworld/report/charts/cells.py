@@ -106,7 +106,7 @@ class CellChart:
     def draw(self, axes, styles: Mapping[str, Look]) -> None:
         """Draw on matplotlib axes."""
         rows, columns, shift = len(self.row_labels), len(self.column_labels), 0.0 if self.on_borders else 0.5
-        axes.set_title(paper.text(self.title))
+        paper.set_title(axes, self.title)
         axes.set(xlim=(0, columns), ylim=(0, rows), aspect="equal", xlabel=self.columns_title, ylabel=self.rows_title)
         axes.set_xticks([column + shift for column in range(columns)], map(paper.text, self.column_labels))
         axes.set_yticks([row + shift for row in range(rows)], map(paper.text, self.row_labels))

@@ -111,7 +111,7 @@ class LineChart:
         known = {name: line for name, line in self.series.items() if line.known}
         for place, (name, line) in enumerate(known.items()):
             xs, ys = zip(*((self.x.scaled(x), self.y.scaled(y)) for x, y in line.known), strict=True)
-            style = paper.line_style(styles[name], back=name not in front)
+            style = paper.line_style(styles[name], back=name not in front, top=name in self.highlight)
             axes.plot(xs, ys, label=paper.text(name), markevery=self._marked(line, place, 5), **style)
             if line.band and name in front:
                 band = [[self.x.scaled(x), self.y.scaled(low), self.y.scaled(high)] for x, low, high in line.band]

@@ -65,7 +65,7 @@ class RankChart:
         """Draw on matplotlib axes."""
         count, bars, halves = len(self.series), self.bars, self._halves()
         depth = len(bars) * 0.5 + len(halves[0]) + 1
-        axes.set_title(paper.text(self.title))
+        paper.set_title(axes, self.title)
         axes.set(xlim=(1, max(count, 2)), ylim=(depth, -3.5))
         axes.set_axis_off()
         axes.plot([1, count], [0, 0], color=paper.MUTED, linewidth=0.8)

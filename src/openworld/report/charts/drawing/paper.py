@@ -1,5 +1,7 @@
 """What charts share on matplotlib axes, in the colours of a page on white paper."""
 
+from textwrap import fill
+
 import numpy as np
 
 from openworld.report.axes import Axis, LogAxis
@@ -7,6 +9,7 @@ from openworld.report.series_style import Look
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
 INK, MUTED, GRID, ACCENT, ALERT = "#1a1a1a", "#5c5c5c", "#e4e4e1", "#0b5fa5", "#d5491b"
+LETTERS = 44  # of a line of a title
 LINES = {"reference": (MUTED, (0, (4, 3))), "known": (INK, "-"), "alert": (ALERT, "-")}
 
 
@@ -19,9 +22,14 @@ def text(name: str) -> str:
     return "\N{ZERO WIDTH SPACE}" * name.startswith("_") + name.replace("$", r"\$")
 
 
+def set_title(axes, title: str) -> None:
+    """Set the title, in as many lines as it takes to leave the next chart's free."""
+    axes.set_title(fill(text(title), LETTERS))
+
+
 def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
     """Set title, ranges, ticks and grid."""
-    axes.set_title(text(title))
+    set_title(axes, title)
     axes.set(xlabel=text(x.title), ylabel=text(y.title), ylim=(y.low, y.high), axisbelow=True)
     if isinstance(x, LogAxis):
         _set_log(axes, x)
@@ -65,11 +73,11 @@ def mark_style(style: Look) -> dict:
     return {"color": style.light, "marker": MARKERS[style.marker], "markersize": size} | edge
 
 
-def line_style(style: Look, *, back: bool = False) -> dict:
-    """Return how the line of a series is drawn."""
+def line_style(style: Look, *, back: bool = False, top: bool = False) -> dict:
+    """Return how the line of a series is drawn, behind the others or on top of them."""
     dash = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
-    faint = {"alpha": 0.45, "linewidth": 0.8, "zorder": 2} if back else {"linewidth": 1.2, "zorder": 3}
-    return mark_style(style) | {"linestyle": dash} | faint
+    strength = {"alpha": 0.45, "linewidth": 0.8} if back else {"linewidth": 1.2}
+    return mark_style(style) | {"linestyle": dash, "zorder": 2 if back else 3 + top} | strength
 
 
 def ring(axes, x: float, y: float, colour: str = INK) -> None:
