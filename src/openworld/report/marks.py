@@ -2,8 +2,8 @@
 
 from markupsafe import Markup
 
+from openworld.report.charts.drawing.svg import element, marker
 from openworld.report.series_style import Look
-from openworld.report.svg import element, marker
 
 WIDTH, HEIGHT, ROOM = 100.0, 16.0, 6.0
 

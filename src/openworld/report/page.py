@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from openworld import __version__
 from openworld._errors import naming
+from openworld.report.charts.drawing.svg import shapes
 from openworld.report.class_names import NamesSection
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
@@ -27,7 +28,6 @@ from openworld.report.provenance import Part
 from openworld.report.render.html import html_table
 from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import Look, style_sheet
-from openworld.report.svg import shapes
 from openworld.report.table import Table
 from openworld.results import Results
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
+from openworld.report.charts.drawing.svg import element, shapes
 from openworld.report.series_style import Look
-from openworld.report.svg import element, shapes
 
 FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.label_placement import LETTER
+from openworld.report.charts.drawing.svg import drawing, element
 from openworld.report.charts.quantity import Quantity
-from openworld.report.label_placement import LETTER
 from openworld.report.series_style import Look
-from openworld.report.svg import drawing, element
 
 LONGEST = 18  # letters of a name; longer ones are cut short
 

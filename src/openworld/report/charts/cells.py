@@ -7,8 +7,8 @@ from math import log
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.svg import drawing, element
 from openworld.report.series_style import Look
-from openworld.report.svg import drawing, element
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
 SIDE, LEAST = 42.0, 252.0  # of a cell, and of the longer side of the whole grid

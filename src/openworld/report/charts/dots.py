@@ -12,9 +12,9 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
+from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, drawing, element
 
 GLYPHS = (
     ("", "h0"),

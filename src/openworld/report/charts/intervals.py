@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from openworld.report.axes import Axis
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.axes import Axis
+from openworld.report.charts.drawing.label_placement import LETTER
 from openworld.report.charts.drawing.plane import axis_of
+from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference
-from openworld.report.label_placement import LETTER
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, drawing, element
 
 ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
 

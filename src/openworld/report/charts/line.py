@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
+from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, in_front
-from openworld.report.label_placement import beside
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, drawing, element
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way
 

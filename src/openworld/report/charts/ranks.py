@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from openworld.report.axes import Axis
 from openworld.report.charts.drawing import paper
-from openworld.report.label_placement import LETTER
+from openworld.report.charts.drawing.axes import Axis
+from openworld.report.charts.drawing.label_placement import LETTER
+from openworld.report.charts.drawing.svg import Frame, drawing, element, marker
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, drawing, element, marker
 
 ROW, STEP, TOP = 19.0, 7.0, 46.0  # user units: a name's row, a bar's, and where the axis lies
 AXIS = 300.0  # its length

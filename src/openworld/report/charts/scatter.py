@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from openworld.report.axes import LogAxis
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.guides import guide_lines
+from openworld.report.charts.drawing.label_placement import Placed, near
 from openworld.report.charts.drawing.plane import axis_of, plane, references, regions
+from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference, Region
-from openworld.report.label_placement import Placed, near
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, drawing, element
 
 Point = tuple[float, float]
 

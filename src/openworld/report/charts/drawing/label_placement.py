@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
+from openworld.report.charts.drawing.svg import Frame, element, marker
 from openworld.report.series_style import Look
-from openworld.report.svg import Frame, element, marker
 
 LETTER, LINE = 7.7, 14.0  # user units: an average letter's width and a line's height
 REACH = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 90.0, 115.0, 145.0)  # gaps between a dot and its name

@@ -2,8 +2,8 @@
 
 import re
 
-from openworld.report.axes import Axis
-from openworld.report.svg import SHAPES, Frame, drawing, element, marker, shapes
+from openworld.report.charts.drawing.axes import Axis
+from openworld.report.charts.drawing.svg import SHAPES, Frame, drawing, element, marker, shapes
 
 FRAME = Frame(200.0, 100.0, (10.0, 20.0, 30.0, 40.0), Axis("x, %", 0, 100, (0, 50, 100)), Axis("y, %", 0, 10, (0, 10)))
 
