@@ -176,12 +176,13 @@ def _depth(folder: Path, others: list) -> int:
 def _names(words: Words, sets: list) -> tuple[str, ...]:
     """Names that LAID learns from: those given, else those of all class folders."""
     from openworld.datasets.names.class_names import class_names
+    from openworld.datasets.names.forms import normalise_class_name
 
     if words.classnames is not None:
         own = class_names(str(words.classnames)).names
     else:
         own = tuple(name for one in sets for name in one.classnames)
-    return tuple({name.casefold(): name for name in own}.values())
+    return tuple({normalise_class_name(name): name for name in own}.values())
 
 
 def _split(words: Words, clip, sets: list, seed: int, told) -> tuple:

@@ -206,8 +206,10 @@ def _planned(asked: Asked, wanted, folder: Path | None, told):
 
 def _names(labels: tuple[str, ...], references) -> tuple[str, ...]:
     """What LAID learns from: labels and the names of the reference's classes, each once."""
+    from openworld.datasets.names.forms import normalise_class_name
+
     every = (*labels, *(name for one in references for name in one.classnames))
-    return tuple({name.casefold(): name for name in every}.values())
+    return tuple({normalise_class_name(name): name for name in every}.values())
 
 
 def _split(asked: Asked, names: tuple[str, ...], seed: int) -> dict[str, Any]:

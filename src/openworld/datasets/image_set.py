@@ -11,6 +11,7 @@ from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
 from openworld._plain import require_text
 from openworld._short_repr import short_repr
+from openworld.datasets.names.forms import normalise_class_name, readable_class_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class ImageSet:
     __repr__ = short_repr
 
     def __post_init__(self):
-        names = tuple(name.replace("_", " ").strip() for name in self.classnames)
+        names = tuple(map(readable_class_name, self.classnames))
         labels = as_labels(self.labels, f"the labels of {self.name!r}")
         groups = as_labels(self.groups, f"the groups of {self.name!r}", len(labels))
         for one in (self.name, self.domain, *names):
@@ -131,9 +132,10 @@ def _require_distinct(names: tuple[str, ...], dataset: str) -> None:
         raise OpenworldError(f"{dataset!r} has an empty class name, at place {names.index('')}; every class needs one.")
     seen: dict[str, str] = {}
     for name in names:
-        if name.casefold() in seen:
+        key = normalise_class_name(name)
+        if key in seen:
             raise OpenworldError(
-                f"{dataset!r} has two classes named {seen[name.casefold()]!r} and {name!r}; a text tower cannot tell "
+                f"{dataset!r} has two classes named {seen[key]!r} and {name!r}; a text tower cannot tell "
                 "them apart: rename one, or merge them."
             )
-        seen[name.casefold()] = name
+        seen[key] = name

@@ -11,6 +11,7 @@ from PIL import Image
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets.image_set import ImageSet, file_of
+from openworld.datasets.names.forms import normalise_class_name
 
 
 def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
@@ -119,14 +120,14 @@ class Pooled:
 
 def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
     """Where the classes of a set stand among the names."""
-    known = {name.casefold(): place for place, name in enumerate(names)}
-    missing = [name for name in images.classnames if name.casefold() not in known]
+    known = {normalise_class_name(name): place for place, name in enumerate(names)}
+    missing = [name for name in images.classnames if normalise_class_name(name) not in known]
     if missing:
         raise OpenworldError(
             f"{images.name!r} ({images.domain or 'its only domain'}) has {len(missing)} class(es) that are not among "
             f"the {len(names)} of the model, first {missing[0]!r}; a target shows the model's classes under its names."
         )
-    return np.array([known[name.casefold()] for name in images.classnames], dtype=np.int64)
+    return np.array([known[normalise_class_name(name)] for name in images.classnames], dtype=np.int64)
 
 
 def _hash(*parts: str) -> str:

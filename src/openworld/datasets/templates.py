@@ -8,6 +8,7 @@ et al., 2024), CLIP's ImageNet templates (Radford et al., 2021) and the 60 of th
 from collections.abc import Sequence
 
 from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import readable_class_name
 
 PHOTO = "a photo of a {}."
 """For every data set without a template of its own."""
@@ -244,7 +245,7 @@ def fill(template: str, classnames: Sequence[str]) -> list[str]:
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} must hold {{}} once: the place of the class name.")
     before, after = template.split("{}")
-    return [before + name.replace("_", " ") + after for name in classnames]
+    return [before + readable_class_name(name) + after for name in classnames]
 
 
 def ensemble(dataset: str) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from openworld.datasets import base_new_split, require_places
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations import module_of
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.generalisation.task import left_out_of
 from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.recognition_by_shift.task import names_of
 from openworld.evaluations.runtime import Source
-from openworld.learners._bank import spoken
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,10 @@ def _of_dynamic(spec) -> Iterator[Cast]:
         yield from _variants(played, source)
         for other in played.others:
             names = _names_of(other)
-            taken_over = {spoken(name) for name in names}  # the source's class of the same name is left out there
-            theirs = tuple(name for name in source if spoken(name) not in taken_over)
+            taken_over = {
+                normalise_class_name(name) for name in names
+            }  # the source's class of the same name is left out there
+            theirs = tuple(name for name in source if normalise_class_name(name) not in taken_over)
             yield from _meeting(other, names, {str(one): theirs})
 
 

@@ -173,18 +173,9 @@ class Ground:
         for corruption in self.corruptions:
             for severity in self.severities:
                 pictures = replace(clean.pictures, corruption=corruption, severity=severity, cut=self.cut)
-                name = f"{clean.name} {spoken(corruption)} {severity}".strip()
+                name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
                 yield replace(clean, name=name, kind="synthetic", pictures=pictures)
 
     def _pool(self, part: str, shots: int | None = None) -> Pictures:
         drawn = {"seed": DRAW, "shots": shots} if part == "train" else {}
         return Pictures(tuple(Source(one.dataset, one.domain, part, **drawn) for one in self.sources))
-
-
-def spoken(corruption: str) -> str:
-    """A corruption as people say it.
-
-    >>> spoken("gaussian_noise")
-    'gaussian noise'
-    """
-    return corruption.replace("_", " ")

@@ -13,6 +13,7 @@ import torch
 from safetensors.numpy import load_file, save
 
 from openworld.datasets import templates
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.classifiers import MANIFEST, cache_of
 from openworld.evaluations.decomposition_training import THINGS, encoder, features_of, look_grid, text_grid
 from openworld.evaluations.image_selection import Pictures
@@ -20,7 +21,6 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.evaluations.units import stage_unit
 from openworld.features.checksums import is_intact, require_intact, write_atomically, write_with_checksum
-from openworld.learners._bank import spoken
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
 from openworld.shift import Decomposition, load_decomposition, streamed_degrees
 
@@ -77,7 +77,7 @@ class Degrees:
 
 def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> Split:
     """A decomposition by the names of all pictures, each once, in the looks that suit the data sets."""
-    distinct = tuple({spoken(name): name for name in names}.values())
+    distinct = tuple({normalise_class_name(name): name for name in names}.values())
     ours = all(name.startswith("emoji-") for name in datasets)
     return Split(how, distinct, how.templates or (templates.EMOJI_LOOKS if ours else templates.CLIP_80), threads)
 

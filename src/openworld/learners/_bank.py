@@ -10,6 +10,7 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners._images import Answer
 
 Subset = Literal["base", "new", "all"]
@@ -66,18 +67,9 @@ class TextBank:
     __repr__ = short_repr
 
 
-def spoken(name: str) -> str:
-    """What of a name a prompt lets through: "_" is a space, and neither case nor outer spaces count.
-
-    >>> spoken("Wild_dog ")
-    'wild dog'
-    """
-    return name.replace("_", " ").strip().casefold()
-
-
 def require_distinct(names: Sequence[str]) -> None:
     """Refuse an empty name, and two classes of the same name: no prompt could tell them apart."""
-    for name, count in Counter(map(spoken, names)).most_common():
+    for name, count in Counter(map(normalise_class_name, names)).most_common():
         if not name:
             raise OpenworldError(f"{count} of {len(names)} class names are empty; every class needs one.")
         if count > 1:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld.learners._bank import Names, cosine_logits, spoken
+from openworld.datasets.names.forms import normalise_class_name
+from openworld.learners._bank import Names, cosine_logits
 from openworld.learners._text import encode_behind
 
 
@@ -38,9 +39,9 @@ class Detectors:
 def detectors_among(clip, contexts: Tensor, names: Names, own: Sequence[Sequence[int]]) -> Detectors:
     """Detectors with contexts float[K, N, W] at an evaluation, whatever its names; own: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
-    vocabulary = {spoken(name): name for name in names.training + names.all}
+    vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
     prompts = clip.prompt_names(list(vocabulary.values()), contexts.shape[1])
-    asked = {spoken(name) for name in names.all}
+    asked = {normalise_class_name(name) for name in names.all}
     return detectors_of(clip, contexts, prompts, own, [name in asked for name in vocabulary])
 
 

@@ -14,8 +14,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits, spoken
+from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners._fitted import Fitted, fit_prompts
 from openworld.learners._images import Answer, Images
 from openworld.learners._linear import apply_linear, start_linear
@@ -146,8 +147,8 @@ class HeadBank(TextBank):
 
 
 def _outputs(names: Names) -> tuple[int, ...] | None:
-    places = {spoken(name): place for place, name in enumerate(names.training)}
-    asked = [places.get(spoken(name)) for name in names.base]
+    places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
+    asked = [places.get(normalise_class_name(name)) for name in names.base]
     return None if None in asked else tuple(asked)
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 
 
@@ -57,7 +58,7 @@ def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
     >>> write_texts(["cat", "sea_lion"], ["a {}.", "a drawing of a {}."])
     ['a cat.', 'a drawing of a cat.', 'a sea lion.', 'a drawing of a sea lion.']
     """
-    spoken = [label.replace("_", " ") for label in labels]
+    spoken = [readable_class_name(label) for label in labels]
     for kind, values in (("label", spoken), ("template", templates)):
         value, times = max(Counter(values).items(), key=lambda item: item[1], default=(None, 0))
         if times > 1:

@@ -11,9 +11,10 @@ import numpy as np
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import SEEN
-from openworld.applications.estimate.models import BackboneJudge, Judge, spaced
+from openworld.applications.estimate.models import BackboneJudge, Judge
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
 
 TOGETHER = 1024  # pictures that are looked at at a time
@@ -98,7 +99,7 @@ def target_pictures(where: str, classnames: Sequence[str]) -> Shown:
     path = Path(where)
     if not path.is_dir():
         return labelled_pictures(where)
-    folders = [spaced(one.name) for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")]
+    folders = [readable_class_name(one.name) for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")]
     if (folders and set(folders) <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_pictures(where)
     return Shown(unlabelled_folder.load(unlabelled_folder.find_pictures([path]), path.resolve().name, path), False)

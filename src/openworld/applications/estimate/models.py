@@ -12,6 +12,7 @@ from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import order_of
 from openworld.backbones.dual_encoder import DualEncoder
+from openworld.datasets.names.forms import readable_class_name
 from openworld.evaluations.runtime import backbone
 from openworld.features import encode
 from openworld.learners._bank import cosine_logits, require_distinct
@@ -86,11 +87,6 @@ class BackboneJudge:
 Judge = ClassifierJudge | BackboneJudge
 
 
-def spaced(name: str) -> str:
-    """A class name as image sets have it."""
-    return name.replace("_", " ").strip()
-
-
 def is_classifier(name: str) -> bool:
     """Whether a model's name is the folder of a saved classifier."""
     return (Path(name) / classifiers.serialization.DESCRIPTION).is_file()
@@ -117,7 +113,7 @@ def find_judge(
     """
     if is_classifier(name):
         classifier = _load(name, architectures)
-        own = tuple(spaced(one) for one in classifier.classnames)
+        own = tuple(readable_class_name(one) for one in classifier.classnames)
         wanted = own if classnames is None else tuple(classnames)
         order = order_of(own, wanted, name, "those expected")
         return ClassifierJudge(Path(name).name, classifier, device, wanted, order)

@@ -12,8 +12,8 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._functions import FORM, find_function
 from openworld.applications.estimate.images import labelled_pictures
 from openworld.datasets import ImageSet
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
-from openworld.learners._bank import spoken
 from openworld.shift import synthesis
 from openworld.shift.synthesis.diffusion import TURBO
 
@@ -49,7 +49,7 @@ class PainterSettings:
                 "data set as NAME/DOMAIN/PART."
             )
         sets = [labelled_pictures(where).images for where in self.pictures]
-        names = {spoken(name): name for images in sets for name in images.classnames}
+        names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         return pooled([_named(images, names) for images in sets], tuple(names.values()))
 
 
@@ -120,7 +120,7 @@ def _own_painter(name: str) -> synthesis.Painter:
 
 def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
     """With its names written as all the others write them."""
-    return replace(images, classnames=tuple(names[spoken(name)] for name in images.classnames))
+    return replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))
 
 
 def shown_labels(images: ImageSet) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from itertools import count
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, in_order
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.names.pairs import Pair, alike
 from openworld.datasets.names.tokens import Speller, token_findings
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet
@@ -71,7 +72,7 @@ def audit(
 
 
 def _as_names(names: Iterable[str]) -> tuple[str, ...]:
-    names = tuple(str(name).replace("_", " ").strip() for name in names)
+    names = tuple(readable_class_name(str(name)) for name in names)
     if not names:
         raise OpenworldError("there is no class name to audit; give at least one.")
     return names

@@ -6,6 +6,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.datasets import cards
 from openworld.datasets.formats import folder
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.names.wordnet import split_synset_ids
 from openworld.datasets.published import downloaded
 from openworld.datasets.published.catalogue import PUBLISHED
@@ -27,7 +28,7 @@ class ClassNames:
     wordnet_ids: tuple[str, ...] = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "names", tuple(name.replace("_", " ").strip() for name in self.names))
+        object.__setattr__(self, "names", tuple(map(readable_class_name, self.names)))
 
     @property
     def base(self) -> "ClassNames":

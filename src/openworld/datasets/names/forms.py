@@ -11,6 +11,24 @@ _IRREGULAR |= {plural: plural[:-3] + "f" for plural in ("leaves", "wolves", "she
 _IRREGULAR |= {plural: plural[:-3] + "fe" for plural in ("knives", "wives", "lives")}
 
 
+def readable_class_name(name: str) -> str:
+    """Return a class name as people write it: spaces for underscores, none at the ends.
+
+    >>> readable_class_name("Wild_dog ")
+    'Wild dog'
+    """
+    return name.replace("_", " ").strip()
+
+
+def normalise_class_name(name: str) -> str:
+    """Return the form under which two spellings of one class name are equal: readable, and in lower case.
+
+    >>> normalise_class_name("Wild_dog ")
+    'wild dog'
+    """
+    return readable_class_name(name).casefold()
+
+
 def plain(name: str) -> str:
     """A name in lower-case letters and digits with single spaces: no accents, no punctuation, no underscores.
 

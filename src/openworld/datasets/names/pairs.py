@@ -3,7 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from openworld.datasets.names.forms import Keys, bare, joined, one_slip_apart, plain, sharing, singular_name, slips
+from openworld.datasets.names.forms import (
+    Keys,
+    bare,
+    joined,
+    normalise_class_name,
+    one_slip_apart,
+    plain,
+    sharing,
+    singular_name,
+    slips,
+)
 from openworld.datasets.names.wordnet import WordNet
 
 
@@ -63,7 +73,7 @@ def _synonyms(place: int, other: int, one: tuple[int, ...], second: tuple[int, .
 
 
 def _written(name: str) -> str:
-    return " ".join(name.replace("_", " ").casefold().split())
+    return " ".join(normalise_class_name(name).split())
 
 
 def _difference(one: str, other: str) -> str:

@@ -10,6 +10,7 @@ from torch.nn.functional import normalize
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.datasets.names.forms import readable_class_name
 from openworld.detectors.engine.head import as_floats
 
 
@@ -68,7 +69,7 @@ def encode_texts(
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} needs exactly one {{}}, the place of the name.")
     own, other = (
-        clip.encode_text([template.format(name.replace("_", " ")) for name in part]) if len(part) else None
+        clip.encode_text([template.format(readable_class_name(name)) for name in part]) if len(part) else None
         for part in (names, negative)
     )
     if own is None:

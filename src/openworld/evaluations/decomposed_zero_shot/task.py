@@ -17,6 +17,7 @@ from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.datasets import templates
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import Stage, work_off
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Shown, ShownSpec
 from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
@@ -24,7 +25,6 @@ from openworld.evaluations.runtime import Machine, Source, backbone, require_sam
 from openworld.evaluations.shift_degrees import Split, decomposition_of, split_of, unfitted
 from openworld.evaluations.units import stage_unit, task_unit
 from openworld.features import Features, encode, is_encoded
-from openworld.learners._bank import spoken
 from openworld.learners._text import encode_names
 from openworld.metrics import Accuracy
 from openworld.runs import Unit, UnitResult, read_spec
@@ -58,9 +58,9 @@ class NamedGround:
     @property
     def teaching(self) -> tuple[str, ...]:
         """The names that decompositions are taught by."""
-        kept = {} if self.tested_teach else {spoken(name) for name in self.names_of.load().classnames}
+        kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
         every = [name for one in self.names for name in Source(one, None, "test").load().classnames]
-        return tuple(name for name in every if spoken(name) not in kept)
+        return tuple(name for name in every if normalise_class_name(name) not in kept)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic.scenarios import Course
 from openworld.features import Features, View
 from openworld.learners import Answer, Fitted
-from openworld.learners._bank import spoken
 from openworld.learners.plugin_api import answer_of
 
 _SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree to some 1e-5
@@ -90,14 +90,14 @@ def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
     >>> numbers_among(("cat", "wild dog", "owl"), ("Owl", "wild_dog")).tolist()
     [2, 1]
     """
-    place = {spoken(name): number for number, name in enumerate(source)}
-    lacking = [name for name in variant if spoken(name) not in place]
+    place = {normalise_class_name(name): number for number, name in enumerate(source)}
+    lacking = [name for name in variant if normalise_class_name(name) not in place]
     if lacking:
         raise OpenworldError(
             f"{len(lacking)} classes of the variant are no class of the source, first {lacking[0]!r}; a variant shows "
             "classes of the source, under the same names."
         )
-    return np.array([place[spoken(name)] for name in variant], dtype=np.int64)
+    return np.array([place[normalise_class_name(name)] for name in variant], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld import datasets
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic import scenarios as play
 from openworld.evaluations.dynamic.predictions import Pool, joined
 from openworld.evaluations.dynamic.scenarios import Course, Scenario, class_order
@@ -15,7 +16,6 @@ from openworld.evaluations.image_selection import DataSpec
 from openworld.evaluations.runtime import Source
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
-from openworld.learners._bank import spoken
 
 OF_CLASSES = ("emerging-classes", "varying-ratio")
 
@@ -143,7 +143,7 @@ def _shift(task: Task, pool: Pool) -> Course:
 
 def _take_over(task: Task, pool: Pool) -> Course:
     """Of classes that both sides name, the source's is left out: no view could tell them apart."""
-    names = [spoken(name) for name in pool.names]
+    names = [normalise_class_name(name) for name in pool.names]
     count = len(pool.parts[0].classnames)
     source = [place for place in range(count) if names[place] not in set(names[count:])]
     limits = {"class_limit": task.class_limit, "image_limit": task.image_limit}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic.predictions import default_scores, scored_by_default
 from openworld.evaluations.generalisation.task import Stage
 from openworld.features import Features
 from openworld.learners import Answer, Fitted
-from openworld.learners._bank import spoken
 
 
 def answer_stages(fitted: Fitted, stages: Sequence[Stage]) -> Iterator[Answer]:
@@ -50,14 +50,14 @@ class _Shared:
     @classmethod
     def of(cls, fitted: Fitted, stages: Sequence[Stage]) -> "_Shared":
         base: Features = stages[0].base
-        names = {spoken(name): name for stage in stages for name in stage.new_names}
+        names = {normalise_class_name(name): name for stage in stages for name in stage.new_names}
         answer = fitted.answer(base, fitted.text_bank(stages[0].base_names, names.values()))
         places = {name: place for place, name in enumerate(names, stages[0].base_count)}
         return cls(answer, places, scored_by_default(answer, stages[0].base_count))
 
     def slice(self, fitted: Fitted, stage: Stage, bank) -> Answer:
         """The part of a stage, whose names `bank` holds."""
-        new = [self.places[spoken(name)] for name in stage.new_names]
+        new = [self.places[normalise_class_name(name)] for name in stage.new_names]
         logits = self.answer.logits[:, [*range(stage.base_count), *new]]
         if self.default:
             return Answer(logits, default_scores(logits, stage.base_count), self.answer.base_logits)

@@ -7,12 +7,12 @@ import numpy as np
 
 from openworld.datasets import PUBLISHED, ImageSet, base_new_split
 from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
 from openworld.evaluations.image_selection import DRAW, DataSpec, Pictures
 from openworld.evaluations.ood_detection.published_cells import given_cells
 from openworld.evaluations.runtime import Source
 from openworld.evaluations.shift_entries import CellsSpec, PoolSpec
-from openworld.learners._bank import spoken
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class ShiftGround:
             given = given_cells(self.cells)
             return Pool(given.images, given.styles, given.style, self._known(given.images))
         sets = [one.load() for one in self.tested]
-        names = {spoken(name): name for images in sets for name in images.classnames}
+        names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         images = pooled([_by_spoken(one, names) for one in sets], tuple(names.values()))
         styles = tuple(dict.fromkeys(one.style for one in self.pool))
         places = [styles.index(one.style) for one in self.pool]
@@ -84,8 +84,8 @@ class ShiftGround:
         if self.sources[0].dataset in PUBLISHED:
             every = class_names(self.sources[0].dataset).wordnet_ids
             ids = tuple(every[place] for place in self._chosen or range(len(every))) if every else ()
-        known = {spoken(name) for name in self.names} | set(ids)
-        return np.array([spoken(name) in known for name in images.classnames], dtype=bool)[images.labels]
+        known = {normalise_class_name(name) for name in self.names} | set(ids)
+        return np.array([normalise_class_name(name) in known for name in images.classnames], dtype=bool)[images.labels]
 
     @property
     def _chosen(self) -> tuple[int, ...] | None:
@@ -106,4 +106,4 @@ class ShiftGround:
 
 def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:
     """With its names written as the pool writes them."""
-    return replace(images, classnames=tuple(names[spoken(name)] for name in images.classnames))
+    return replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))

@@ -11,10 +11,10 @@ from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_entries import JudgedSpec
 from openworld.features import Encoding, Features, encode
-from openworld.learners._bank import spoken
 
 BATCH = 128  # another one may change the last bits
 
@@ -98,8 +98,8 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     if not model.negatives:
         return detectors.encode_texts(clip, names, template=template)
-    own = {spoken(name) for name in names}
-    words = [word for word in class_names(model.negatives).names if spoken(word) not in own]
+    own = {normalise_class_name(name) for name in names}
+    words = [word for word in class_names(model.negatives).names if normalise_class_name(word) not in own]
     both = detectors.encode_texts(clip, names, negative=words, template=template)
     return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
 

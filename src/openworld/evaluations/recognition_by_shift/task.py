@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.image_selection import Pictures
@@ -15,7 +16,6 @@ from openworld.evaluations.ood_detection.task import Division
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.features import Encoding
 from openworld.learners import encoding_for, find_learner
-from openworld.learners._bank import spoken
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Names:
         >>> Names(("cat",), ("wild dog",), np.array([1])).labels_of(("wild_dog", "Cat")).tolist()
         [1, 0]
         """
-        place = {spoken(name): number for number, name in enumerate(self.every)}
-        return np.array([place[spoken(name)] for name in classnames], dtype=np.int64)
+        place = {normalise_class_name(name): number for number, name in enumerate(self.every)}
+        return np.array([place[normalise_class_name(name)] for name in classnames], dtype=np.int64)
 
 
 def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
@@ -120,8 +120,8 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
         OpenworldError: no picture of a new class, or base classes that the pool calls by other names.
     """
     pool, base = pool or ground.load_pool(), ground.names
-    known = {spoken(name) for name in base}
-    new = tuple(name for name in pool.images.classnames if spoken(name) not in known)
+    known = {normalise_class_name(name) for name in base}
+    new = tuple(name for name in pool.images.classnames if normalise_class_name(name) not in known)
     names = Names(base, new, np.zeros(0, np.int64))
     found = Names(base, new, names.labels_of(pool.images.classnames))
     is_base = found.of_pool[pool.images.labels] < len(base)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 
 BUILT_IN = Path(__file__).parent / "styles.toml"
@@ -78,7 +79,7 @@ class Prompts:
     styles: tuple[PromptStyle, ...]
 
     def __post_init__(self):
-        object.__setattr__(self, "labels", tuple(label.replace("_", " ").strip() for label in self.labels))
+        object.__setattr__(self, "labels", tuple(map(readable_class_name, self.labels)))
         object.__setattr__(self, "styles", tuple(self.styles))
         _require_distinct("label", self.labels)
         _require_distinct("style", [style.name for style in self.styles])
