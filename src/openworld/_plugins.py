@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Plugins:
     ours: Callable[[], dict[str, type]]
     named_by: str = "name"
 
+    @checked
     def find(self, name: str) -> type:
         """The class of that name, ours or a plug-in; unknown names and broken plug-ins raise `OpenworldError`."""
         if name in self.ours():
@@ -54,6 +56,7 @@ class Plugins:
                 broken[name] = str(error)
         return broken
 
+    @checked
     def origin(self, name: str) -> str:
         """The package and version that bring a plug-in, such as "my-package 1.2"; "" for one of ours.
 

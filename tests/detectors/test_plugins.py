@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from openworld import OpenworldError, _plugins
+from openworld import detectors as plugins
 from openworld.detectors import DETECTORS, MSP
-from openworld.detectors import _plugins as plugins
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from openworld import OpenworldError, _plugins
+from openworld import estimators as plugins
 from openworld.estimators import AC, ESTIMATORS
-from openworld.estimators import _plugins as plugins
 
 
 @pytest.fixture

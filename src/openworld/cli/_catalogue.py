@@ -37,7 +37,7 @@ def _with_plugins(plugins, heads: Sequence[Head], cells: Callable, title: str, c
 
 
 def _learners() -> RenderableType:
-    from openworld.learners._plugins import PLUGINS
+    from openworld.learners import PLUGINS
 
     heads = (name("name"), words("paper, what it tunes", 36), Head("numbers"), name("trains on"))
     heads += (words("a step runs", 20),)  # 100 columns in all
@@ -63,7 +63,7 @@ def _learner_cells(own: str, learner: type, paper: str) -> tuple:
 
 
 def _detectors() -> RenderableType:
-    from openworld.detectors._plugins import PLUGINS
+    from openworld.detectors import PLUGINS
 
     def cells(own: str, detector: type, paper: str) -> tuple:
         return own, paper, ", ".join(detector.needs), detector.summary
@@ -80,7 +80,7 @@ patches are those of two-tower models."""
 
 
 def _estimators() -> RenderableType:
-    from openworld.estimators._plugins import PLUGINS
+    from openworld.estimators import PLUGINS
 
     def cells(own: str, estimator: type, paper: str) -> tuple:
         return own, paper, ", ".join(estimator.needs), estimator.summary

@@ -24,7 +24,7 @@ Every sibling is written as: `gathers`, the statistics of training images that i
 of `openworld.detectors.plugin_api`.
 """
 
-from openworld.detectors._plugins import all_detectors, broken_plugins, find_detector, origin
+from openworld._plugins import Plugins
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
 from openworld.detectors.cop import CoP
@@ -96,6 +96,10 @@ DETECTORS: dict[str, type] = {
         NegLabel,
     )
 }
+
+PLUGINS = Plugins("detector", ("name", "paper", "summary", "needs", "gathers", "fit", "read"), lambda: DETECTORS)
+find_detector, all_detectors = PLUGINS.find, PLUGINS.all
+broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
 
 __all__ = [
     "ASH",

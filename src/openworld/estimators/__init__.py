@@ -15,6 +15,7 @@ Those that answer from a target image by image are written as `read(known, state
 does the rest.
 """
 
+from openworld._plugins import Plugins
 from openworld.estimators.agreement_on_the_line import ALineD, ALineS
 from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
@@ -70,6 +71,10 @@ ESTIMATORS: dict[str, type] = {
         MDE,
     )
 }
+
+PLUGINS = Plugins("estimator", ("name", "paper", "summary", "needs"), lambda: ESTIMATORS)
+find_estimator, all_estimators = PLUGINS.find, PLUGINS.all
+broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
 
 __all__ = [
     "AC",

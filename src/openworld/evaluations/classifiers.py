@@ -22,8 +22,9 @@ from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.units import stage_unit
 from openworld.features import default_cache
-from openworld.features.checksums import is_intact, read_intact, write_atomically, write_with_checksum
+from openworld.features.checksums import is_intact, read_intact, write_with_checksum
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
+from openworld.runs.atomic import write_file
 
 MANIFEST = "manifest.json"
 
@@ -118,7 +119,7 @@ def train_one(training: Mapping, machine: Mapping) -> UnitResult:
             write_with_checksum(folder / _file(epoch, name), held[name])
     told = {"name": images.name, "domain": images.domain, "model": training.name, "count": len(images)}
     told |= {"checkpoints": list(kept), "images": images.fingerprint}
-    write_atomically(folder / MANIFEST, readable_json(told))
+    write_file(folder / MANIFEST, readable_json(told))
     return UnitResult()
 
 

@@ -8,8 +8,7 @@ from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.datasets import DATASETS
-from openworld.estimators import ScoreRegression
-from openworld.estimators._plugins import find_estimator
+from openworld.estimators import ScoreRegression, find_estimator
 from openworld.runs import read_spec
 
 NOTHING = "none"

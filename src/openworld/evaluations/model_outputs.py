@@ -22,9 +22,10 @@ from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.units import stage_unit
 from openworld.features import Encoding, Features, encode, encode_shard, is_encoded, missing_shards
-from openworld.features.checksums import is_intact, require_intact, write_atomically, write_with_checksum
+from openworld.features.checksums import is_intact, require_intact, write_with_checksum
 from openworld.features.store import memory_map
 from openworld.runs import Unit, UnitResult, digest, read_spec
+from openworld.runs.atomic import write_file
 
 VERSION = 1
 """Raise it when the same classifier says something else of the same pictures."""
@@ -153,4 +154,4 @@ def _key(pictures: Pictures) -> str:
 def _describe(images: ImageSet, folder: Path) -> None:
     """A manifest, as encoded image sets have one: what the pictures are."""
     told = {"name": images.name, "domain": images.domain, "count": len(images), "images": images.fingerprint}
-    write_atomically(folder / MANIFEST, json.dumps(told, indent=1, sort_keys=True).encode())
+    write_file(folder / MANIFEST, json.dumps(told, indent=1, sort_keys=True).encode())

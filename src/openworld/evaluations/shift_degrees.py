@@ -20,8 +20,9 @@ from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.evaluations.units import stage_unit
-from openworld.features.checksums import is_intact, require_intact, write_atomically, write_with_checksum
+from openworld.features.checksums import is_intact, require_intact, write_with_checksum
 from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
+from openworld.runs.atomic import write_file
 from openworld.shift import Decomposition, load_decomposition, streamed_degrees
 
 VERSION = 2
@@ -111,7 +112,7 @@ def fit_one(split: Mapping, machine: Mapping) -> UnitResult:
     folder = cache_of(machine) / split.key
     write_with_checksum(folder / _DECOMPOSITION, fitted.to_bytes())
     told = {"name": split.how.method, "domain": split.how.backbone, "count": len(split.names)}
-    write_atomically(folder / MANIFEST, readable_json(told | {"templates": list(split.templates)}))
+    write_file(folder / MANIFEST, readable_json(told | {"templates": list(split.templates)}))
     return UnitResult()
 
 
@@ -128,7 +129,7 @@ def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
     folder, shown = cache_of(machine) / measure.key, measure.pictures.load()
     write_with_checksum(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     told = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
-    write_atomically(folder / MANIFEST, readable_json(told))
+    write_file(folder / MANIFEST, readable_json(told))
     return UnitResult()
 
 

@@ -9,8 +9,7 @@ from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.detectors import PROFILES
-from openworld.detectors._plugins import find_detector
+from openworld.detectors import PROFILES, find_detector
 from openworld.runs import read_spec
 from openworld.shift import DECOMPOSITIONS
 

@@ -6,12 +6,11 @@ A file is read whole once per process; after that its size and times say whether
 
 import hashlib
 import logging
-import os
-import tempfile
 from functools import cache
 from pathlib import Path
 
-from openworld._errors import OpenworldError, naming
+from openworld._errors import OpenworldError
+from openworld.runs.atomic import write_file
 
 SUFFIX = ".sha256"
 
@@ -21,8 +20,8 @@ _log = logging.getLogger(__name__)
 def write_with_checksum(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, then its checksum; say so where it takes the place of a damaged one."""
     damaged = path.exists() and not is_intact(path)
-    write_atomically(path, content)
-    write_atomically(_note(path), hashlib.sha256(content).hexdigest().encode())
+    write_file(path, content)
+    write_file(_note(path), hashlib.sha256(content).hexdigest().encode())
     if damaged:
         _log.warning("%s was damaged, or nothing vouched for it; it was made again.", path)
 
@@ -76,20 +75,6 @@ def remove_with_checksum(path: Path) -> None:
     """Take a file and its checksum away."""
     path.unlink()
     _note(path).unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put bytes at a path whole or not at all, however many write it at a time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with naming(path), tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
 
 
 def _note(path: Path) -> Path:

@@ -20,9 +20,9 @@ from openworld.features.checksums import (
     is_intact,
     noted,
     remove_with_checksum,
-    write_atomically,
     write_with_checksum,
 )
+from openworld.runs.atomic import write_file
 from openworld.runs.lock import SharedLock
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}
@@ -170,7 +170,7 @@ class FeatureStore:
         # A set that was written without notes has the checksum of an old shard in its old manifest alone.
         checksums = [noted(self.shard_path(index)) or self._told(index) for index in range(shards)]
         text = json.dumps(description | {"shards": checksums}, indent=1, sort_keys=True)
-        write_atomically(self.folder / "manifest.json", text.encode())
+        write_file(self.folder / "manifest.json", text.encode())
         self.__dict__.pop("manifest", None)
 
     def array(self, name: str) -> ShardedArray | None:

@@ -24,10 +24,10 @@ stages says `in_stages` and brings its own `fit`.
 (and patch rows) or "pixels" (and the pixels themselves).
 """
 
+from openworld._plugins import Plugins
 from openworld.learners._bank import Names, TextBank
 from openworld.learners._fitted import Fitted, load
 from openworld.learners._images import Answer, Images, encoding_for
-from openworld.learners._plugins import all_learners, broken_plugins, find_learner, origin
 from openworld.learners._predictions import Guess, Prediction, predict
 from openworld.learners._settings import TASKS, Task, configure, override
 from openworld.learners._together import fit_together
@@ -73,6 +73,14 @@ LEARNERS = {
         DeCoOp,
     )
 }
+
+PLUGINS = Plugins(
+    "learner",
+    ("name", "paper", "tunes", "cost", "consumes", "depends_on_other_names", "published", "fit", "text_bank"),
+    lambda: LEARNERS,
+)
+find_learner, all_learners = PLUGINS.find, PLUGINS.all
+broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
 
 __all__ = [
     "IVLP",

@@ -144,7 +144,7 @@ def load(folder: Path, clip) -> Fitted:
     Raises:
         OpenworldError: a folder without a saved learner or with a damaged one, another backbone, an unknown learner.
     """
-    from openworld.learners._plugins import find_learner
+    from openworld.learners import find_learner
 
     folder = Path(folder)
     description, parameters = _read_saved(folder, str(clip.device))

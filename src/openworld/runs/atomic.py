@@ -7,13 +7,15 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 
 from openworld._errors import naming
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step; whoever reads sees the old file or the new one. One writer at a time."""
-    scratch = path.with_name(f".{path.name}.writing")
+    """Put `data` at `path` in one step, whatever else writes it; whoever reads sees an old file or a new one, whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{token_hex(4)}.writing")
     try:
         _write_synced(scratch, data)
         os.replace(scratch, path)

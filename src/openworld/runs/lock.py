@@ -1,7 +1,6 @@
-"""An advisory lock on a file, between processes, that the kernel releases when its holder dies."""
+"""Advisory locks on files, between processes, that the kernel releases when their holder dies."""
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,11 +9,8 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
-    import msvcrt
 
 from openworld._errors import OpenworldError
-
-_PAUSE = 0.05  # seconds between two tries where the system cannot wait for us
 
 
 @contextmanager
@@ -24,24 +20,28 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
     Yields True when held. With wait=False it yields False at once if another process, or another
     `file_lock` of this one, holds it. Raises OpenworldError where the file system cannot lock.
     """
+    from filelock import FileLock, Timeout
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(path, timeout=-1 if wait else 0)
     try:
-        held = _acquire(descriptor, path, wait)
-        try:
-            yield held
-        finally:
-            if held:
-                _release(descriptor)
+        lock.acquire()
+    except Timeout:
+        pass
+    except (OSError, NotImplementedError) as error:
+        raise OpenworldError(f"{path} cannot be locked ({error}); put the run on a file system that can.") from error
+    try:
+        yield lock.is_locked
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 class SharedLock:
     """A share of the lock of a file (made where it is missing): many may hold one, and no `file_lock` beside them.
 
-    Held until nothing refers to it any more, at the latest until this process ends. On Windows, which keeps files that
-    are mapped into memory anyway, nothing is locked.
+    filelock's own locks for readers keep a database beside the file; the kernel's are enough here. Held until nothing
+    refers to it any more, at the latest until this process ends. On Windows, which keeps files that are mapped into
+    memory anyway, nothing is locked.
 
     Raises:
         OSError: the file cannot be made or locked.
@@ -64,34 +64,3 @@ class SharedLock:
     def __del__(self):
         if hasattr(self, "_descriptor"):
             os.close(self._descriptor)
-
-
-def _acquire(descriptor: int, path: Path, wait: bool) -> bool:
-    try:
-        if fcntl:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            return True
-        return _acquire_on_windows(descriptor, wait)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        raise OpenworldError(f"{path} cannot be locked ({error}); put the run on a file system that can.") from error
-
-
-def _acquire_on_windows(descriptor: int, wait: bool) -> bool:
-    while True:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            return True
-        except PermissionError:  # held by another
-            if not wait:
-                return False
-        time.sleep(_PAUSE)
-
-
-def _release(descriptor: int) -> None:
-    if fcntl:
-        # Said outright: a forked child would otherwise keep the lock of a finished unit alive.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    else:
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)

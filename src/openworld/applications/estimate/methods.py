@@ -1,8 +1,7 @@
 """Which estimators can be asked, given what the scores hold; and what is to be said of that."""
 
 from openworld._errors import OpenworldError
-from openworld.estimators import CBPE, GDE, Fitted, Outputs, check_reference
-from openworld.estimators._plugins import find_estimator
+from openworld.estimators import CBPE, GDE, Fitted, Outputs, check_reference, find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 
 USUAL = (

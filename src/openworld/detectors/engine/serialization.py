@@ -15,7 +15,6 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors._plugins import find_detector
 from openworld.detectors.engine.fit_statistics import Gathered, statistics_of
 from openworld.detectors.engine.fitted import Fitted
 from openworld.detectors.engine.head import Head
@@ -127,6 +126,8 @@ def _settings(detector: Any) -> dict:
 
 
 def _detector(form: dict, kinds: Iterable[type]) -> Any:
+    from openworld.detectors import find_detector
+
     kind = {kind.name: kind for kind in kinds}.get(form["name"]) or find_detector(form["name"])
     return kind(**form["settings"])
 

@@ -19,8 +19,7 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.estimators import ESTIMATORS
-from openworld.estimators._plugins import origin
+from openworld.estimators import ESTIMATORS, origin
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
 from openworld.evaluations.accuracy_estimation.conditions import Answers, answers
 from openworld.evaluations.accuracy_estimation.estimates import fit_all, seconds_alone

@@ -16,7 +16,7 @@ import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
-from openworld.detectors._plugins import origin
+from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage, work_off
 from openworld.evaluations.classifiers import untrained
 from openworld.evaluations.image_selection import DataSpec, Pictures

@@ -42,9 +42,9 @@ def require_own(folder: Path) -> None:
     """Refuse a folder that holds something else than a set, whole or begun."""
     if not folder.exists() or (folder / ORDER).exists():
         return
-    # A crash while the order was being written leaves the scratch file of `write_file`.
-    ours = (DIVISION, f".{ORDER}.writing")
-    if not folder.is_dir() or any(one.name not in ours for one in folder.iterdir()):
+    # A crash while the order was being written leaves a scratch file of `write_file`.
+    ours = {folder / DIVISION, *folder.glob(f".{ORDER}.*writing")}
+    if not folder.is_dir() or any(file not in ours for file in folder.iterdir()):
         raise OpenworldError(f"{folder} holds files but no {ORDER}; give an empty folder, or a new one.")
 
 
