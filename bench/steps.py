@@ -22,7 +22,7 @@ from unittest.mock import patch
 import torch
 
 from openworld import backbones, datasets
-from openworld.backbones import packing
+from openworld.backbones import packed_sentences
 from openworld.learners import LEARNERS, Images, configure
 from openworld.learners._training import PLAIN
 from openworld.protocols._work import batches, schedules
@@ -88,7 +88,7 @@ def main() -> None:
         if not schedules(learner):
             continue
         ways = {"package": step_of(clip, learner, names)}
-        with patch.object(packing, "SPARE", 0):
+        with patch.object(packed_sentences, "SPARE", 0):
             ways["by length"] = step_of(clip, learner, names)
         found, share = compare(ways, asked.repeats), share_of_products(ways["package"])
         steps = sum(one.epochs * batches(SHOTS, one) for one in schedules(learner))

@@ -16,7 +16,7 @@ import torch
 
 from openworld.backbones import TextConfig
 from openworld.backbones.blocks import run_blocks
-from openworld.backbones.packing import encode_packed, pack_sentences
+from openworld.backbones.packed_sentences import encode_packed, pack_sentences
 from openworld.backbones.prompts import pad_tokens
 from openworld.backbones.towers import TextTower
 

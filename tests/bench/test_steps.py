@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 from steps import main, step_of  # noqa: E402
 
 from openworld import backbones  # noqa: E402
-from openworld.backbones import packing  # noqa: E402
+from openworld.backbones import packed_sentences  # noqa: E402
 from openworld.learners import LEARNERS  # noqa: E402
 
 NAMES = ("owl", "golden retriever", "traffic light", "lamp", "mountain bike", "cat")
@@ -28,7 +28,7 @@ def test_the_table(monkeypatch, capsys):
 def test_a_bucket_for_each_length_gives_the_same_gradients(name):
     clip, learner = backbones.load("embedded"), LEARNERS[name]()
     ours = step_of(clip, learner, NAMES)()
-    with patch.object(packing, "SPARE", 0):
+    with patch.object(packed_sentences, "SPARE", 0):
         theirs = step_of(clip, learner, NAMES)()
     for one, other in zip(ours, theirs, strict=True):
         assert (one - other).abs().max() <= 1e-4 * other.abs().max()

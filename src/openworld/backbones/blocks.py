@@ -28,27 +28,7 @@ def quick_gelu(x: Tensor) -> Tensor:
     >>> quick_gelu(torch.zeros(2))
     tensor([0., 0.])
     """
-    return _QuickGELU.apply(x)[0]
-
-
-class _QuickGELU(torch.autograd.Function):
-    """silu(1.702 x) / 1.702 by the fused SiLU, whose gradient at 1.702 x is this one's: few passes over memory."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Tensor) -> tuple[Tensor, Tensor]:
-        scaled = 1.702 * x
-        return F.silu(scaled).mul_(1 / 1.702), scaled
-
-    @staticmethod
-    def setup_context(context, inputs: tuple, outputs: tuple[Tensor, Tensor]) -> None:
-        context.mark_non_differentiable(outputs[1])
-        context.save_for_backward(outputs[1])
-
-    @staticmethod
-    def backward(context, gradient: Tensor, _: Tensor) -> Tensor:
-        return torch.ops.aten.silu_backward(gradient, *context.saved_tensors)
+    return F.silu(1.702 * x) * (1 / 1.702)
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
@@ -57,6 +37,35 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 
 ACTIVATION_FUNCTIONS = {"quick_gelu": quick_gelu, "gelu": F.gelu, "gelu_tanh": gelu_tanh}
+
+
+class _FrozenMLP(torch.autograd.Function):
+    """down(quick_gelu(up(x))) of rows [T, W] under constant weights, in few passes over memory.
+
+    With z = 1.702 up(x) the result is down(silu(z) / 1.702): both factors cost nothing inside the matrix products, and
+    they cancel in the gradient.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(rows: Tensor, up: nn.Linear, down: nn.Linear) -> tuple[Tensor, Tensor]:
+        scaled = torch.addmm(up.bias, rows, up.weight.mT, beta=1.702, alpha=1.702)
+        return torch.addmm(down.bias, F.silu(scaled), down.weight.mT, alpha=1 / 1.702), scaled
+
+    @staticmethod
+    def setup_context(context, inputs: tuple, outputs: tuple[Tensor, Tensor]) -> None:
+        _, context.up, context.down = inputs
+        context.save_for_backward(outputs[1])
+        context.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(context, gradient: Tensor | None, _: None) -> tuple[Tensor | None, None, None]:
+        # A second derivative ends here: silu_backward has none, and z is a result, so that its history says so.
+        if gradient is None:
+            return None, None, None
+        hidden = torch.ops.aten.silu_backward(gradient @ context.down.weight, *context.saved_tensors)
+        return hidden @ context.up.weight, None, None
 
 
 class Block(nn.Module):
@@ -80,15 +89,20 @@ class Block(nn.Module):
         attend: Attend,
         keep: Tensor | None = None,
         memory: tuple[Tensor, Tensor] | None = None,
+        known: Tensor | None = None,
     ) -> Tensor:
         """Rows [..., T, W] to rows [..., T, W]; with `keep`, only the rows it picks are computed.
 
         keep: None, or int64 indices that `select_rows` understands. Keys and values still come from all rows, so
         the kept rows are exactly those of the full block.
         memory: None, or the (key, value) [..., M, W] of other rows, seen in place of the rows' own.
+        known: None, or [..., R, 3W], queries, keys and values of the last R rows; with neither of the others.
         """
-        normed = self.norm_1(rows)
-        query, key, value = self.project(normed, keep) if memory is None else (self.project_query(normed), *memory)
+        normed = self.norm_1(rows if known is None else rows[..., : -known.shape[-2], :])
+        if known is not None:
+            query, key, value = torch.cat([self.qkv(normed), known], dim=-2).chunk(3, dim=-1)
+        else:
+            query, key, value = self.project(normed, keep) if memory is None else (self.project_query(normed), *memory)
         rows = rows if keep is None else select_rows(rows, keep)
         rows = rows + self.out(attend(index, self, query, key, value))
         return rows + self.mlp(self.norm_2(rows))
@@ -108,6 +122,9 @@ class Block(nn.Module):
 
     def mlp(self, normed: Tensor) -> Tensor:
         """The two-layer perceptron of the block on rows [..., W]."""
+        weights = self.up.weight, self.up.bias, self.down.weight, self.down.bias
+        if self.activation is quick_gelu and not any(weight.requires_grad for weight in weights):
+            return _FrozenMLP.apply(normed.flatten(0, -2), self.up, self.down)[0].view(normed.shape)
         return self.down(self.activation(self.up(normed)))
 
 
@@ -119,19 +136,22 @@ def run_blocks(
     edit: Edit | None = None,
     keep: Tensor | None = None,
     memory: KeysAndValues | None = None,
+    first: Tensor | None = None,
 ) -> Tensor:
     """Send rows [..., T, W] through all blocks; the only block loop of the package.
 
     edit: called as edit(index, rows) at the input of every block, returns the rows to use instead.
     keep: rows wanted after the last block; the last block then computes queries and MLP for them alone.
     memory: for each block, keys and values [..., M, W] that the rows see instead of their own; not with `keep`.
+    first: queries, keys and values [..., R, 3W] of the last R rows in the first block, where they are known.
     Returns rows [..., T or number kept, W].
     """
     last = len(blocks) - 1
     for index, block in enumerate(blocks):
         if edit is not None:
             rows = edit(index, rows)
-        rows = block(index, rows, attend, keep if index == last else None, memory and memory[index])
+        known = first if 0 == index < last else None
+        rows = block(index, rows, attend, keep if index == last else None, memory and memory[index], known)
     return rows
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld.backbones.packing import PackedSentences, encode_packed, pack_sentences
+from openworld.backbones.packed_sentences import PackedSentences, encode_packed, pack_sentences
 from openworld.backbones.towers import TextTower
 
 PLACEHOLDER = "X"

@@ -1,0 +1,84 @@
+"""Rows of a tensor in another order, part by part and head by head: one gather there, one gather back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of the rows of a tensor [G, M, W] in parts; every row stands in one part, and may repeat as padding.
+
+    rows: int64[X], the row at each place. sizes: places of each part. places: int64[M], where each row stands.
+    padding: int64[P], where a row stands as padding.
+    """
+
+    rows: Tensor
+    sizes: tuple[int, ...]
+    places: Tensor
+    padding: Tensor
+
+    def gather(self, groups: int, heads: int) -> "Gather":
+        """The same for every head of tensors of G groups."""
+        device = self.rows.device
+        group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
+        source = (group * len(self.places) + self.rows[:, None, None]) * heads + head
+        source = source.flatten(1).T
+        there = torch.cat([part.flatten() for part in source.split(self.sizes, dim=1)])
+        taken = torch.cat([place.T for place in self._lanes(groups * heads)])
+        back = taken[self.places].unflatten(1, (groups, heads)).transpose(0, 1)
+        return Gather(there, back.flatten(), taken[self.padding].flatten(), self.sizes, groups, heads)
+
+    def _lanes(self, lanes: int) -> list[Tensor]:
+        """For each part int64[lanes, size], the places of the whole gather."""
+        places = torch.arange(lanes * len(self.rows), device=self.rows.device)
+        return [part.unflatten(0, (lanes, -1)) for part in places.split([lanes * size for size in self.sizes])]
+
+
+def order_rows(parts: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Order:
+    """The order with these rows in its parts. padding: bool of each part, which places are padding; None for none.
+
+    >>> order = order_rows([torch.tensor([2, 0]), torch.tensor([1, 1])], [None, torch.tensor([False, True])])
+    >>> order.places, order.padding
+    (tensor([1, 2, 0]), tensor([3]))
+    """
+    rows = torch.cat(list(parts))
+    pairs = zip(parts, padding, strict=True)
+    padded = torch.cat([torch.zeros_like(part, dtype=torch.bool) if mask is None else mask for part, mask in pairs])
+    kept = (~padded).nonzero()[:, 0]
+    return Order(rows, tuple(map(len, parts)), kept[rows[kept].argsort()], padded.nonzero()[:, 0])
+
+
+class Gather(NamedTuple):
+    """Indices between rows [G, M, W] and parts [G * heads, size, d] of an `Order`."""
+
+    there: Tensor
+    back: Tensor
+    padding: Tensor
+    sizes: tuple[int, ...]
+    groups: int
+    heads: int
+
+    def take(self, rows: Tensor) -> Tensor:
+        """Rows [G, M, W] in parts, one after the other: [.., d]."""
+        return rows.reshape(-1, rows.shape[-1] // self.heads).index_select(0, self.there)
+
+    def take_once(self, rows: Tensor) -> Tensor:
+        """The same with zeros for padding."""
+        return self.take(rows).index_fill_(0, self.padding, 0)
+
+    def parts(self, taken: Tensor) -> list[Tensor]:
+        """The parts [G * heads, size, d] of what `take` returned."""
+        lanes, width = self.groups * self.heads, taken.shape[1]
+        return [
+            part.reshape(lanes, -1, width) for part in taken.split_with_sizes([lanes * size for size in self.sizes])
+        ]
+
+    def put_back(self, parts: Sequence[Tensor]) -> Tensor:
+        """Parts [G * heads, size, d] as rows [G, M, W]."""
+        width = parts[0].shape[2]
+        rows = torch.cat([part.reshape(-1, width) for part in parts]).index_select(0, self.back)
+        return rows.reshape(self.groups, -1, self.heads * width)

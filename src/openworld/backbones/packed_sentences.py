@@ -1,0 +1,247 @@
+"""Many sentences in one tensor: shared first rows once, then every sentence's own rows.
+
+In a causal tower a row never sees later rows, so four exact savings follow, and this file is where they live:
+rows after the end token are left out; rows that all sentences share (context, template) are computed once and their
+keys and values are seen by all; the start token's keys and values are constants, computed once per block; and in the
+last block only the pooled rows are computed (`keep` of `run_blocks`). Sentences are sorted by length, so that those of
+like lengths make a bucket, which attends at once. Every bucket costs a dozen small operations in every block; where
+more rows cost less, the shorter sentences of a bucket are padded to its longest, in attention alone, by copies of their
+last row that nothing ever sees.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from openworld.backbones.blocks import Block, KeysAndValues, attend_all, run_blocks, select_rows
+from openworld.backbones.bounded import run_parts, spans
+from openworld.backbones.packed_attention import PackedAttention, Plan, plan_attention
+from openworld.backbones.packing import Packing, pack_lengths, unshare
+from openworld.backbones.towers import TextTower
+
+SPARE = 2**12  # divided by W: so many padded rows of width W cost less than a bucket (bench/steps.py)
+
+
+@dataclass(frozen=True)
+class PackedSentences:
+    """Sentences prepared for many passes: their packing, own rows and the start token's keys and values.
+
+    rows: float[L, R, W], token and position embeddings of the sentences' own rows, in packed order; position alone
+    where a slot is. start: for each block the start token's (key, value), each float[1, W].
+    first: float[L, R, 3W], what the rows are projected to in the first block; None where there are slots.
+    slots: int64[C, S], for each packed place those rows of `rows` that a pass fills.
+    plans: how rows attend in L passes, all of them or, under True, the end rows; made once for many steps, outside any
+    transform of `torch.func`. Empty of what is itself one part of a pass.
+    """
+
+    packing: Packing
+    rows: Tensor
+    first: Tensor | None
+    start: KeysAndValues
+    slots: Tensor
+    plans: dict[bool, Plan]
+
+    def part(self, groups: slice, places: slice) -> "PackedSentences":
+        """The sentences of some passes at some packed places."""
+        packing, cut = self.packing, slice(None)
+        some = groups if len(self.rows) > 1 else slice(None)
+        if some != slice(None):
+            packing = replace(packing, order=packing.order[some], ends=packing.ends[some])
+        lengths, slots = packing.lengths, self.slots
+        if lengths[places] != lengths:
+            cut = slice(sum(lengths[: places.start]), sum(lengths[: places.stop]))
+            packing, slots = packing.relaid(lengths[places], packing.shared, places), slots[places] - cut.start
+        first = None if self.first is None else self.first[some, cut]
+        plans = self.plans if packing is self.packing else {}
+        return PackedSentences(packing, self.rows[some, cut], first, self.start, slots, plans)
+
+
+def pack_sentences(
+    tower: TextTower,
+    lists: Sequence[Sequence[Sequence[int]]],
+    shared: int,
+    slots: Sequence[range] | None = None,
+) -> PackedSentences:
+    """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`.
+
+    lists: one list of C sentences for all passes, or one for each; a sentence has token ids, at least shared + 2, and
+    ends with its end token.
+    slots: of each sentence of one list, the positions behind the shared rows that a pass fills, equally many.
+    """
+    device = tower.positions.device
+    own = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
+    packing = pack_lengths(own, shared, spare=SPARE // tower.config.width, device=device)
+    room, order = packing.lengths, packing.order.tolist()
+    padded = [
+        [token for pair in zip(places, room, strict=True) for token in _own_tokens(sentences, *pair, shared)]
+        for sentences, places in zip(lists, order, strict=True)
+    ]
+    positions = torch.cat([torch.arange(1 + shared, 1 + shared + length, device=device) for length in room])
+    rows = tower.tokens(torch.tensor(padded, device=device))
+    inside = torch.tensor([list(slots[place]) if slots else [] for place in order[0]], dtype=torch.int64, device=device)
+    filled = packing.starts[:, None] - shared + inside - 1 - shared
+    rows = rows.index_fill(1, filled.flatten(), 0) + tower.positions[positions]
+    first = None if filled.numel() else tower.blocks[0].qkv(tower.blocks[0].norm_1(rows))
+    heads = tower.config.heads
+    plans = {only_ends: plan_attention(packing, only_ends, len(lists), heads, rows) for only_ends in (False, True)}
+    return PackedSentences(packing, rows, first, start_keys_and_values(tower, lists[0][0][0]), filled, plans)
+
+
+def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, shared: int) -> list[int]:
+    """A sentence's own tokens, and as many end tokens behind them as are missing."""
+    own = list(sentences[place][1 + shared :])
+    return own + own[-1:] * (length - len(own))
+
+
+def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
+    """Keys and values of the start token at every block: constants, because it sees only itself."""
+    seen = []
+
+    def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        seen.append((key, value))
+        return attend_all(index, block, query, key, value)
+
+    row = tower.tokens.weight[token] + tower.positions[0]
+    run_blocks(tower.blocks, row[None], remember)
+    return tuple(seen)
+
+
+@dataclass(frozen=True)
+class Insertions:
+    """What G passes put among C packed sentences.
+
+    shared: float[G, N, W], what stands at positions 1..N, position embeddings included.
+    slots: float[G, S, W], what fills the slots of every sentence, without position embeddings.
+    replace: block index -> float[G, n, W], rows that replace positions 1..n at that block's input.
+    per_class: block index -> float[G, C, n, W], in packed order, the same for every sentence by itself; from there on
+    nothing but the start token is shared.
+    """
+
+    shared: Tensor
+    slots: Tensor
+    replace: dict[int, Tensor]
+    per_class: dict[int, Tensor]
+
+    def part(self, groups: slice, places: slice) -> "Insertions":
+        """Some of the passes over some of the sentences."""
+        return Insertions(
+            self.shared[groups],
+            self.slots[groups],
+            {index: rows[groups] for index, rows in self.replace.items()},
+            {index: rows[groups, places] for index, rows in self.per_class.items()},
+        )
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All rows, one after the other."""
+        return self.shared, self.slots, *self.replace.values(), *self.per_class.values()
+
+    def over(self, shared: Tensor, slots: Tensor, *others: Tensor) -> "Insertions":
+        """The same insertions with other rows, in the order of `tensors`."""
+        rows = iter(others)
+        replace = {index: next(rows) for index in self.replace}
+        return Insertions(shared, slots, replace, {index: next(rows) for index in self.per_class})
+
+
+def encode_packed(
+    tower: TextTower,
+    shared_rows: Tensor,
+    sentences: PackedSentences,
+    slot_rows: Tensor | None = None,
+    replace: dict[int, Tensor] | None = None,
+    replace_per_class: dict[int, Tensor] | None = None,
+) -> Tensor:
+    """Unnormalised joint embeddings float[G, C, D] of C sentences under each of G sets of shared rows.
+
+    sentences: one list of C for all sets, or one for each.
+    shared_rows, slot_rows, replace, replace_per_class: see `Insertions`; the last two also without their G axis, and
+    the last in the sentences' own order, and with one list alone.
+    """
+    groups, order = len(shared_rows), sentences.packing.order
+    count = order.shape[1]
+    slot_rows = shared_rows[:, :0] if slot_rows is None else slot_rows
+    replace = {index: rows.expand(groups, -1, -1) for index, rows in (replace or {}).items()}
+    per_class = {
+        index: rows.index_select(-3, order[0]).expand(groups, -1, -1, -1)
+        for index, rows in (replace_per_class or {}).items()
+    }
+    whole = Insertions(shared_rows, slot_rows, replace, per_class)
+
+    def part(some: slice, places: slice):
+        insertions = whole.part(some, places)
+
+        def run(*rows: Tensor) -> Tensor:
+            # The sentences are cut inside, where no transform of `torch.func` has wrapped them yet.
+            return _encode_part(tower, sentences.part(some, places), insertions.over(*rows))
+
+        return run, insertions.tensors
+
+    # Groups are cut first, because every further cut of the classes computes the shared rows again.
+    rows = sentences.packing.rows + sentences.packing.shared * (count - 1 if per_class else 0)
+    by_group, by_place = spans(groups, rows), spans(count, rows / count)
+    pieces = iter(run_parts([part(some, places) for some in by_group for places in by_place]))
+    pooled = torch.cat([torch.cat([next(pieces) for _ in by_place], dim=1) for _ in by_group])
+    places = order.argsort(dim=1)
+    return select_rows(pooled, places[0] if len(places) == 1 else places)
+
+
+def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Insertions) -> Tensor:
+    """Embeddings float[G, C, D] in packed order."""
+    own = sentences.rows.expand(len(insertions.shared), -1, -1)
+    if sentences.slots.shape[1]:
+        filling = insertions.slots.repeat(1, len(sentences.slots), 1)
+        own = own.index_add(1, sentences.slots.flatten(), filling)
+    journey = _Journey(sentences, insertions)
+    rows = torch.cat([insertions.shared, own], dim=1)
+    first = None if sentences.first is None or 0 in insertions.per_class else sentences.first.expand(len(rows), -1, -1)
+    rows = run_blocks(tower.blocks, rows, journey.attend, edit=journey.edit, keep=journey.ends, first=first)
+    return tower.finish(rows)
+
+
+class _Journey:
+    """One pass through the blocks: the packing in force, who sees whom under it, and the rows replaced on the way."""
+
+    def __init__(self, sentences: PackedSentences, insertions: Insertions):
+        self.packing, self.start = sentences.packing, sentences.start
+        self.plans = dict(sentences.plans) if len(insertions.shared) == len(sentences.rows) else {}
+        self.replace, self.per_class = insertions.replace, insertions.per_class
+        ends = (unshare(self.packing) if self.per_class else self.packing).ends
+        self.ends = ends[0] if len(ends) == 1 else ends
+
+    def edit(self, index: int, rows: Tensor) -> Tensor:
+        if index in self.replace:
+            rows = self._put(rows, self.replace[index].unsqueeze(1))
+        if index in self.per_class:
+            rows = self._put(self._own_copies(rows), self.per_class[index])
+        return rows
+
+    def _own_copies(self, rows: Tensor) -> Tensor:
+        """Every sentence with its own copy of the shared rows."""
+        before, self.packing, self.plans = self.packing, unshare(self.packing), {}
+        count, shared = len(before.lengths), before.shared
+        copies = rows[:, None, :shared].expand(-1, count, -1, -1).flatten(1, 2)
+        whole = torch.cat([copies, rows[:, shared:]], dim=1)
+        # Sorted by sentence, and within a sentence as they come: copies first.
+        sentence = torch.arange(count, device=rows.device)
+        own = sentence.repeat_interleave(torch.tensor(before.lengths, device=rows.device))
+        sentence = torch.cat([sentence.repeat_interleave(shared), own])
+        return whole.index_select(1, sentence.argsort(stable=True))
+
+    def _put(self, rows: Tensor, new: Tensor) -> Tensor:
+        """Rows with new [G, C or 1, n, W] at positions 1..n."""
+        count, packing = new.shape[2], self.packing
+        if packing.shared:
+            return torch.cat([new[:, 0], rows[:, count:]], dim=1)
+        new = new.expand(-1, len(packing.lengths), -1, -1).flatten(1, 2)
+        first = packing.starts[:, None] + torch.arange(count, device=rows.device)
+        return rows.index_copy(1, first.flatten(), new)
+
+    def attend(self, index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        only_ends = query.shape[1] != key.shape[1]
+        if only_ends not in self.plans:
+            self.plans[only_ends] = plan_attention(self.packing, only_ends, len(query), block.heads, query)
+        start = [row.expand(len(key), 1, -1) for row in self.start[index]]
+        scaled = query * (query.shape[-1] // block.heads) ** -0.5
+        return PackedAttention.apply(torch.cat([scaled, key, value, *start], dim=1), self.plans[only_ends])[0]
