@@ -46,7 +46,7 @@ class PackedSentences:
     def part(self, groups: slice, places: slice) -> "PackedSentences":
         """The sentences of some passes at some packed places."""
         packing, cut = self.packing, slice(None)
-        some = groups if len(self.rows) > 1 else slice(None)
+        some = groups if len(self.rows[groups]) < len(self.rows) > 1 else slice(None)
         if some != slice(None):
             packing = replace(packing, order=packing.order[some], ends=packing.ends[some])
         lengths, slots = packing.lengths, self.slots
