@@ -38,12 +38,6 @@ def key(look: Look) -> Markup:
     return _small([line, mark], 30.0, 14.0, look.css_class)
 
 
-def loss_key(place: int) -> Markup:
-    """A piece of the hatching of the loss at `place`, 26 by 14; 0 is what was earned."""
-    kind = "earned" if place == 0 else f"loss loss{place}"
-    return _small([element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=kind)], 26.0, 14.0, None)
-
-
 def _small(parts: list[Markup], width: float, height: float, css: str | None) -> Markup:
     view = f"0 0 {width:.0f} {height:.0f}"
     return element("svg", *parts, viewBox=view, width=width, height=height, class_=css, aria_hidden="true")

@@ -33,7 +33,7 @@ from openworld.results import Results
 
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
 _ABSENT = {  # what a page says where it is not told otherwise
-    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters", "losses", "sections"), ()),
+    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters", "sections"), ()),
     **dict.fromkeys(("tables", "further", "figures"), ()),
     **dict.fromkeys(("class_names", "overview", "numbers", "table"), None),
     "legend_of": "Learners",

@@ -11,7 +11,6 @@ from openworld import __version__
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.exports import export
 from openworld.evaluations.recognition.figures import FIGURES
-from openworld.evaluations.recognition.figures.learners import LOSSES
 from openworld.evaluations.recognition.grids import further_grid, main_grid, overview
 from openworld.evaluations.recognition.imbalance_tables import imbalance_grid, mixes_csv, variation_csv, variation_grid
 from openworld.evaluations.recognition.operating_summary import all_run_at, preferred, sentence, why_none
@@ -22,7 +21,6 @@ from openworld.evaluations.recognition.summary import Summary, Table
 from openworld.evaluations.recognition.verdict import verdict
 from openworld.report.class_names import names_section
 from openworld.report.data_files import csv_address
-from openworld.report.marks import loss_key
 from openworld.report.page import fill, write_page
 from openworld.report.sentences import listed
 from openworld.report.series_style import Look, looks
@@ -60,7 +58,6 @@ def render(run: RunFolder, **parts) -> str:
     many = len(summary.tables) > 1
     numbered = list(enumerate(summary.tables, 1))
     figures = [figure(summary.tables, chosen) for figure in FIGURES]
-    losses = ["OpenworldAUC, in the learner's colour", *LOSSES.values()]
     own = {
         "title": _title(summary),
         "subtitle": _subtitle(summary),
@@ -70,7 +67,6 @@ def render(run: RunFolder, **parts) -> str:
         "further": [further_grid(table, chosen, f"further-{place}") for place, table in numbered],
         "numbers": csv_address(export(summary, "csv")),
         "figures": [figure for figure in figures if figure is not None],
-        "losses": [{"key": loss_key(place), "text": text} for place, text in enumerate(losses)],
         "operating": [
             _operating(table, chosen, f"operating-{place}") for place, table in numbered if all_run_at(table)
         ],

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import LETTER
-from openworld.report.charts.drawing.svg import drawing, element
+from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.charts.quantity import Quantity
 from openworld.report.series_style import Look
 
@@ -109,6 +109,14 @@ class BarChart:
                 parts.append(element("text", self.parts[at].write(value), x=start + width / 2, y=middle, class_=number))
             start += width
         return element("g", *parts, data_learner=name)
+
+
+def bars_key(parts: Sequence[Quantity], entity: str) -> tuple[tuple[Markup, str], ...]:
+    """Return what the parts of a bar mean, for the key over a figure; the first is in the colour of its `entity`."""
+    kinds = ["earned", *(f"loss loss{place}" for place in range(1, len(parts)))]
+    drawn = (sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=kind)) for kind in kinds)
+    titles = [f"{parts[0].title}, in the {entity}'s colour", *(part.title for part in parts[1:])]
+    return tuple(zip(drawn, titles, strict=True))
 
 
 def _clipped(name: str) -> str:

@@ -7,7 +7,7 @@ from math import log
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.charts.drawing.svg import drawing, element
+from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.series_style import Look
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
@@ -195,5 +195,4 @@ def scale_key(samples: Sequence[tuple[Cell, str]]) -> tuple[tuple[Markup, str], 
 
 def _sample(cell: Cell) -> Markup:
     shown = None if cell.shade is None else f"{opacity(cell):.2f}"
-    square = element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=shown)
-    return element("svg", square, viewBox="0 0 26 14", width=26, height=14, aria_hidden="true")
+    return sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=shown))

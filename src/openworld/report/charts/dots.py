@@ -12,7 +12,7 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
-from openworld.report.charts.drawing.svg import Frame, drawing, element
+from openworld.report.charts.drawing.svg import Frame, drawing, element, sample
 from openworld.report.charts.quantity import Quantity, Reference
 from openworld.report.series_style import Look
 
@@ -138,5 +138,5 @@ def _layer(kind: str) -> int:
 
 def _sample(kind: str, glyph: int) -> Markup:
     css, stroke = _glyph(glyph, large=True)
-    dots = element("path", d=f"M13 7{stroke}", class_=f"{css} {kind}", transform="translate(-6.5 -3.5) scale(1.5)")
-    return element("svg", dots, viewBox="0 0 26 14", width=26, height=14, aria_hidden="true")
+    shape = {"d": f"M13 7{stroke}", "class_": f"{css} {kind}", "transform": "translate(-6.5 -3.5) scale(1.5)"}
+    return sample(element("path", **shape))

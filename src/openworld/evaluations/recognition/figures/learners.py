@@ -22,6 +22,7 @@ from openworld.report.charts import (
     ScatterChart,
     Spot,
 )
+from openworld.report.charts.bars import bars_key
 from openworld.report.figure import Figure
 from openworld.report.series_style import Look
 from openworld.report.text import percent
@@ -68,7 +69,9 @@ def points_lost(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | 
         "The longest hatched part is what to work on first: names of base classes, names of new classes, or telling "
         "base from new.",
     )
-    return Figure("points-lost", "Where the points are lost", caption, charts, styles, names=NAMES)
+    return Figure(
+        "points-lost", "Where the points are lost", caption, charts, styles, bars_key(PARTS, "learner"), names=NAMES
+    )
 
 
 def _parts(row: Row) -> tuple[float, ...] | None:

@@ -97,6 +97,11 @@ class Frame:
         return marker(shape, self.across(x), self.up(y))
 
 
+def sample(*content: Markup) -> Markup:
+    """A small drawing, 26 by 14, for the key over a figure."""
+    return element("svg", *content, viewBox="0 0 26 14", width=26, height=14, aria_hidden="true")
+
+
 SHAPES = {
     "circle": "M5 0a5 5 0 1 0-10 0a5 5 0 1 0 10 0z",
     "square": "M-4.5-4.5h9v9h-9z",
