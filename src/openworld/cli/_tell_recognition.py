@@ -74,13 +74,13 @@ def compare(first: Path, second: Path, of: str, out, *, as_json: bool) -> None:
 
     from openworld.evaluations.recognition.pairing import compare_runs
     from openworld.report.data_files import json_text
-    from openworld.report.settings_diff import asked_differently
+    from openworld.results.settings_diff import differing_settings
 
     names = str(first), str(second)
     runs = load_outcomes(first), load_outcomes(second)
     found = compare_runs(runs[0].outcomes, runs[1].outcomes, of or "openworld_auc", names)
     known = {field for field, _, _ in found.changed} | {"dataset"}
-    asked = [one for one in asked_differently(*runs) if one[0] not in known]
+    asked = [one for one in differing_settings(*runs) if one[0] not in known]
     if as_json:
         rows = [asdict(pair) | {"verdict": pair.verdict} for pair in found.pairs]
         console.write(json_text(asdict(found) | {"pairs": rows, "asked_differently": asked}))

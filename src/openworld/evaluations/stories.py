@@ -10,9 +10,9 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.evaluations import EVALUATIONS, FORMER_NAMES
 from openworld.report.run_comparison import RunComparison
-from openworld.report.settings_diff import asked_differently
 from openworld.report.story import Story
 from openworld.results import RunFolder, pair_results, require_same_data
+from openworld.results.settings_diff import differing_settings
 
 
 def read_story(folder: Path | str) -> Story:
@@ -42,7 +42,7 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
     require_same_data(ours.run, theirs.run)
     pair = getattr(_slice(names[0]), "compare", lambda one, other, of: pair_results(one.results, other.results, of))
     pairs = pair(ours, theirs, metric)
-    changes = asked_differently(ours.run, theirs.run)
+    changes = differing_settings(ours.run, theirs.run)
     return RunComparison((str(first), str(second)), pairs[0].first.metric, pairs, changes)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from openworld._errors import OpenworldError
-from openworld.results import Comparison, Metric, Value
+from openworld.results import Comparison, Metric, Result, Value
 
 SHOWS = ("value", "interval", "deviation")
 BESTS = ("columns", "rows", "")
@@ -37,6 +37,17 @@ class Cell:
     difference: float | None = None
     bold: bool | None = None
     sort: float | None = None
+
+
+def cell_of(result: Result) -> Cell:
+    """A result as a cell that tells the number for every seed to those who point at it."""
+    if len(result.per_seed) < 2:
+        return Cell(result.value)
+    numbers = (
+        f"{result.metric.write(number)} (seed {seed})"
+        for seed, number in zip(result.seeds, result.per_seed, strict=True)
+    )
+    return Cell(result.value, note=", ".join(numbers))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ def require_same_data(first: RunFolder, second: RunFolder) -> None:
     other = [name for name in ours if name in theirs and ours[name] != theirs[name]]
     if other:
         raise OpenworldError(
-            f"{first.folder} and {second.folder} read other images of {', '.join(other[:3])}: their difference would "
-            "be one of images too. Give two runs on the same data."
+            f"{first.folder} and {second.folder} read other images under the same names, {len(other)} of them, such as "
+            f"{other[0]!r}: their difference would be one of images too. Give two runs on the same data."
         )
 
 

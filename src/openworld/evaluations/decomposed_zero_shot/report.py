@@ -5,7 +5,7 @@ from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts
 from openworld.report.page import Page, Section
 from openworld.report.series_style import looks
 from openworld.report.story import Story
-from openworld.report.table import Column, Row, Table
+from openworld.report.table import Column, Row, Table, cell_of
 from openworld.results import METRICS, TEXT, Results, RunFolder
 
 WHOLE, SEMANTIC, COVARIATE = PARTS.values()
@@ -33,7 +33,7 @@ def accuracy_table(found: Results, facts: Facts) -> Table:
     halves = [(part, method) for part in (SEMANTIC, COVARIATE) for method in facts.methods]
     rows = []
     for part, method in [(WHOLE, ANY), *halves]:
-        values = (found.value(method, metric.key, part=part, images=row) for row, metric in columns)
+        values = (cell_of(found.result(method, metric.key, part=part, images=row)) for row, metric in columns)
         rows.append(Row(method, (part, *values), "" if part == WHOLE else method))
     kinds = dict.fromkeys(interval.over for result in found for interval in result.value.intervals)
     caption = "Zero-shot accuracy by the nearest class text; percent"

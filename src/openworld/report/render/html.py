@@ -12,6 +12,7 @@ from openworld.results import Value
 
 DENSE = 11  # more columns than this are set smaller
 LONG = 60  # words longer than this are broken
+POINTING = "Pointing at a cell tells more."
 
 
 def html_table(
@@ -28,9 +29,10 @@ def html_table(
     styles = styles or {}
     heads = [_head(table.label, words=True), *(_head(one.heading, words=one.words) for one in table.columns)]
     head = element("thead", element("tr", *heads))
-    rows = enumerate(texts(table))
-    body = element("tbody", *(_row(table, place, row, cells, styles) for place, (row, cells) in rows))
-    caption = element("caption", element("span", table.caption))
+    rows = list(texts(table))
+    body = element("tbody", *(_row(table, place, row, cells, styles) for place, (row, cells) in enumerate(rows)))
+    more = POINTING if any(cell.note for _, cells in rows for cell in cells) else ""
+    caption = element("caption", element("span", f"{table.caption} {more}".strip()))
     dense = " dense" * (len(table.columns) + 1 > DENSE)
     whole = element("table", caption, head, body, id=table.name)
     frame = element("div", whole, class_=f"scroll{dense}", tabindex="0", role="region", aria_label=table.title)
@@ -65,7 +67,7 @@ def _cell(table: Table, place: tuple[int, int], cell: Text, style) -> Markup:
 
 def _classes(column: Column, cell: Text) -> Iterator[str]:
     yield from ["words"] * column.words
-    yield from ["wrapped"] * (column.words and len(cell.text) > LONG)
+    yield from ["wrapped"] * (column.words and max(len(cell.text), len(cell.faint)) > LONG)
     yield from ["leads"] * cell.bold
     yield from ["headline"] * column.headline
     yield from ["stacked"] * (column.show == "interval")

@@ -1,0 +1,81 @@
+"""What differs between two runs: keys of their specs, settings of what both have, versions of packages."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+WITHOUT_EFFECT = (
+    *("keep_learners", "keep_validation", "operating", "threads"),
+    *("ratios", "resamples", "imbalance_factor"),
+)
+"""Keys of a spec that change no number of `openworld compare`."""
+
+KINDS = ("learner", "method", "detector", "estimator")
+"""Keys that name what an entry of a list is; entries are compared by label."""
+
+_PACKAGES = ("openworld", "torch")
+_ABSENT = "not given"
+_ENTRY = "entries of lists"
+
+
+def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
+    """Compare the settings of two runs.
+
+    Args:
+        first, second: anything with `resolved` and `provenance`, such as a `RunFolder`.
+
+    Returns:
+        (key, in the first, in the second), keys such as "CoOp schedule.epochs" for the settings of learners, methods,
+        ... that both have, and versions of packages; nothing on keys without an effect.
+    """
+    ours, theirs = (dict(_flat(_by_label(one.resolved))) for one in (first, second))
+    keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
+    told = [(_name(key), _said(ours, key), _said(theirs, key)) for key in keys if _matters(key, ours, theirs)]
+    return (*told, *_packages(first, second))
+
+
+def _by_label(resolved: Any) -> Mapping:
+    """A spec with its entries by label, so that their order and number do not matter."""
+    if not isinstance(resolved, Mapping):
+        return {}
+    listed = [name for name, value in resolved.items() if isinstance(value, list | tuple) and any(map(_kind, value))]
+    entries = {one.get("label") or _kind(one): _settings(one) for name in listed for one in resolved[name]}
+    rest = {name: value for name, value in resolved.items() if name not in (*WITHOUT_EFFECT, *listed)}
+    return rest | {_ENTRY: entries}
+
+
+def _kind(entry: Any) -> str:
+    """What an entry of a list is; "" of what is no entry."""
+    return next((entry[kind] for kind in KINDS if kind in entry), "") if isinstance(entry, Mapping) else ""
+
+
+def _settings(entry: Mapping) -> Mapping:
+    rest = {name: value for name, value in entry.items() if name not in (*KINDS, "label", "settings")}
+    return {"is": _kind(entry), **entry.get("settings", {}), **rest}
+
+
+def _flat(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _flat(value, (*path, str(key)))
+    else:
+        yield path, node
+
+
+def _matters(key: tuple[str, ...], ours: Mapping, theirs: Mapping) -> bool:
+    """Entries that only one run has are seen in its results."""
+    return key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))
+
+
+def _name(key: tuple[str, ...]) -> str:
+    return ".".join(key) if key[0] != _ENTRY else f"{key[1]} {'.'.join(key[2:])}"
+
+
+def _said(flat: Mapping, key: tuple[str, ...]) -> str:
+    value = flat.get(key, _ABSENT)
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _packages(first, second) -> list[tuple[str, str, str]]:
+    versions = [(one.provenance[-1].get("packages", {}) if one.provenance else {}) for one in (first, second)]
+    pairs = [(name, *(each.get(name) for each in versions)) for name in _PACKAGES]
+    return [(name, one, other) for name, one, other in pairs if None not in (one, other) and one != other]
