@@ -24,8 +24,7 @@ import torch
 from openworld import backbones, datasets
 from openworld.backbones import packed_sentences
 from openworld.learners import LEARNERS, Images, configure
-from openworld.learners._training import PLAIN
-from openworld.protocols._work import batches, schedules
+from openworld.learners._training import PLAIN, schedules_of
 from openworld.reproduction.settings import embedded_settings
 
 SHOTS = 800
@@ -85,13 +84,13 @@ def main() -> None:
     print("learner     batch      ms  by length  ratio  products   steps  seconds")
     for name in asked.methods.split(","):
         learner = configure(LEARNERS[name], settings.get(name, {}), "emoji-concepts")
-        if not schedules(learner):
+        if not schedules_of(learner):
             continue
         ways = {"package": step_of(clip, learner, names)}
         with patch.object(packed_sentences, "SPARE", 0):
             ways["by length"] = step_of(clip, learner, names)
         found, share = compare(ways, asked.repeats), share_of_products(ways["package"])
-        steps = sum(one.epochs * batches(SHOTS, one) for one in schedules(learner))
+        steps = sum(one.epochs * one.steps(SHOTS) for one in schedules_of(learner))
         ours, theirs = 1000 * found["package"], 1000 * found["by length"]
         row = f"{name:<11}{learner.schedule.batch_size:>6}{ours:>8.1f}{theirs:>11.1f}{theirs / ours:>7.2f}"
         print(f"{row}{share:>10.0%}{steps:>8,}{steps * ours / 1000:>9.0f}", flush=True)

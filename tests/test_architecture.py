@@ -35,11 +35,6 @@ FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in room
 STILL = {
     "applications/estimate/models.py": {"evaluations"},
     "applications/score.py": {"evaluations"},
-    "evaluations/runtime.py": {"protocols"},
-    "evaluations/tasks.py": {"protocols"},
-    "evaluations/unit_memory.py": {"protocols"},
-    **{f"protocols/{one}.py": {"reproduction"} for one in ("_cost", "_isood_cost", "_isood_speeds", "_work")},
-    **{f"protocols/_estimation_{one}.py": {"reproduction"} for one in ("cost", "work")},
 }
 """File -> rooms on its own floor or above that it still imports: to become empty."""
 SLICES_STILL = {
@@ -50,6 +45,7 @@ SLICES_STILL = {
     ("class_lists", "dynamic"),
     ("class_lists", "generalisation"),
     ("class_lists", "recognition_by_shift"),
+    ("learning_units", "dynamic"),
 }
 """(slice or shared file, slice) of evaluations that still know one another: to become empty."""
 

@@ -24,7 +24,7 @@ from trees import CLASSES, plant  # noqa: E402
 
 TITLES = {"dtd": "DTD", "oxford_flowers": "Flowers102"}
 SEVERAL = ("dtd", "oxford_flowers", "imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r")
-RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--no-estimate", "--workers", "1")
+RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--workers", "1")
 
 
 @pytest.fixture
@@ -164,9 +164,9 @@ def test_imagenet_and_its_variants_are_compared(ask, tmp_path):
 
 
 def test_the_plan_needs_no_data_and_tells_the_cost(ask):
-    done = ask("openworldauc", "--data", "elsewhere", "--accept", "--plan", "--no-estimate", "--json")
+    done = ask("openworldauc", "--data", "elsewhere", "--accept", "--plan", "--json")
     cost = json.loads(done.output)["cost"]
-    assert cost["units"] == 12 and cost["pictures"] < 240_000 and cost["passes"] == cost["pictures"]
+    assert cost["units"] == 12 and cost["images"] < 240_000 and cost["passes"] == cost["images"]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_plan_needs_no_data_and_tells_the_cost(ask):
     ],
 )
 def test_what_cannot_be_accepted_is_refused(ask, arguments, message):
-    done = ask(*arguments, "--accept", "--no-estimate")
+    done = ask(*arguments, "--accept")
     assert done.exit_code == 2 and message in done.output
 
 

@@ -40,7 +40,7 @@ def performed(monkeypatch):
 
 
 def test_a_plan_of_the_papers_data_needs_none(ask):
-    done = ask("--data", "elsewhere", "--plan", "--no-estimate")
+    done = ask("--data", "elsewhere", "--plan")
     assert done.exit_code == 0, done.output
     assert "FRAP · Tables 1 to 4, 6, 7 · data in elsewhere" in done.output and "seeds 0 1 10" in done.output
     told = " ".join(done.output.split())
@@ -50,11 +50,11 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
 
 
 def test_a_plan_as_json_holds_specs_remarks_and_cost(ask):
-    done = ask("--data", "embedded", "--plan", "--json", "--no-estimate", "--learners", "AC, FRAP (CLIP)")
+    done = ask("--data", "embedded", "--plan", "--json", "--learners", "AC, FRAP (CLIP)")
     told = json.loads(done.output)
     (run,) = told["runs"]
     assert run["name"] == "emoji-ac-frap-clip" and run["spec"]["protocol"] == "accuracy-estimation"
-    assert told["cost"]["units"] == 27 and told["cost"]["seconds"] is None
+    assert told["cost"]["units"] == 27
     assert "stand for none of the paper's" in told["remarks"][0]
 
 
@@ -71,7 +71,7 @@ def test_wrong_use_is_refused(ask, arguments, message):
 
 
 def test_every_table_stands_beside_the_printed_one(ask, performed):
-    done = ask("--data", "embedded", "--no-estimate", "--out", "run")
+    done = ask("--data", "embedded", "--out", "run")
     assert done.exit_code == 0, done.output
     names = {path.name for path in Path("run/tables").iterdir()}
     assert names == {f"table-{number}.{form}" for number in "123467" for form in ("csv", "md", "tex")}
@@ -89,10 +89,10 @@ def test_every_table_stands_beside_the_printed_one(ask, performed):
 @pytest.mark.slow
 def test_a_short_run_for_real_is_continued_where_it_was(ask):
     short = ("--data", "embedded", "--quick", "100", "--learners", "AC, FRAP (CLIP), CLIP raw", "--seeds", "0")
-    first = ask(*short, "--no-estimate", "--out", "run")
+    first = ask(*short, "--out", "run")
     assert first.exit_code == 0, first.output
     assert "FRAP, Table 2" in first.output and "–" not in Path("run/tables/table-2.md").read_text(encoding="utf-8")
     timings = {path: path.read_bytes() for path in Path("run").glob("*/units/*/timing.json")}
-    again = ask(*short, "--no-estimate", "--out", "run")
+    again = ask(*short, "--out", "run")
     assert again.exit_code == 0 and timings
     assert {path: path.read_bytes() for path in timings} == timings, "nothing was computed again"

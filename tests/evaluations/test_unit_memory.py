@@ -8,9 +8,9 @@ import torch
 
 from openworld.backbones import TwoTowerConfig
 from openworld.evaluations import read_protocol
+from openworld.evaluations.learning_units import LearningUnit
 from openworld.evaluations.unit_memory import MOST_UNITS, count_units, needed_by, unit_bytes
 from openworld.learners import VPT, CoOp, KgCoOp, Schedule
-from openworld.protocols._work import UnitWork
 
 GIB = 2**30
 
@@ -51,7 +51,7 @@ def test_elsewhere_memory_is_not_asked_for(monkeypatch):
 
 
 def work(learner, classes):
-    return UnitWork(learner, (), classes, 16 * classes, ())
+    return LearningUnit(learner, classes, training=None, tests=(), answers=0)
 
 
 def test_a_unit_needs_more_for_more_names_up_to_what_is_kept_at_a_time_and_half_in_half_precision():

@@ -5,11 +5,11 @@ import pytest
 from openworld import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations import read_protocol
+from openworld.evaluations.image_counts import count_images
 from openworld.papers import SHIFTS, TABLES
-from openworld.protocols._estimation_cost import EstimationSpeeds, estimation_cost, keys_of, measure_estimation
-from openworld.protocols._estimation_work import count, work_of
+from openworld.reproduction.cost import cost
 from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
-from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS
+from openworld.reproduction.frap_datasets import WORLDS
 from openworld.reproduction.plan import Ground, plan
 
 REAL, EMBEDDED = plan("frap", (), Ground("data")), plan("frap")
@@ -126,39 +126,18 @@ def test_one_network_of_one_seed_has_no_partner():
 # Cost
 
 
-def test_work_is_counted_without_data():
-    work = work_of(REAL.runs)
-    assert work["mnist"].shown == 10_000 + 60_000 + 2007 + 26_032
-    assert work["cifar10"].shown == 10_000 + 10_000 + 95 * 10_000
-    assert work["cifar10"].trainings[0].steps == 3 * 300 * 200, "40,000 pictures in batches of 200"
-    assert work["living17"].conditions == 198 and work["living17"].judged == 18
-    assert count("fmow", "Africa", "test") < count("fmow", None, "test")
+def test_images_are_counted_without_data():
+    images = {run.name: run.images for run in cost(REAL).runs}
+    assert images["mnist"] == 10_000 + 60_000 + 2007 + 26_032
+    assert images["cifar10"] == 10_000 + 10_000 + 95 * 10_000
+    assert cost(REAL).trainings == 57 and {run.name: run.units for run in cost(REAL).runs}["living17"] == 18
+    assert count_images("fmow", "Africa", "test") < count_images("fmow", None, "test")
 
 
-def test_work_on_embedded_pictures_is_what_is_done():
-    (work,) = work_of(EMBEDDED.runs).values()
+def test_images_of_the_embedded_world_are_those_that_are_looked_at():
+    found = cost(EMBEDDED)
     ground = EMBEDDED.runs[0].spec.ground
-    assert work.conditions == len(ground.conditions) == 8 + 95
-    assert work.shown == len(ground.source.load()) + 103 * 1000
+    assert len(ground.conditions) == 8 + 95 and found.units == 27
+    assert found.images == len(ground.source.load()) + 103 * 1000
     assert all(len(one.pictures.load()) == 1000 for one in ground.conditions[:9])
-    assert work.trainings[0].pictures == len(ground.training.load()) == 16 * 100 * len(EMBEDDED_WORLD.sources)
-
-
-def test_costs_add_up():
-    keys = keys_of(EMBEDDED)
-    speeds = EstimationSpeeds(dict.fromkeys(keys, 0.1), dict.fromkeys(keys, 0.01), dict.fromkeys(keys, 0.02), 0.0, 0.0)
-    (work,), (told,) = work_of(EMBEDDED.runs).values(), estimation_cost(EMBEDDED, speeds).runs
-    steps = sum(one.steps * one.recipe.batch_size for one in work.trainings)
-    assert told.train_seconds == pytest.approx(0.1 * steps)
-    assert told.look_seconds == pytest.approx(work.shown * (0.01 * work.judged + 0.02))
-    assert told.seconds == pytest.approx(told.train_seconds + told.look_seconds)
-    assert estimation_cost(EMBEDDED, speeds, workers=3).seconds == pytest.approx(told.seconds / 3)
-    assert estimation_cost(EMBEDDED).seconds is None and estimation_cost(EMBEDDED).units == 27
-
-
-@pytest.mark.slow
-def test_everything_that_a_plan_needs_is_measured():
-    speeds = measure_estimation(EMBEDDED)
-    assert keys_of(EMBEDDED) <= {*speeds.step, *speeds.encode} and set(speeds.step) == set(speeds.look)
-    assert all(value > 0 for value in (*speeds.step.values(), *speeds.encode.values(), speeds.corrupt, speeds.estimate))
-    assert EstimationSpeeds.from_dict(speeds.to_dict()) == speeds and not speeds.guessed
+    assert found.cache_bytes > 4 * found.images * 27 * 100 and str(found.trainings) in found.sentences[0]

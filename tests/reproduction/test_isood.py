@@ -6,8 +6,7 @@ from openworld import OpenworldError
 from openworld.detectors import PROFILES
 from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
-from openworld.protocols._isood_cost import pictures_of, shift_cost
-from openworld.protocols._isood_speeds import ShiftSpeeds, keys_of
+from openworld.reproduction.cost import cost, shown_images
 from openworld.reproduction.isood import DETECTORS, METHODS
 from openworld.reproduction.plan import Ground, plan, units_of
 
@@ -59,7 +58,7 @@ def test_halves_on_downloaded_data_are_those_of_imagenet():
     assert run.name == "halves-seed-0" and run.spec.images == 5_000
     assert (clean.dataset, corrupted.dataset, rendered.dataset) == ("imagenet", "imagenet", "imagenet-r")
     assert len(corrupted.looks) == 75 and "spatter 1" not in corrupted.looks
-    assert pictures_of(run) == 77 * 5_000
+    assert shown_images(run.spec) == 77 * 5_000
 
 
 def test_whole_features_alone_are_read_from_the_quickest_method():
@@ -75,28 +74,13 @@ def test_unknown_detectors_name_the_known_ones():
 
 def test_what_it_comes_to_is_counted_without_data():
     found = plan("is-ood", ["1", "2"], Ground("elsewhere"))
-    told = shift_cost(found, workers=2)
-    assert [run.pictures for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
-    assert told.units == 2 and told.seconds is None and told.workers == 2
+    told = cost(found)
+    assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
+    assert told.units == 2 and told.cache_bytes == 0, "degrees are published"
     run, halves = EMBEDDED.runs
-    assert pictures_of(halves) == sum(len(one.load()) for one in halves.spec.ground.shown)
+    assert shown_images(halves.spec) == sum(len(one.load()) for one in halves.spec.ground.shown)
     pool = run.spec.ground
-    assert pictures_of(run) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
-
-
-def test_hours_follow_from_what_was_measured():
-    keys = keys_of(EMBEDDED)
-    speeds = ShiftSpeeds(dict.fromkeys(keys, 0.01), dict.fromkeys(keys, 0.001), 0.002, 0.003, 0.0, 0.004, 0.5, ("x",))
-    assert ShiftSpeeds.from_dict(speeds.to_dict()) == speeds
-    told = shift_cost(EMBEDDED, speeds, workers=2)
-    assert told.guessed == ("x",) and told.seconds == sum(run.seconds for run in told.runs)
-    judged, halves = told.runs
-    known, shown = len(EMBEDDED.runs[0].spec.ground.training.load()), judged.pictures
-    assert judged.unit_seconds == pytest.approx(3 * (known + 3.2 * shown) * 0.001)
-    redrawn = 100 * (19 + 17)
-    sentences = 4 * 300 * 28
-    expected = 3_800 * 0.002 + redrawn * 0.003 + sentences * 0.004 + 3 * 2_000 * 0.5
-    assert halves.encode_seconds == pytest.approx(expected) and halves.seconds == pytest.approx(expected / 2)
+    assert shown_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
 
 
 def test_every_table_but_the_third_is_of_incremental_shift():

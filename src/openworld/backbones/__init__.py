@@ -9,6 +9,7 @@ from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 
 _HOMES = {
     "DualEncoder": "dual_encoder",
+    "SHAPES": "config",
     "FileSet": "published_files",
     "ForeignEncoder": "foreign.encoder",
     "ImageConfig": "config",

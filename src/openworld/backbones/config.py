@@ -126,3 +126,15 @@ class TwoTowerConfig:
         _require_numbers("the model", self)
         if self.family not in ("clip", "siglip"):
             raise OpenworldError(f"unknown model family {self.family!r}; known: clip, siglip.")
+
+
+SHAPES: dict[str, TwoTowerConfig] = {
+    "openai/clip-vit-base-patch16": TwoTowerConfig(),
+    "openai/clip-vit-base-patch32": TwoTowerConfig(image=ImageConfig(patch_size=32)),
+    "openai/clip-vit-large-patch14": TwoTowerConfig(
+        text=TextConfig(width=768, heads=12, mlp_width=3072),
+        image=ImageConfig(patch_size=14, width=1024, layers=24, heads=16, mlp_width=4096),
+        joint_dimension=768,
+    ),
+}
+"""Models of the papers whose shape is known without their files: what they cost is told before anything is fetched."""

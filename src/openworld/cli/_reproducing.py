@@ -5,22 +5,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.cli import console
-from openworld.cli._cost_words import duration
 from openworld.cli._running import Among, Manner, count_workers, perform
 from openworld.cli._telling import say_run
 
 MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
-
-SPEEDS = "speeds.json"
-SPEEDS_FORM = 2
-"""Raised when what is kept of speeds changes, so that older files are measured again."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +22,13 @@ class Wish:
     """How far to go."""
 
     only_plan: bool = False
-    estimate: bool = True
     accept: bool = False
 
 
 def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
     """Everything, in the order in which a reader sees it."""
     from openworld import datasets
-    from openworld.cli import _cost_words as words
+    from openworld.cli import _plan_words as words
     from openworld.cli._accepting import DEPARTS, say_missing_runs, show_acceptance
     from openworld.datasets.checking import require_places
 
@@ -46,7 +39,7 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
         plan = say_missing_runs(plan, out)
     if not wish.only_plan:
         require_places(plan.downloads, plan.ground.data)
-    cost = _cost(plan, manner, wish, out)
+    cost = _cost(plan, manner)
     if wish.only_plan and manner.as_json:
         console.write(json.dumps(words.plan_as_json(plan, cost), indent=1))
         return
@@ -54,10 +47,7 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
     if wish.only_plan:
         words.say_missing(plan, out)
         return
-    started = time.perf_counter()
     failures = _perform_all(plan, manner, out)
-    if not failures:
-        words.say_truth(cost, _unit_seconds(plan, manner), time.perf_counter() - started, out)
     accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
@@ -69,71 +59,12 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
         sys.exit(DEPARTS)
 
 
-def _cost(plan, manner: Manner, wish: Wish, out):
-    from openworld.protocols._cost import cost
-    from openworld.protocols._estimation_cost import estimation_cost
-    from openworld.protocols._isood_cost import shift_cost
+def _cost(plan, manner: Manner):
+    from openworld.reproduction.cost import cost
 
-    learning = partial(cost, limit=manner.cache_limit)
-    tell = estimation_cost if plan.estimates else shift_cost if plan.shifts else learning
-    return tell(
-        plan,
-        _speeds(plan, manner, out) if wish.estimate else None,
-        count_workers(manner, [run.spec for run in plan.runs]),
-    )
-
-
-def _speeds(plan, manner: Manner, out):
-    """Of this machine, as measured for this folder before, or now."""
-    from openworld.runs.atomic import write_file
-
-    read, wanted, measure = (
-        _of_estimation(plan) if plan.estimates else _of_shift(plan) if plan.shifts else _of_learners(plan)
-    )
-    measured_on = {
-        "form": SPEEDS_FORM,
-        "backbone": plan.ground.backbone,
-        "device": manner.devices[0],
-        "embedded": plan.ground.embedded,
-    }
-    path = manner.folder / SPEEDS
-    known = json.loads(path.read_bytes()) if path.is_file() else {}
-    names = {name for told in known.values() if isinstance(told, dict) for name in told}
-    if known.get("on") == measured_on and wanted <= names:
-        return read(known)
-    out.print("Measuring this machine, for a minute or two (--no-estimate skips that) ...")
-    with console.bars(manner.quiet or manner.as_json) as progress:
-        bar = progress.add_task("measuring", total=None, rate="")
-
-        def told(done: int, total: int, what: str) -> None:
-            progress.update(bar, completed=done, total=total, description=f"measuring {what}")
-
-        speeds = measure(device=manner.devices[0], threads=plan.runs[0].spec.threads, told=told)
-    manner.folder.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps({"on": measured_on} | speeds.to_dict(), indent=1).encode())
-    return speeds
-
-
-def _of_learners(plan):
-    """How speeds are read, which must be known, and how they are measured."""
-    from openworld.protocols._speeds import Speeds, measure, speed_key
-    from openworld.protocols._work import work_of
-
-    units = [unit for run in work_of(plan.runs).values() for unit in run]
-    wanted = {speed_key(one.learner) for one in units}
-    return Speeds.from_dict, wanted, partial(measure, plan.ground.backbone, units, embedded=plan.ground.embedded)
-
-
-def _of_estimation(plan):
-    from openworld.protocols._estimation_cost import EstimationSpeeds, keys_of, measure_estimation
-
-    return EstimationSpeeds.from_dict, keys_of(plan), partial(measure_estimation, plan)
-
-
-def _of_shift(plan):
-    from openworld.protocols._isood_speeds import ShiftSpeeds, keys_of, measure_shift
-
-    return ShiftSpeeds.from_dict, keys_of(plan), partial(measure_shift, plan)
+    if manner.cache_limit is None:
+        return cost(plan)
+    return cost(plan, count_workers(manner, [run.spec for run in plan.runs]), manner.cache_limit)
 
 
 def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
@@ -152,7 +83,7 @@ def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
             failures[run.name] = str(error)
             out.print(f"{title}: failed", style="red", markup=False)
         else:
-            out.print(f"{title}: done in {duration(time.perf_counter() - started)}", markup=False)
+            out.print(f"{title}: done in {console.duration(time.perf_counter() - started)}", markup=False)
         before += units_of(run.spec)
     return failures
 
@@ -165,7 +96,7 @@ def _siblings(manner: Manner, run) -> tuple[Path, ...]:
 
 def _fail(failures: Mapping[str, str], plan) -> None:
     """Say which runs failed, and which tables lack them; what is done is kept."""
-    from openworld.cli._cost_words import tables_in_words
+    from openworld.cli._plan_words import tables_in_words
 
     failed = [run for run in plan.runs if run.name in failures]
     listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
@@ -179,7 +110,7 @@ def _fail(failures: Mapping[str, str], plan) -> None:
 
 def _lacking(failures: Mapping[str, str], plan) -> str:
     """Which tables are not made, and that others lack what failed."""
-    from openworld.cli._cost_words import tables_in_words
+    from openworld.cli._plan_words import tables_in_words
 
     without = _without_runs(plan, failures)
     if len(without) == len(plan.tables):
@@ -191,19 +122,6 @@ def _without_runs(plan, failures: Mapping[str, str]) -> tuple[str, ...]:
     """The tables none of whose runs succeeded."""
     made = {number for run in plan.runs if run.name not in failures for number in run.tables}
     return tuple(number for number in plan.tables if number not in made)
-
-
-def _unit_seconds(plan, manner: Manner) -> float:
-    """What all units of the plan took, one after the other."""
-    from openworld.runs import RunStore
-
-    records = [one for run in plan.runs for one in RunStore(manner.folder / run.name).records()]
-    return sum(map(_seconds, (one.timing.get("seconds") for one in records)))
-
-
-def _seconds(told) -> float:
-    """The sum of all numbers in seconds by stage, or by stage and estimator; 0 where nothing is told."""
-    return sum(map(_seconds, told.values())) if isinstance(told, dict) else told or 0.0
 
 
 def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None:

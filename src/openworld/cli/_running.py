@@ -161,11 +161,13 @@ def _execute(units, store, manner: Manner) -> None:
 
     with console.bars(manner.quiet or manner.as_json) as progress:
         before, total = (manner.among.before, manner.among.units) if manner.among else (0, len(units))
-        bar = progress.add_task(f"{_title(manner)}fitting", total=total, completed=before, rate="")
+        bar = progress.add_task(f"{_title(manner)}fitting", total=total, completed=before, before=before, rate="")
 
         def told(event) -> None:
             doing = f"{_title(manner)}{event.state} {event.unit}"
-            progress.update(bar, completed=before + event.done, description=doing)
+            done = before + event.done
+            kept = {"before": done} if event.state == "kept" else {}
+            progress.update(bar, completed=done, description=doing, **kept)
 
         workers = min(manner.workers, len(units))
         execute(units, store, engine=manner.engine, workers=workers, devices=manner.several_devices, progress=told)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._sizes import size_in_words
 from openworld.cli import _shifting as shifting
 from openworld.cli import console
-from openworld.cli._cost_words import duration, size
 
 BY_WEIGHTS = "sdxl-turbo"
 
@@ -119,8 +119,8 @@ def say_expected(expected, plan, painter: str, out) -> None:
         out.print(f"What painting takes is not known: {expected}", markup=False)
         return
     out.print(
-        f"Painting takes about {size(expected.size)} of disk and {duration(expected.seconds)} here with {painter} "
-        f"(tried on {expected.tried} of the {len(plan):,} pictures, none kept).",
+        f"Painting takes about {size_in_words(expected.size)} of disk and {console.duration(expected.seconds)} here "
+        f"with {painter} (tried on {expected.tried} of the {len(plan):,} pictures, none kept).",
         markup=False,
     )
 

@@ -166,16 +166,58 @@ def _visible_hook():
     return Hook()
 
 
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> duration(12.2), duration(310), duration(5400), duration(500_000)
+    ('12 s', '5 min', '1.5 h', '139 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"
+
+
+def time_left(done: float, left: float, taken: float, now: float) -> str:
+    """How long the rest of some work takes at its pace so far; nothing before the first is done.
+
+    Args:
+        done, left: how much is done, and how much is not.
+        taken: seconds after which so much was done.
+        now: seconds since the beginning.
+
+    >>> time_left(2, 6, 100, 130), time_left(0, 6, 0, 130)
+    ('about 4 min left', '')
+    """
+    if done <= 0 or left <= 0:
+        return ""
+    return f"about {duration(max(0.0, left * taken / done - (now - taken)))} left"
+
+
 @contextmanager
 def bars(quiet: bool = False) -> Iterator[object]:
     """A `rich.progress.Progress` on standard error that draws only on a terminal and leaves nothing behind."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
     from rich.text import Text
 
     class Doing(ProgressColumn):
         def render(self, task) -> Text:
             return Text(one_line(task.description))
+
+    class Left(ProgressColumn):
+        """The time left at the pace since the bar began; what was done `before` that says nothing about the pace."""
+
+        def __init__(self):
+            super().__init__()
+            self._last = {}
+
+        def render(self, task) -> Text:
+            done, seconds = task.completed - task.fields.get("before", 0), task.elapsed or 0.0
+            if self._last.setdefault(task.id, (done, seconds))[0] != done:
+                self._last[task.id] = done, seconds
+            return Text(time_left(done, (task.total or 0) - task.completed, self._last[task.id][1], seconds))
 
     shown = Console(stderr=True)
     columns = (
@@ -183,7 +225,7 @@ def bars(quiet: bool = False) -> Iterator[object]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        Left(),
     )
     with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as progress:
         yield progress

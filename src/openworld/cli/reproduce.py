@@ -37,7 +37,7 @@ def reproduce(
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate/--no-estimate", help="Measure this machine first, to tell hours.")
+        bool, typer.Option("--estimate/--no-estimate", hidden=True, help="Without effect: no hours are forecast.")
     ] = True,
     device: Annotated[
         str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
@@ -70,8 +70,8 @@ def reproduce(
     openworld reproduce is-ood --data embedded --quick 4
     ```
 
-    It says first what it will cost: units (one learner with one seed), pictures to encode, disk, hours. The hours are
-    an estimate, from a minute or two of measuring this machine; `--plan` stops there, and needs no data.
+    It says first what it will cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
+    and needs no data. How long the rest takes is said beside the bar while it runs, at the pace so far.
 
     Then it runs what the tables need, each run once for all of them: data sets in CoOp's layout (openworld data check
     all --root DIR says what is missing), the learners' published settings, ViT-B/16, seeds 1, 2 and 3. Killed and
@@ -135,7 +135,7 @@ def reproduce(
     folder = out or Path("runs") / named
     limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
     manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)
-    carry_out_plan(found, manner, Wish(only_plan=plan, estimate=estimate, accept=accept))
+    carry_out_plan(found, manner, Wish(only_plan=plan, accept=accept))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -13,8 +13,8 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import DTYPES, Precision, allow_tf32
 from openworld.evaluations.devices import require_device
+from openworld.evaluations.disk_sets import streams
 from openworld.features import Encoding, Features, encode_together, is_encoded, stream
-from openworld.protocols._disk import streams
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,11 @@ def _asked(source: Source, classes: int) -> np.ndarray:
 def backbone(name: str, device: str = "cpu", precision: Precision = "float32"):
     """The frozen backbone `name` on `device`."""
     return backbones.load(name, device=device, dtype=DTYPES[precision])
+
+
+def shape(name: str) -> backbones.TwoTowerConfig:
+    """The configuration of a backbone, without its weights where it is one of `SHAPES`."""
+    return backbones.SHAPES[name] if name in backbones.SHAPES else backbone(name).config
 
 
 def encode_source(

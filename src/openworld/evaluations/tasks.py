@@ -6,6 +6,7 @@ from typing import Protocol
 
 import torch
 
+from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first
 from openworld.evaluations.runtime import Machine, Source, encode_source, on_disk, require_pictures
 from openworld.evaluations.units import task_unit
 from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
@@ -13,8 +14,7 @@ from openworld.features.cache_limit import occupied
 from openworld.learners import Task as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.learners._able import offers_everything, require_able
-from openworld.protocols._disk import DiskSet, by_training_set, made_first
-from openworld.protocols._work import batches, schedules
+from openworld.learners._training import schedules_of
 from openworld.runs import Unit
 
 
@@ -140,11 +140,11 @@ def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machi
 def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
     """Steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    if not schedules(learner):
+    if not schedules_of(learner):
         return 0, 0
     images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
     start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
-    steps = sum(one.epochs * batches(len(images), one) for one in schedules(learner))
+    steps = sum(one.epochs * one.steps(len(images)) for one in schedules_of(learner))
     return steps, sum(tensor.numel() for tensor in start.values())
 
 

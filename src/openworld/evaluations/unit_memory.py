@@ -14,8 +14,9 @@ from openworld.backbones import TwoTowerConfig
 from openworld.backbones.bounded import ROWS
 from openworld.backbones.foreign import is_foreign
 from openworld.backbones.precision import DTYPES
-from openworld.protocols._speeds import shape
-from openworld.protocols._work import LEARNING, UnitWork, schedules, units_of
+from openworld.evaluations.learning_units import LEARNING, LearningUnit, units_of
+from openworld.evaluations.runtime import shape
+from openworld.learners._training import schedules_of
 
 MOST_UNITS = 4  # on one GPU, whatever its memory: they take turns there
 
@@ -51,7 +52,7 @@ def needed_by(specs: Sequence) -> int | None:
     )
 
 
-def unit_bytes(config: TwoTowerConfig, units: Iterable[UnitWork], *, itemsize: int = 4) -> int:
+def unit_bytes(config: TwoTowerConfig, units: Iterable[LearningUnit], *, itemsize: int = 4) -> int:
     """An estimate of the GPU memory that the largest of some units needs, with room to spare.
 
     Counted are what CUDA takes, the weights, and what the backward pass of one training step keeps: of the text tower
@@ -70,7 +71,7 @@ def unit_bytes(config: TwoTowerConfig, units: Iterable[UnitWork], *, itemsize: i
     for unit in units:
         names, pictures = min(_TOKENS * unit.classes, ROWS) * text, 0
         if unit.learner.consumes == "pixels":
-            batch = max((one.batch_size for one in schedules(unit.learner)), default=1)
+            batch = max((one.batch_size for one in schedules_of(unit.learner)), default=1)
             pictures = batch * (config.image.grid**2 + 1) * image
         # Twice, for a second pass in the same step (frozen sentences, further prompts) and for what goes on meanwhile.
         numbers.append(weights + 2 * (names + pictures))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 import torch
@@ -74,6 +74,15 @@ class Schedule:
         position = (step if self.decay == "per step" else epoch - self.warmup) / self._period
         return 0.5 * self.learning_rate * (1 + math.cos(math.pi * position))
 
+    def steps(self, count: int) -> int:
+        """Steps of one epoch over so many images.
+
+        >>> Schedule(batch_size=32).steps(100), Schedule(batch_size=32, drop_last=False).steps(100)
+        (3, 4)
+        """
+        whole, rest = divmod(count, self.batch_size)
+        return whole + bool(rest and (not self.drop_last or not whole))
+
     @property
     def _period(self) -> int:
         return self.epochs if self.cosine_epochs is None else self.cosine_epochs
@@ -142,9 +151,12 @@ def train(
 
 def draw_batches(count: int, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
     """The images int64[b] of every step of one epoch, shuffled by a CPU generator."""
-    batches = list(torch.randperm(count, generator=generator).split(schedule.batch_size))
-    ragged = schedule.drop_last and len(batches) > 1 and len(batches[-1]) < schedule.batch_size
-    return batches[:-1] if ragged else batches
+    return list(torch.randperm(count, generator=generator).split(schedule.batch_size))[: schedule.steps(count)]
+
+
+def schedules_of(learner) -> list[Schedule]:
+    """The stages of a learner's training; none where it tunes nothing."""
+    return [value for one in fields(learner) if isinstance(value := getattr(learner, one.name), Schedule)]
 
 
 def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim.Optimizer:

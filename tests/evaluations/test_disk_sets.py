@@ -6,12 +6,12 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first, streams
 from openworld.evaluations.recognition.task import encode_all, tasks, units
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.evaluations.tasks import in_order
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
-from openworld.protocols._disk import DiskSet, by_training_set, made_first, streams
 from openworld.runs import RunStore, execute, read_spec
 
 

@@ -1,0 +1,225 @@
+"""What a plan costs: units, images, bytes on disk. Counted from specs and published counts alone.
+
+No data set, image or weight needs to be there. How long it takes depends on the machine, and is said while it runs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from openworld._sizes import size_in_words as size
+from openworld.evaluations.image_counts import count_classes, count_images
+from openworld.evaluations.learning_units import LearningUnit
+from openworld.evaluations.learning_units import units_of as learning_units
+from openworld.evaluations.runtime import shape
+from openworld.reproduction.cache_use import CacheUse, Ledger
+from openworld.reproduction.plan import Plan, units_of
+from openworld.reproduction.settings import PlannedRun
+
+RECORD_BYTES, JUDGED_RECORD_BYTES = 100_000, 400_000
+"""Of a unit's record beside its rows: thumbnails and numbers; of a judged classifier's."""
+
+ROW_BYTES, JUDGED_ROW_BYTES, SCORE_BYTES = 24, 16, 8
+"""Of an image in it; of one that a classifier was judged on; of every detector's score."""
+
+WIDTH_BYTES = 4 * 512
+"""Of an image's embedding, by which shift degrees are measured."""
+
+LISTED = {"imagenet21k": 522_500 + 11_060_223, "SynIS": 320_000}
+"""Images of the published lists (qqwsad5/IS-OOD @ 7b52db8): both parts of ImageNet-21K-P, and Syn-IS.
+
+The training part is counted as Alibaba-MIIL/ImageNet21K states its winter 2021 release; its lists were not counted.
+"""
+
+TESTED = 45_000
+"""In-distribution test images of the published list."""
+
+_DRAWN = 100  # concepts of the embedded world, each drawn once in a style
+_DONE = "What is there already is not done again."
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """One run of a plan.
+
+    Args:
+        name: of the run.
+        tables: numbers of the tables that are read from it.
+        units: how many that no run before it has done.
+        images: to be encoded or looked at, those of the runs before it left out.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    units: int
+    images: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A plan.
+
+    Args:
+        runs: one by one.
+        cache_bytes: of encoded images and of models' outputs, at most.
+        record_bytes: of the units' records.
+        sentences: all of it in words.
+        passes: through the image tower: images and their augmented views.
+        trainings: of classifiers that are judged.
+        limited: what becomes of encoded images where the cache has a limit; None where it has none.
+    """
+
+    runs: tuple[RunCost, ...]
+    cache_bytes: int
+    record_bytes: int
+    sentences: tuple[str, ...]
+    passes: int
+    trainings: int = 0
+    limited: CacheUse | None = None
+
+    @property
+    def units(self) -> int:
+        """How many units all runs have."""
+        return _units(self.runs)
+
+    @property
+    def images(self) -> int:
+        """How many images all runs encode or look at."""
+        return _images(self.runs)
+
+
+def cost(plan: Plan, workers: int = 1, limit: int | None = None) -> Cost:
+    """What a plan costs.
+
+    Args:
+        plan: of `reproduction.plan`.
+        workers: units that run at a time, at least 1; asked where there is a limit.
+        limit: bytes that the cache may have; None for no limit.
+
+    Raises:
+        OpenworldError: a limit that is too small for some unit.
+    """
+    if plan.estimates:
+        return _of_estimates(plan)
+    return _of_shift(plan) if plan.shifts else _of_learners(plan, workers, limit)
+
+
+def _units(runs: Iterable[RunCost]) -> int:
+    return sum(run.units for run in runs)
+
+
+def _images(runs: Iterable[RunCost]) -> int:
+    return sum(run.images for run in runs)
+
+
+# --- learners ------------------------------------------------------------------------------------------------
+
+
+def _of_learners(plan: Plan, workers: int, limit: int | None) -> Cost:
+    ledger = Ledger(shape(plan.ground.backbone), limit, workers)
+    known: dict[LearningUnit, None] = {}
+    runs, passes = [], 0
+    for run in plan.runs:
+        units = [unit for unit in dict.fromkeys(learning_units(run.spec)) if unit not in known]
+        known |= dict.fromkeys(units)
+        images, looks = ledger.add(units)
+        passes += looks
+        runs.append(RunCost(run.name, run.tables, len(units), images))
+    records = sum(RECORD_BYTES + ROW_BYTES * unit.answers for unit in known)
+    sentence = (
+        f"In all {_units(runs):,} units (one learner with one seed), each counted once; {_images(runs):,} images to "
+        f"encode, with their augmented views {passes:,} passes through the image tower; {size(ledger.use.most)} of "
+        f"disk for them and {size(records)} for the records. {_DONE}"
+    )
+    sentences, use = (sentence,), None if limit is None else ledger.use
+    if use:
+        sentences += (_limited(use),)
+    return Cost(tuple(runs), ledger.use.most, records, sentences, passes, limited=use)
+
+
+def _limited(use: CacheUse) -> str:
+    """What is kept and what is made again, where the cache has a limit."""
+    return (
+        f"Of encoded images {size(use.most)} are kept at a time, of {size(use.whole)}: embeddings, the training set "
+        "that a unit is at, and what else there is room for; what was used longest ago goes first. Training sets made "
+        f"more than once: {use.made_again:,}. Patch rows computed again by units and not kept: of {use.streamed:,} "
+        "images; pixels that are not kept are read from the images' files."
+    )
+
+
+# --- accuracy estimation -------------------------------------------------------------------------------------
+
+
+def _of_estimates(plan: Plan) -> Cost:
+    runs = tuple(RunCost(run.name, run.tables, units_of(run.spec), judged_images(run.spec)) for run in plan.runs)
+    specs = [run.spec for run in plan.runs]
+    cache = sum(4 * run.images * _columns(spec, run.units) for run, spec in zip(runs, specs, strict=True))
+    records = sum(run.units * (JUDGED_RECORD_BYTES + JUDGED_ROW_BYTES * run.images) for run in runs)
+    trainings = sum(len(spec.seeds) * sum(not one.weights for one in spec.models) for spec in specs)
+    sentence = (
+        f"In all {trainings} trainings, of which {_units(runs):,} checkpoints are judged; {_images(runs):,} images, "
+        f"each looked at by every checkpoint of its run and by the references; {size(cache)} of disk for their outputs "
+        f"and {size(records)} for the records. {_DONE}"
+    )
+    return Cost(runs, cache, records, (sentence,), _images(runs), trainings)
+
+
+def judged_images(spec) -> int:
+    """Images of the source set and of all conditions of a run of accuracy estimation."""
+    sources, targets, limit = spec.sources, spec.targets, spec.images
+    home = sum(count_images(one.dataset, one.domain, spec.corrupted_part) for one in sources)
+    held = spec.held_out or sum(count_images(one.dataset, one.domain, spec.source_part) for one in sources)
+    shown = [_few(count_images(one.dataset, one.domain, one.part), limit) for one in targets]
+    corrupted = [_few(home, limit), *(count for count, one in zip(shown, targets, strict=True) if one.corrupted_row)]
+    return held + sum(shown) + len(spec.corruptions) * len(spec.severities) * sum(corrupted)
+
+
+def _columns(spec, judged: int) -> int:
+    """Numbers that are kept of every image: logits of all judged classifiers, embeddings of the references."""
+    embedded = sum(bool(one.backbone) for one in spec.references)
+    return judged * count_classes(spec.sources[0].dataset) + 512 * embedded
+
+
+def _few(count: int, limit: int | None) -> int:
+    return min(count, limit or count)
+
+
+# --- measured shift ------------------------------------------------------------------------------------------
+
+
+def _of_shift(plan: Plan) -> Cost:
+    runs = tuple(RunCost(run.name, run.tables, units_of(run.spec), shown_images(run.spec)) for run in plan.runs)
+    embeddings = WIDTH_BYTES * _images(_embedding(runs, plan.runs))
+    scores = sum(run.units * run.images * _scores(one.spec) for run, one in zip(runs, plan.runs, strict=True))
+    records = RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
+    sentence = (
+        f"In all {_units(runs):,} judged classifiers, each with every detector, and decompositions; "
+        f"{_images(runs):,} images, beside those that are learned from; {size(embeddings)} of disk for embeddings and "
+        f"{size(records)} for the records. {_DONE}"
+    )
+    return Cost(runs, embeddings, records, (sentence,), _images(runs))
+
+
+def shown_images(spec) -> int:
+    """What every judged model sees: in-distribution test images and those of the pool; or all that are split."""
+    if spec.protocol == "decomposed-zero-shot":
+        return sum(len(one.looks) * _shown(one, spec.images) for one in spec.sets)
+    if spec.cells:
+        return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
+    tested = sum(count_images(one.dataset, one.domain, spec.id_part) for one in spec.sources)
+    tested = tested if spec.classes == "all" else tested // 2
+    return tested + sum(_few(count_images(one.dataset, one.domain, one.part), spec.images) for one in spec.pool)
+
+
+def _shown(one, limit: int | None) -> int:
+    """Images of an entry in one look; drawings as drawn are shown once each, other test drawings several times."""
+    return _few(_DRAWN if one.as_drawn else count_images(one.dataset, one.domain, one.part), limit)
+
+
+def _embedding(runs: Sequence[RunCost], planned: Sequence[PlannedRun]) -> list[RunCost]:
+    """The runs whose images are embedded: all but those of a given division, whose degrees are published."""
+    return [run for run, one in zip(runs, planned, strict=True) if not getattr(one.spec, "cells", None)]
+
+
+def _scores(spec) -> int:
+    """Scores of an image that a record holds."""
+    return max((len(one.detectors) for one in getattr(spec, "models", ())), default=0)
