@@ -3,7 +3,15 @@
 import pytest
 
 from openworld.metrics import seeds_test
-from openworld.results import METRICS, Comparison, Interval, between, compare_over_seeds, comparison, corrected
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Interval,
+    compare_over_seeds,
+    comparison_of,
+    correct_for_many,
+    find_comparison,
+)
 
 AUROC, ERROR, BIAS = METRICS["auroc"], METRICS["absolute_error"], METRICS["bias"]
 
@@ -33,14 +41,14 @@ def test_a_sentence_names_the_other_and_the_reason():
 
 def test_a_family_is_corrected_together_and_untested_pairs_do_not_count():
     family = [Comparison("a", str(place), AUROC, 0.1, p) for place, p in enumerate((0.01, None, 0.04, 0.03))]
-    assert [one.p for one in corrected(family)] == [0.03, None, 0.06, 0.06]
+    assert [one.p for one in correct_for_many(family)] == [0.03, None, 0.06, 0.06]
 
 
 def test_the_other_side_turns_difference_and_interval():
     found = Comparison("a", "b", AUROC, 0.1, 0.01, interval=Interval(0.05, 0.15, "images"))
-    turned = between([found], "b", "a")
+    turned = find_comparison([found], "b", "a")
     assert (turned.difference, turned.interval.low, turned.interval.high) == (-0.1, -0.15, -0.05)
-    assert turned.worse and turned.reversed() == found and between([found], "a", "c") is None
+    assert turned.worse and turned.reversed() == found and find_comparison([found], "a", "c") is None
 
 
 def test_seeds_are_paired_and_pairs_corrected():
@@ -51,5 +59,5 @@ def test_seeds_are_paired_and_pairs_corrected():
     first = found[0]
     assert first.difference == pytest.approx(0.2) and first.p == pytest.approx(single.p_value)
     assert first.where == {"level": 1} and first.interval.over == "seeds"
-    assert comparison("a", "b", AUROC, single).interval.low == pytest.approx(single.interval()[0])
+    assert comparison_of("a", "b", AUROC, single).interval.low == pytest.approx(single.interval()[0])
     assert found[2].p is None or found[2].p >= single.p_value / 3

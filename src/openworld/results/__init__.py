@@ -3,7 +3,7 @@
 Value, Interval, Metric, METRICS    a number, its 95 % intervals, and how it is called and written
 Result, Results                     one row; all rows of a run, as pyarrow table, CSV, JSON and Parquet
 over_seeds, student, mean           the mean over seeds and Student's t interval
-Comparison, corrected, ...          a minus b with its p-value after Holm's correction
+Comparison, correct_for_many        a minus b with its p-value after Holm's correction
 RunFolder                           the verified records of a run, its spec and provenance
 pair_results                        two runs side by side
 """
@@ -11,10 +11,10 @@ pair_results                        two runs side by side
 from openworld.metrics.estimate import LEVEL, SIGNIFICANCE
 from openworld.results.comparison import (
     Comparison,
-    between,
     compare_over_seeds,
-    comparison,
-    corrected,
+    comparison_of,
+    correct_for_many,
+    find_comparison,
     significant,
 )
 from openworld.results.metrics import METRICS
@@ -40,10 +40,10 @@ __all__ = [
     "Results",
     "RunFolder",
     "Value",
-    "between",
     "compare_over_seeds",
-    "comparison",
-    "corrected",
+    "comparison_of",
+    "correct_for_many",
+    "find_comparison",
     "interval_of",
     "mean",
     "over_seeds",

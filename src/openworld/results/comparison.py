@@ -106,7 +106,7 @@ class Comparison:
         return replace(self, entity=self.other, other=self.entity, difference=difference, interval=turned)
 
 
-def comparison(
+def comparison_of(
     entity: str,
     other: str,
     metric: Metric,
@@ -124,12 +124,12 @@ def comparison(
     )
 
 
-def corrected(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
+def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
     """The same with p-values corrected together (Holm, 1979), as one family.
 
     >>> from openworld.results import METRICS
     >>> pairs = [Comparison("a", other, METRICS["accuracy"], 0.1, p) for other, p in (("b", 0.01), ("c", 0.03))]
-    >>> [pair.p for pair in corrected(pairs)]
+    >>> [pair.p for pair in correct_for_many(pairs)]
     [0.02, 0.03]
     """
     family = tuple(comparisons)
@@ -147,13 +147,13 @@ def compare_over_seeds(
         where: what else tells the comparisons apart.
     """
     pairs = combinations(values, 2)
-    return corrected(
-        comparison(one, other, metric, seeds_test(values[one], values[other]), over="seeds", where=where)
+    return correct_for_many(
+        comparison_of(one, other, metric, seeds_test(values[one], values[other]), over="seeds", where=where)
         for one, other in pairs
     )
 
 
-def between(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
+def find_comparison(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
     """The test of one entity against another, whichever way round it was made; None where there is none."""
     for one in comparisons:
         if (one.entity, one.other) == (entity, other):

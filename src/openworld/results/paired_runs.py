@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import PairedTest, seeds_test
-from openworld.results.comparison import Comparison, comparison, corrected
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.results import Result, Results
 from openworld.results.run_folder import RunFolder
 
@@ -53,7 +53,7 @@ def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pai
             f"the two runs have no {metric} of the same thing: the first is of {', '.join(first.entities[:5])}, the "
             f"second of {', '.join(second.entities[:5])}."
         )
-    tests = corrected(_test(*pair) for pair in paired)
+    tests = correct_for_many(_test(*pair) for pair in paired)
     return tuple(Pair(*pair, test) for pair, test in zip(paired, tests, strict=True))
 
 
@@ -65,4 +65,4 @@ def _test(first: Result, second: Result) -> Comparison:
         test = replace(test, reason="the runs have no seed in common" if own and other else "it has no seeds")
     if first.value.value is not None and second.value.value is not None and test.difference is None:
         test = PairedTest(second.value.value - first.value.value, None, None, None, test.reason)
-    return comparison(second.entity, first.entity, first.metric, test, over="seeds", where=first.where)
+    return comparison_of(second.entity, first.entity, first.metric, test, over="seeds", where=first.where)

@@ -107,6 +107,17 @@ def test_a_cell_says_number_interval_mark_and_what_was_printed():
     assert (test.text, test.faint) == ("+10.0", "better, p\u00a0.01")
 
 
+def test_where_intervals_are_over_several_things_each_says_over_what():
+    values = [Value(0.5, (Interval(0.4, 0.6, over, 3),)) for over in ("images", "seeds")]
+    rows = tuple(Row(str(place), (value,)) for place, value in enumerate(values))
+    mixed, alike = (Table("t", "t", "", "row", (Column(AUC),), some) for some in (rows, rows[:1]))
+    assert [found[0].note for _, found in texts(mixed)] == [
+        "[40.0 60.0] over images (n = 3)",
+        "[40.0 60.0] over seeds (n = 3)",
+    ]
+    assert [found[0].note for _, found in texts(alike)] == [""]
+
+
 def test_papers_print_a_decimal_more():
     assert "**80.00\\*** \\[77.00 83.00\\]" in markdown_table(table_of())
     assert r"\textbf{80.00*} [77.00 83.00]" in latex_table(table_of())

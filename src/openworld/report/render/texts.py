@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.results import DASH, MINUS, Comparison, Metric, Value
+from openworld.results import DASH, MINUS, Comparison, Interval, Value
 
 
 @dataclass(frozen=True)
@@ -41,51 +41,87 @@ def texts(table: Table, extra: int = 0) -> Iterator[tuple[Row, list[Text]]]:
         table: any.
         extra: so many decimals more for percentages, as papers print them.
     """
+    mixed = [_is_mixed(table, at) for at in range(len(table.columns))]
     for place, row in enumerate(table.rows):
-        columns = enumerate(table.columns)
-        yield row, [_text(table.cell(place, at), column, (place, at) in table.bold, extra) for at, column in columns]
+        cells = []
+        for at, column in enumerate(table.columns):
+            style = _Style(column, (place, at) in table.bold, extra, mixed[at])
+            cells.append(_text(table.cell(place, at), style))
+        yield row, cells
 
 
-def _text(cell: Cell, column: Column, bold: bool, extra: int) -> Text:
+@dataclass(frozen=True)
+class _Style:
+    """How a cell is written; `mixed`: the shown intervals of its column are over several things, so each says what."""
+
+    column: Column
+    bold: bool
+    extra: int
+    mixed: bool
+
+    def write(self, value: float | None) -> str:
+        return self.column.metric.write(value, self.extra)
+
+    def write_interval(self, interval: Interval | None) -> str:
+        return self.column.metric.write_interval(interval, self.extra)
+
+
+def _is_mixed(table: Table, at: int) -> bool:
+    contents = (table.cell(row, at).content for row in range(len(table.rows)))
+    values = (content for content in contents if isinstance(content, Value) and content.intervals)
+    return len({_ordered(value, table.columns[at])[0].over for value in values}) > 1
+
+
+def _ordered(value: Value, column: Column) -> list[Interval]:
+    """The intervals, that which the column asks for first."""
+    return sorted(value.intervals, key=lambda interval: interval.over != (column.over or interval.over))
+
+
+def _text(cell: Cell, style: _Style) -> Text:
     content = cell.content
     if content is None:
         return Text(DASH, "", False, None, cell.note)
     if isinstance(content, str):
-        return Text(f"{content}{cell.mark}", cell.under, bold, cell.sort, cell.note)
+        return Text(f"{content}{cell.mark}", cell.under, style.bold, cell.sort, cell.note)
     if isinstance(content, Comparison):
-        return _of_comparison(cell, content, bold, extra)
-    return _of_value(cell, content, column, bold, extra)
+        return _of_comparison(cell, content, style)
+    return _of_value(cell, content, style)
 
 
-def _of_comparison(cell: Cell, test: Comparison, bold: bool, extra: int) -> Text:
+def _of_comparison(cell: Cell, test: Comparison, style: _Style) -> Text:
+    note = _joined(cell.note, test.reason)
     if test.difference is None:
-        return Text(test.verdict, cell.under, bold, None, _joined(cell.note, test.reason))
-    text = _signed(test.metric.write(test.difference, extra))
-    return Text(text, _lines(test.verdict, cell.under), bold, test.difference, _joined(cell.note, test.reason))
+        return Text(test.verdict, cell.under, style.bold, None, note)
+    text = _signed(test.metric.write(test.difference, style.extra))
+    return Text(text, _lines(test.verdict, cell.under), style.bold, test.difference, note)
 
 
-def _of_value(cell: Cell, value: Value, column: Column, bold: bool, extra: int) -> Text:
-    write = column.metric.write
+def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
+    column = style.column
     if column.show == "interval":
         interval = value.over(column.over)
         width = None if interval is None else interval.width
-        return Text(column.metric.write_interval(interval, extra) or DASH, "", bold, width, cell.note)
-    ordered = sorted(value.intervals, key=lambda interval: interval.over != (column.over or interval.over))
-    shown = [column.metric.write_interval(interval, extra) for interval in ordered[: column.intervals]]
-    if column.show == "deviation":
-        shown = [] if value.deviation is None else [f"±\u00a0{write(value.deviation, extra)}"]
-    notes = [f"{column.metric.write_interval(one, extra)} over {one.over}{_counted(one.n)}" for one in ordered]
-    faint = _lines(*shown, _beside(cell, column.metric, extra), cell.under)
-    text = f"{write(value.value, extra)}{cell.mark if value.value is not None else ''}"
-    return Text(text, faint, bold, value.value, _joined(cell.note, value.reason, *notes))
+        return Text(style.write_interval(interval) or DASH, "", style.bold, width, cell.note)
+    ordered = _ordered(value, column)
+    shown = 0 if column.show == "deviation" else column.intervals
+    notes = [
+        f"{style.write_interval(one)} over {one.over}{_counted(one.n)}"
+        for one in ordered[0 if style.mixed else shown :]
+    ]
+    faint = [style.write_interval(interval) for interval in ordered[:shown]]
+    if column.show == "deviation" and value.deviation is not None:
+        faint.append(f"±\u00a0{style.write(value.deviation)}")
+    faint = _lines(*faint, _beside(cell, style), cell.under)
+    text = f"{style.write(value.value)}{cell.mark if value.value is not None else ''}"
+    return Text(text, faint, style.bold, value.value, _joined(cell.note, value.reason, *notes))
 
 
-def _beside(cell: Cell, metric: Metric, extra: int) -> str:
+def _beside(cell: Cell, style: _Style) -> str:
     """What a paper printed, and ours minus that."""
     if cell.printed is None:
         return ""
-    difference = "" if cell.difference is None else f", {_signed(metric.write(cell.difference, extra))}"
-    return f"printed {metric.write(cell.printed, extra)}{difference}"
+    difference = "" if cell.difference is None else f", {_signed(style.write(cell.difference))}"
+    return f"printed {style.write(cell.printed)}{difference}"
 
 
 def _signed(text: str) -> str:
