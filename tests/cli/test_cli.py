@@ -1,13 +1,13 @@
 """The command line as a person meets it: help that teaches, tables, two-line errors, exit codes that mean something."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from in_process import openworld
 
 from openworld import OpenworldError
 from openworld.cli import console
@@ -15,18 +15,9 @@ from openworld.cli import console
 COMMANDS = ("demo", "run", "reproduce", "predict", "score", "report", "list", "data", "decide", "compare", "cache")
 
 
-def openworld(*arguments, cwd=None, cache=None):
-    environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1"}
-    if cache:
-        environment["OPENWORLD_CACHE"] = str(cache)
-    return subprocess.run(
-        [sys.executable, "-m", "openworld", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environment,
-        timeout=300,
-    )
+def process(*arguments):
+    """A real one: the entry point, its exit code and its streams."""
+    return subprocess.run([sys.executable, "-m", "openworld", *arguments], capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +53,7 @@ def contents(folder):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command):
-    done = openworld(command, "--help")
+    done = process(command, "--help")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) > 8
 
@@ -83,7 +74,7 @@ def test_help_and_version_need_no_heavy_package():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"openworld \d+\.\d+\.\d+\n", openworld("--version").stdout)
+    assert re.fullmatch(r"openworld \d+\.\d+\.\d+\n", process("--version").stdout)
 
 
 @pytest.mark.parametrize("kind", ["learners", "datasets", "backbones", "metrics", "evaluations"])
@@ -124,8 +115,10 @@ def test_wrong_use_is_two_lines_and_exit_code_2(tmp_path, arguments, sentence):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_debug_shows_the_traceback(tmp_path):
-    assert "Traceback" in openworld("--debug", "score", "none.csv", cwd=tmp_path).stderr
+def test_a_process_ends_with_two_lines_and_exit_code_2_and_with_debug_in_a_traceback():
+    done, debugged = process("list", "learner"), process("--debug", "list", "learner")
+    assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.strip().splitlines()) <= 2
+    assert "Traceback" in debugged.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--fast", "--workers=-1"])
@@ -211,7 +204,7 @@ def cache(tmp_path_factory):
 
 
 def test_run_then_report_then_run_again(spec, cache, tmp_path):
-    first = openworld("run", spec, "--out", tmp_path / "run", cache=cache)
+    first = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", cache=cache)
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
@@ -221,7 +214,7 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("setting,learner")
     records = contents(tmp_path / "run" / "units")
-    again = openworld("run", spec, "--out", tmp_path / "run", "--quiet", cache=cache)
+    again = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", "--quiet", cache=cache)
     assert (again.returncode, again.stdout) == (0, "")
     assert contents(tmp_path / "run" / "units") == records
     picture = next((tmp_path / "run").rglob("pictures/*.png"))
@@ -231,9 +224,9 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
 
 def test_another_spec_in_the_same_folder_is_refused(spec, cache, tmp_path):
     folder = tmp_path / "run"
-    openworld("run", spec, "--out", folder, cache=cache)
+    openworld("run", spec, "--workers", 1, "--out", folder, cache=cache)
     other = tmp_path / "other.toml"
     other.write_text(spec.read_text().replace("shots = 2", "shots = 4"))
-    done = openworld("run", other, "--out", folder, cache=cache)
+    done = openworld("run", other, "--workers", 1, "--out", folder, cache=cache)
     assert done.returncode == 2
     assert "shots" in done.stderr

@@ -1,12 +1,10 @@
 """`openworld run` on dynamic scenarios: tables, page, resuming, and `openworld report` of such a run."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from in_process import openworld
 from PIL import Image
 
 SPEC = """
@@ -23,12 +21,6 @@ learner = "CoOp"
 settings = { context_length = 2, schedule = { epochs = 1 } }
 """
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220), "yellow": (240, 220, 40)}
-
-
-def openworld(folder, *arguments):
-    environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1", "OPENWORLD_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "openworld", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=1200)
 
 
 def draw(root, shade, step):
@@ -48,7 +40,7 @@ def ran(tmp_path_factory):
     for name, shade, step in (("squares", 1.0, 1), ("darker", 0.5, 1), ("stripes", 1.0, 4)):
         draw(folder / name, shade, step)
     (folder / "spec.toml").write_text(SPEC)
-    return folder, openworld(folder, "run", "spec.toml", "--workers", "1")
+    return folder, openworld("run", "spec.toml", "--workers", "1", cwd=folder, cache=folder / "cache")
 
 
 def test_a_table_per_course_and_a_page(ran):
@@ -63,7 +55,7 @@ def test_a_table_per_course_and_a_page(ran):
 def test_started_again_it_computes_nothing(ran):
     folder, _ = ran
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs" / "spec" / "units").glob("*/record.json")}
-    again = openworld(folder, "run", "spec.toml", "--json")
+    again = openworld("run", "spec.toml", "--json", "--workers", "1", cwd=folder, cache=folder / "cache")
     assert again.returncode == 0, again.stderr
     assert len(json.loads(again.stdout)["courses"]) == 4
     assert {path: path.stat().st_mtime_ns for path in before} == before and len(before) == 8
@@ -71,11 +63,11 @@ def test_started_again_it_computes_nothing(ran):
 
 def test_the_report_is_made_again_and_exported(ran):
     folder, _ = ran
-    exported = openworld(folder, "report", "runs/spec", "--table", "csv")
+    exported = openworld("report", "runs/spec", "--table", "csv", cwd=folder, cache=folder / "cache")
     assert exported.returncode == 0 and len(exported.stdout.splitlines()) == 1 + 4 * 2
 
 
 def test_an_unknown_protocol_is_refused(tmp_path):
     (tmp_path / "spec.toml").write_text('protocol = "dynamics"\n[[learners]]\nlearner = "CoOp"\n')
-    done = openworld(tmp_path, "run", "spec.toml")
+    done = openworld("run", "spec.toml", cwd=tmp_path, cache=tmp_path / "cache")
     assert done.returncode == 2 and "unknown protocol 'dynamics'; did you mean 'dynamic'" in done.stderr

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from disturbed import draw_squares, finish, killed_and_finished, results, start
+from in_process import told
 
 SPEC = """
 protocol = "accuracy-estimation"
@@ -33,31 +34,38 @@ def prepare(folder):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    folder, started = prepare(tmp_path_factory.mktemp("estimation")), time.monotonic()
-    told = finish(start(folder, "run", "spec.toml", "--workers", "1"))
-    return folder, told, time.monotonic() - started
+    folder = prepare(tmp_path_factory.mktemp("estimation"))
+    return folder, told(folder, "run", "spec.toml", "--workers", "1")
+
+
+@pytest.fixture(scope="module")
+def seconds(tmp_path_factory):
+    """That a process of its own takes for all of it."""
+    folder, started = prepare(tmp_path_factory.mktemp("timed-estimation")), time.monotonic()
+    finish(start(folder, "run", "spec.toml", "--workers", "1"))
+    return time.monotonic() - started
 
 
 def test_stages_and_a_table_are_told(ran):
-    folder, told, _ = ran
-    assert "./squares → 1 natural and 2 synthetic conditions · 1 model, 2 checkpoints of each seed" in told
-    assert "trained 4 epochs in" in told and "looked at 48 images in" in told
-    assert "Mean absolute error" in told and "darker" in told
+    folder, printed = ran
+    assert "./squares → 1 natural and 2 synthetic conditions · 1 model, 2 checkpoints of each seed" in printed
+    assert "trained 4 epochs in" in printed and "looked at 48 images in" in printed
+    assert "Mean absolute error" in printed and "darker" in printed
     assert (folder / "runs" / "spec" / "report.html").exists()
     assert json.loads((folder / "runs" / "spec" / "audit.json").read_text())
 
 
 def test_started_again_it_computes_nothing_even_with_an_empty_cache(ran):
-    folder, _, _ = ran
+    folder, _ = ran
     before = results(folder)
-    again = finish(start(folder, "run", "spec.toml", "--cache", "empty"))
+    again = told(folder, "run", "spec.toml", "--cache", "empty", "--workers", "1")
     assert "trained" not in again.partition("Mean")[0] and results(folder) == before
     assert not (folder / "empty").exists()
 
 
 def test_the_cache_tells_what_is_kept(ran):
-    folder, _, _ = ran
-    sets = json.loads(finish(start(folder, "cache", "--json")))
+    folder, _ = ran
+    sets = json.loads(told(folder, "cache", "--json"))
     assert not sets["foreign"]
     held = [one["holds"] for one in sets["sets"]]
     assert held.count("2 checkpoints") == 2 and held.count("answers of 4 classifiers") == 4 and held.count("") == 4
@@ -65,8 +73,8 @@ def test_the_cache_tells_what_is_kept(ran):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_random_points(ran, tmp_path, workers):
-    whole, _, seconds = ran
+def test_killed_at_random_points(ran, seconds, tmp_path, workers):
+    whole, _ = ran
     folder, options = prepare(tmp_path / "killed"), ("run", "spec.toml", "--workers", str(workers), "--quiet")
     killed_and_finished(folder, options, seconds, seed=workers)
     assert results(folder) == results(whole)

@@ -1,12 +1,10 @@
 """`openworld run` on generalisation: tables, page, starting again; `openworld report`, `predict`, `compare` of it."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from in_process import openworld
 from PIL import Image
 
 SPEC = """
@@ -26,12 +24,6 @@ settings = { context_length = 2, schedule = { epochs = 1 } }
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220), "yellow": (240, 220, 40)}
 
 
-def openworld(folder, *arguments):
-    environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1", "OPENWORLD_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "openworld", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=1200)
-
-
 def draw(root, shade, step):
     for name, colour in COLOURS.items():
         for part in ("train", "test"):
@@ -49,7 +41,7 @@ def ran(tmp_path_factory):
     for name, shade, step in (("squares", 1.0, 1), ("darker", 0.5, 1), ("stripes", 1.0, 4)):
         draw(folder / name, shade, step)
     (folder / "spec.toml").write_text(SPEC)
-    return folder, openworld(folder, "run", "spec.toml", "--workers", "1")
+    return folder, openworld("run", "spec.toml", "--workers", "1", cwd=folder, cache=folder / "cache")
 
 
 def test_a_table_per_kind_of_target_and_a_page(ran):
@@ -65,7 +57,7 @@ def test_a_table_per_kind_of_target_and_a_page(ran):
 def test_started_again_it_computes_nothing(ran):
     folder, _ = ran
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs" / "spec" / "units").glob("*/record.json")}
-    again = openworld(folder, "run", "spec.toml", "--json")
+    again = openworld("run", "spec.toml", "--json", "--workers", "1", cwd=folder, cache=folder / "cache")
     assert again.returncode == 0, again.stderr
     settings = [table["setting"]["target"] for table in json.loads(again.stdout)["tables"]]
     assert settings == ["./squares", "→ ./darker", "→ ./stripes"]
@@ -74,7 +66,7 @@ def test_started_again_it_computes_nothing(ran):
 
 def test_every_target_is_told_by_itself(ran):
     folder, _ = ran
-    told = openworld(folder, "report", "runs/spec", "--table", "text")
+    told = openworld("report", "runs/spec", "--table", "text", cwd=folder, cache=folder / "cache")
     assert told.returncode == 0 and told.stdout.count("zero-shot") >= 3
     assert "→ ./stripes" in told.stdout
 
@@ -82,7 +74,7 @@ def test_every_target_is_told_by_itself(ran):
 def test_a_kept_learner_predicts(ran):
     folder, _ = ran
     asked = ("--unit", "CoOp, seed 1", "--run-names", "--json")
-    done = openworld(folder, "predict", "runs/spec", "squares/test/red square", *asked)
+    done = openworld("predict", "runs/spec", "squares/test/red square", *asked, cwd=folder, cache=folder / "cache")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["base_names"] == ["blue square", "green square"]
@@ -91,6 +83,6 @@ def test_a_kept_learner_predicts(ran):
 
 def test_a_run_is_compared_with_itself_target_by_target(ran):
     folder, _ = ran
-    done = openworld(folder, "compare", "runs/spec", "runs/spec")
+    done = openworld("compare", "runs/spec", "runs/spec", cwd=folder, cache=folder / "cache")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("CoOp") >= 3

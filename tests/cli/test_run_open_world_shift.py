@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 from disturbed import finish, killed_and_finished, results, start
+from in_process import told
 from PIL import Image
 
 SPEC = """
@@ -53,38 +54,45 @@ def prepare(folder):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    folder, started = prepare(tmp_path_factory.mktemp("open-world") / "whole"), time.monotonic()
-    told = finish(start(folder, "run", "spec.toml", "--workers", "1"))
-    return folder, told, time.monotonic() - started
+    folder = prepare(tmp_path_factory.mktemp("open-world") / "whole")
+    return folder, told(folder, "run", "spec.toml", "--workers", "1")
+
+
+@pytest.fixture(scope="module")
+def seconds(tmp_path_factory):
+    """That a process of its own takes for all of it."""
+    folder, started = prepare(tmp_path_factory.mktemp("timed-open-world") / "whole"), time.monotonic()
+    finish(start(folder, "run", "spec.toml", "--workers", "1"))
+    return time.monotonic() - started
 
 
 def test_tables_by_level_and_a_page(ran):
-    folder, told, _ = ran
-    assert "2 learner(s)" in told and "against 2 image set(s)" in told
-    assert "OpenworldAUC by meaning, base pictures in the training looks" in told
-    assert "Errors of the estimated accuracy by looks" in told and "Report: " in told
+    folder, printed = ran
+    assert "2 learner(s)" in printed and "against 2 image set(s)" in printed
+    assert "OpenworldAUC by meaning, base pictures in the training looks" in printed
+    assert "Errors of the estimated accuracy by looks" in printed and "Report: " in printed
     page = (folder / "runs" / "spec" / "report.html").read_text(encoding="utf-8")
     assert "How far off until it fails?" in page and "Class names" in page
 
 
 def test_started_again_it_computes_nothing_and_tells_json(ran):
-    folder, *_ = ran
+    folder, _ = ran
     before = results(folder)
-    told = json.loads(finish(start(folder, "run", "spec.toml", "--json")))
-    assert {row["learner"] for row in told["levels"]} == {"zero-shot", "CoOp"}
+    printed = json.loads(told(folder, "run", "spec.toml", "--json", "--workers", "1"))
+    assert {row["learner"] for row in printed["levels"]} == {"zero-shot", "CoOp"}
     assert results(folder) == before
 
 
 @pytest.mark.parametrize(("form", "said"), [("cells", "learner,base,covariate_level"), ("text", "OpenworldAUC by")])
 def test_other_forms(ran, form, said):
-    assert said in finish(start(ran[0], "report", "runs/spec", "--table", form))
+    assert said in told(ran[0], "report", "runs/spec", "--table", form)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_random_points(ran, tmp_path, workers):
+def test_killed_at_random_points(ran, seconds, tmp_path, workers):
     folder, options = prepare(tmp_path / "killed"), ("run", "spec.toml", "--workers", str(workers), "--quiet")
-    killed_and_finished(folder, options, ran[2], seed=workers, times=4)
+    killed_and_finished(folder, options, seconds, seed=workers, times=4)
     assert results(folder) == results(ran[0])
     assert not list((folder / "runs" / "spec").glob(".writing/*"))
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 
 from openworld.evaluations import EVALUATIONS
+from openworld.runs import RunStore
 from openworld.testing import EVALUATION_CHECKS, EvaluationRun, _evaluations, check_evaluation, run_evaluation
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -103,6 +104,15 @@ def test_records_that_differ_are_noticed(ran, tmp_path):
     next(folder.glob("units/*/record.json")).write_bytes(b"{}")
     with pytest.raises(AssertionError, match="the records differ"):
         EVALUATION_CHECKS["goes_on_to_the_same_bytes"](spoilt)
+
+
+def test_one_name_in_two_folders_is_two_image_sets(ran, tmp_path):
+    draw(tmp_path)
+    shutil.rmtree(tmp_path / "squares" / "test" / "red square")
+    (tmp_path / "small.toml").write_text(SMALL["decomposed-zero-shot"])
+    folders = ran("decomposed-zero-shot").folder, run_evaluation(tmp_path / "small.toml", tmp_path).folder
+    first, second = (RunStore(folder).records()[0].unit.inputs for folder in folders)
+    assert first != second
 
 
 def test_what_does_not_run_is_said(tmp_path):

@@ -19,7 +19,7 @@ from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
 from openworld.evaluations.estimation_entries import ReferenceSpec
 from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.runtime import Machine
+from openworld.evaluations.runtime import Machine, cached_here
 from openworld.evaluations.units import stage_unit
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, read_intact, write_with_checksum
@@ -141,7 +141,7 @@ def _unit(training: Training, machine: Machine) -> Unit:
     return stage_unit(train_one, {"training": asdict(training)}, training.name, machine)
 
 
-@lru_cache(maxsize=256)
+@cached_here(maxsize=256)
 def _key(training: Training) -> str:
     told = {"architecture": training.architecture, "recipe": training.recipe, "seed": training.seed}
     told |= {"threads": training.threads, "pictures": training.pictures.load().fingerprint}
@@ -154,12 +154,12 @@ def _of_training(folder: Path, epoch: int, architecture: str) -> Classifier:
     return classifiers.load(files, architecture=architecture)
 
 
-@lru_cache(maxsize=64)
+@cached_here(maxsize=64)
 def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
     return classifiers.load(folder, architecture=architecture)
 
 
-@lru_cache(maxsize=64)
+@cached_here(maxsize=64)
 def _of_files(folder: str) -> str:
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())
     if not files:

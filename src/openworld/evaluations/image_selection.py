@@ -1,9 +1,7 @@
 """The pictures of an accuracy-estimation run: what is trained on, the labelled source set, and every condition."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -12,9 +10,8 @@ from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
-from openworld.datasets.published import downloaded
 from openworld.evaluations.estimation_entries import TargetSpec
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.runtime import Source, cached_here
 
 
 @dataclass(frozen=True)
@@ -67,11 +64,11 @@ class Pictures:
 
     def load(self) -> ImageSet:
         """The image set itself."""
-        return _load(self, os.environ.get(downloaded.VARIABLE))
+        return _load(self)
 
 
-@lru_cache(maxsize=256)
-def _load(pictures: Pictures, _root: str | None) -> ImageSet:
+@cached_here(maxsize=256)
+def _load(pictures: Pictures) -> ImageSet:
     names = pictures.names_of.load().classnames if pictures.names_of else None
     images = pooled([one.load() for one in pictures.sources], names)
     if pictures.classes is not None:

@@ -7,7 +7,6 @@ classifiers lie in a folder of the pictures, embeddings where encoded image sets
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
 from openworld.evaluations.classifiers import MANIFEST, Judged, cache_of
 from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.runtime import Machine, backbone, cached_here
 from openworld.evaluations.units import stage_unit
 from openworld.features import Encoding, Features, encode, encode_shard, is_encoded, missing_shards
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
@@ -146,7 +145,7 @@ def _path(pictures: Pictures, judged: Judged, machine: Machine) -> Path:
     return _folder(pictures, machine) / f"answers-{judged.key}.safetensors"
 
 
-@lru_cache(maxsize=1024)
+@cached_here(maxsize=1024)
 def _key(pictures: Pictures) -> str:
     return digest({"pictures": pictures.load().fingerprint, "version": VERSION})[:32]
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 
 import numpy as np
@@ -81,11 +81,29 @@ class Source:
 
     def load(self):
         """The image set itself."""
-        return _load(self, os.environ.get(datasets.downloaded.VARIABLE))
+        return _load(self)
 
 
-@lru_cache(maxsize=64)
-def _load(source: Source, _root: str | None):
+def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
+    """Keep results as `functools.lru_cache` does, apart for every current folder and place of the data sets.
+
+    For functions of image sets in words: one relative path names other images in another folder.
+    """
+
+    def keep(function: Callable) -> Callable:
+        kept = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
+
+        @wraps(function)
+        def look_up(*arguments):
+            return kept((os.getcwd(), os.environ.get(datasets.downloaded.VARIABLE)), *arguments)
+
+        return look_up
+
+    return keep
+
+
+@cached_here(maxsize=64)
+def _load(source: Source):
     drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
     images = datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
     if source.base_only or source.classes is not None:

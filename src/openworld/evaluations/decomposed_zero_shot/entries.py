@@ -1,7 +1,6 @@
 """What a spec of decomposed zero-shot accuracy lists: decompositions, and pictures in looks; and their image sets."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.pooling import few
 from openworld.datasets.styles import STYLES
 from openworld.evaluations.image_selection import DRAW, Pictures
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.runtime import Source, cached_here
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.shift import DECOMPOSITIONS, in_looks
 from openworld.shift.appearance import PLAIN
@@ -110,7 +109,7 @@ class Shown:
         return in_looks(_plain(self.entry, self.names_of, self.images), (self.look,), seed=DRAW)[0]
 
 
-@lru_cache(maxsize=16)
+@cached_here(maxsize=16)
 def _plain(entry: ShownSpec, names_of: Source, limit: int | None) -> ImageSet:
     if not entry.as_drawn:
         return Pictures((Source(entry.dataset, entry.domain, entry.part),), names_of, limit).load()

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -20,6 +19,7 @@ from openworld._plain import read_plain
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.split_files import Rows, require_below
+from openworld.evaluations.runtime import cached_here
 from openworld.evaluations.shift_entries import CellsSpec
 from openworld.shift.synthesis import GeneratedSet, read_generated
 
@@ -45,7 +45,7 @@ class GivenCells:
     shape: tuple[int, int]
 
 
-@lru_cache(maxsize=4)
+@cached_here(maxsize=4)
 def given_cells(spec: CellsSpec) -> GivenCells:
     """Read a division; the order is that of the lists, cell by cell.
 
