@@ -43,6 +43,7 @@ from openworld.detectors.engine.rank_one import without_largest
 
 CLASSES, WIDTH, BANK = 1000, 2048, 5000
 OPENOOD_BATCH = 200  # its evaluator's default
+MAPS = ((7, 2048), (14, 1024))  # side and channels of the maps that a ResNet-50 ends in
 SLOWEST = {"MDS": 64}  # images for plain forms that would take minutes for a whole batch
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
@@ -103,7 +104,7 @@ def on_features(images: int, rounds: int, device: str) -> None:
         seen = whole.take(slice(SLOWEST.get(name, images)))
         runs = {"ours": partial(_score, fitted[name], seen), "plain": partial(form, seen.features, *state[name])}
         show(name, in_rounds(runs, rounds, device), len(seen), runs["ours"](), runs["plain"]())
-    for positions, channels in ((7, 2048), (14, 1024)):
+    for positions, channels in MAPS:
         maps = torch.randn(min(images, 16), channels, positions, positions, device=device).relu()
         runs = {"ours": lambda m=maps: without_largest(m), "plain": lambda m=maps: plain.without_largest(m)}
         name = f"rank 1 of {channels} x {positions**2}"

@@ -1,5 +1,6 @@
 """Settings of the whole suite: properties are judged by their outcome, never by the clock."""
 
+import gc
 import importlib
 import os
 import sys
@@ -13,8 +14,22 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("openworld", deadline=None)
+# Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough).
+settings.register_profile("openworld", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("openworld")
+
+
+def pytest_configure(config):
+    """With `pytest -n`, the tests of a file share a worker, and with it the fixtures that are made once."""
+    if config.getoption("dist", "no") == "load":
+        config.option.dist = "loadfile"
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays: Python need not look through it again for what nobody uses."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

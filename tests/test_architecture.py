@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -50,14 +51,32 @@ SLICES_STILL = {
 """(slice or shared file, slice) of evaluations that still know one another: to become empty."""
 
 
+@cache
+def statements(path):
+    """The imports and the calls of `Image.open` in a file, which is parsed once for all tests."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [
+        node
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Image.open")
+    ]
+
+
+def imported(path):
+    """The dotted names of the modules that a file imports, anywhere in it."""
+    for node in statements(path):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "openworld":
+            yield from (f"openworld.{name.name}" for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
 def imported_rooms(path):
     """The rooms of ours that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "openworld":
-            parts = node.module.split(".")
-            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            yield from [name.name.split(".")[1] for name in node.names if name.name.startswith("openworld.")]
+    return [name.split(".")[1] for name in imported(path) if name.startswith("openworld.")]
 
 
 def rooms(repository):
@@ -115,17 +134,7 @@ def test_importing_the_package_imports_nothing_heavy():
 @pytest.mark.parametrize("package", ["transformers", "open_clip", "timm", "torchvision"])
 def test_run_time_needs_no_other_model_library(repository, package):
     for path in (repository / "src").rglob("*.py"):
-        names = {
-            name.name.split(".")[0]
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Import)
-            for name in node.names
-        } | {
-            (node.module or "").split(".")[0]
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.ImportFrom)
-        }
-        assert package not in names, path
+        assert package not in {name.split(".")[0] for name in imported(path)}, path
 
 
 def test_no_picture_is_opened_without_saying_its_formats(repository):
@@ -134,8 +143,8 @@ def test_no_picture_is_opened_without_saying_its_formats(repository):
         (path.name, call)
         for room in ("src", "tools", "bench")
         for path in sorted((repository / room).rglob("*.py"))
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Image.open"
+        for call in statements(path)
+        if isinstance(call, ast.Call)
     ]
     assert opened
     for name, call in opened:

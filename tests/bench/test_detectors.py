@@ -16,6 +16,7 @@ def bench(repository, monkeypatch):
     monkeypatch.setattr(detectors, "CLASSES", 6)
     monkeypatch.setattr(detectors, "WIDTH", 12)
     monkeypatch.setattr(detectors, "BANK", 60)
+    monkeypatch.setattr(detectors, "MAPS", ((3, 20),))
     return detectors
 
 

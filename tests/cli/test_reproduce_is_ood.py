@@ -64,7 +64,9 @@ def test_wrong_use_is_refused(ask, arguments, message):
 
 
 def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, released):
-    done = ask("--data", str(released), "--table", "1", "--table", "7", "--table", "8", *FEW, "--out", "run")
+    done = ask(
+        "--data", str(released), "--table", "1", "--table", "7", "--table", "8", *FEW, "--no-estimate", "--out", "run"
+    )
     assert done.exit_code == 0, done.output
     names = {path.name for path in Path("run/tables").iterdir()}
     assert names == {f"table-{number}.{form}" for number in "178" for form in ("csv", "md", "tex")}
@@ -89,7 +91,7 @@ def test_what_is_missing_is_named(ask, released, tmp_path, lacking, message):
     shutil.copytree(released, tmp_path / "data")
     gone = tmp_path / "data" / lacking
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
-    done = ask("--data", str(tmp_path / "data"), "--table", "1", *FEW, "--out", "run")
+    done = ask("--data", str(tmp_path / "data"), "--table", "1", *FEW, "--no-estimate", "--out", "run")
     assert done.exit_code == 1 and message in " ".join(done.output.split())
     assert "the same command goes on from there" in " ".join(done.output.split())
 

@@ -27,7 +27,7 @@ def precision(request):
     return request.param, tiny_clip(dtype), dtype, tolerance
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shots(clip):
     """Four shots of each class, three views of each: sixteen coloured squares per class and noise, fully encoded."""
     generator = np.random.default_rng(0)

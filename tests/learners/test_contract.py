@@ -12,12 +12,12 @@ from openworld.learners import LEARNERS, load
 from openworld.testing import LEARNER_CHECKS, small_world
 
 
-@pytest.fixture(params=LEARNERS)
+@pytest.fixture(scope="module", params=LEARNERS)
 def learner(request):
     return LEARNERS[request.param](**SMALL[request.param])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fitted(learner, clip, shots):
     return learner.fit(clip, shots, seed=1)
 

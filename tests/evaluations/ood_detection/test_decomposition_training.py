@@ -25,7 +25,7 @@ def measured(shapes, tmp_path_factory):
             "protocol": "incremental-shift",
             "sources": [{"dataset": str(shapes)}],
             "id_part": "validation",
-            "shots": None,
+            "shots": 2,
             "pool": [{"dataset": str(shapes)}],
             "models": [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}],
             "decomposition": {"taught_by": "pictures", "settings": SMALL},
@@ -41,9 +41,9 @@ def measured(shapes, tmp_path_factory):
 def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
     spec, machine, made = measured
     task = tasks(spec)[0]
-    assert 24 * len(LOOKS) in made  # 4 classes of 6 pictures
+    assert 8 * len(LOOKS) in made  # 4 classes, 2 shots each
     fitted = decomposition_of(task.split, machine)
-    assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 24 and fitted.about["templates"] == len(LOOKS)
+    assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 8 and fitted.about["templates"] == len(LOOKS)
     degrees = degrees_of(task.measures[1], machine)
     assert len(degrees.semantic) == 40 and np.all(degrees.covariate >= 0)
 

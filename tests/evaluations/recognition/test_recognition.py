@@ -24,7 +24,7 @@ LEARNERS = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def spec(shapes):
     given = {
         "dataset": str(shapes),
@@ -38,10 +38,10 @@ def spec(shapes):
     return read_spec(given, RecognitionSpec)
 
 
-@pytest.fixture
-def records(spec, tmp_path):
-    machine = Machine(cache=str(tmp_path / "cache"))
-    return execute(units(spec, machine), RunStore(tmp_path / "run"))
+@pytest.fixture(scope="module")
+def records(spec, tmp_path_factory):
+    place = tmp_path_factory.mktemp("recognition")
+    return execute(units(spec, Machine(cache=str(place / "cache"))), RunStore(place / "run"))
 
 
 def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
