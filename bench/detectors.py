@@ -26,11 +26,11 @@ from openworld.detectors import (
     DICE,
     KNN,
     MDS,
-    Fitted,
+    Activations,
+    FittedDetector,
     GradNorm,
     Head,
-    Seen,
-    Watched,
+    WatchedModel,
     fit_together,
     plan,
     profile,
@@ -90,10 +90,10 @@ def plain_state(fitted: dict, bank: Tensor, labels: Tensor, layer: nn.Linear) ->
 def on_features(images: int, rounds: int, device: str) -> None:
     layer, bank, labels = drawn(device)
     detectors = {one.name: one for one in (MDS(), GradNorm(), KNN(), DICE(), ASH())}
-    fitted = fit_together(detectors, [Seen(bank, Head.of(layer), labels=labels)])
+    fitted = fit_together(detectors, [Activations(bank, Head.of(layer), labels=labels)])
     state = plain_state(fitted, bank, labels, layer)
     features = bank[:images] + 0.1
-    whole = Seen(features, Head.of(layer), layer(features))
+    whole = Activations(features, Head.of(layer), layer(features))
     forms = {"MDS": plain.mds, "GradNorm": plain.gradnorm, "KNN": plain.knn, "DICE": plain.dice, "ASH": plain.ash}
     print(
         f"\nOn features: {images} images, MDS at most {SLOWEST['MDS']}; {CLASSES} classes, {WIDTH} features, bank of "
@@ -111,7 +111,7 @@ def on_features(images: int, rounds: int, device: str) -> None:
         show(name, in_rounds(runs, rounds, device), len(maps), runs["ours"](), runs["plain"]())
 
 
-def _score(fitted: Fitted, seen: Seen) -> Tensor:
+def _score(fitted: FittedDetector, seen: Activations) -> Tensor:
     return fitted.score(replace(seen))  # a copy: what earlier runs derived from features and logits is not there
 
 
@@ -130,7 +130,7 @@ def from_images(batch: int, size: int, rounds: int, device: str) -> None:
     images = torch.randn(batch, 3, size, size, device=device)
     model = watch(net, images[:1], pixel_std=IMAGENET_STD)
     _, bank, labels = drawn(device)
-    fitted = fit_together(profile("is-ood"), [Seen(bank, model.head, labels=labels)])
+    fitted = fit_together(profile("is-ood"), [Activations(bank, model.head, labels=labels)])
     route = plan(profile("is-ood"), model)
     layer = net.classifier[1]
     state = plain_state(fitted, bank, labels, layer)
@@ -153,7 +153,9 @@ def from_images(batch: int, size: int, rounds: int, device: str) -> None:
     print("  of these   " + ", ".join(f"{name} {ratio(times, name, 'forward'):.2f}" for name in forms))
 
 
-def split(net: nn.Module, model: Watched, fitted: dict[str, Fitted], images: Tensor) -> dict[str, Callable]:
+def split(
+    net: nn.Module, model: WatchedModel, fitted: dict[str, FittedDetector], images: Tensor
+) -> dict[str, Callable]:
     """What one plan spends its time on; what is left of it is the forward pass of the moved images."""
     moved = fitted["ODIN"].detector.perturbation
     seen = model.see(images, maps=True, perturbations=[moved])

@@ -39,8 +39,8 @@ from openworld.shift import (
     LAID,
     LOOKS,
     PCA,
+    AppearanceEncoder,
     Decomposition,
-    SeesLooks,
     decomposed_nearest_mean,
     decomposed_zero_shot,
     in_looks,
@@ -67,7 +67,7 @@ class World:
     folder: Path
 
     def __post_init__(self):
-        self.seeing = SeesLooks(self.clip)
+        self.seeing = AppearanceEncoder(self.clip)
         self.features = cache(self._features)
         self.texts = cache(self._texts)
 

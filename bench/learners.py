@@ -33,8 +33,8 @@ from plain_towers import PlainTowers
 from stand_in import MODELS, build, class_names
 from torch import Tensor
 
-from openworld.learners import LEARNERS, Images, Names
-from openworld.learners._training import PLAIN
+from openworld.learners import LEARNERS, Images, NameSets
+from openworld.learners.engine.training import PLAIN
 
 HEADER = (
     f"{'method':<10}{'images':>7}{'classes':>8}{'package s':>11}{'plain s':>12}{'ratio':>9}{'ceiling':>9}"
@@ -220,7 +220,7 @@ def answer_time(clip, learner, pool: Pool, options) -> tuple[float, float, float
     base, new = names[: len(names) // 2], names[len(names) // 2 :]
     parameters = start(clip, learner, base, torch.Generator().manual_seed(0))
     parameters["threshold"] = torch.tensor(0.5, device=clip.device)  # DeCoOp's; no other reads it
-    asked, images = Names(base, new), pool.images(learner, count)
+    asked, images = NameSets(base, new), pool.images(learner, count)
     bank = learner.text_bank(clip, parameters, asked)
     runs = (
         lambda: learner.text_bank(clip, parameters, asked),

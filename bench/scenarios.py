@@ -25,8 +25,8 @@ from openworld.evaluations.dynamic import scenarios as play
 from openworld.evaluations.dynamic.metrics import tables, view_metrics, view_rows
 from openworld.evaluations.dynamic.predictions import Pool, answer_views, joined
 from openworld.features import Features
-from openworld.learners import Fitted
-from openworld.learners._bank import Names, TextBank, answer_by_cosine
+from openworld.learners import FittedLearner
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine
 
 DIMENSION = 512
 SEED = 1
@@ -46,7 +46,7 @@ class StandIn:
     def depends_on_other_names(self) -> bool:
         return self.kind == "dependent"
 
-    def text_bank(self, clip, parameters, names: Names) -> TextBank:
+    def text_bank(self, clip, parameters, names: NameSets) -> TextBank:
         chosen = self.text[[self.rows[name] for name in names.all]]
         return TextBank(chosen, len(names.base), torch.tensor(100.0))
 
@@ -74,7 +74,7 @@ def learners(names: tuple[str, ...], text: np.ndarray, count: int, generator):
         kind = {1: "own scores", 2: "dependent"}.get(count - number, "plain")
         noise = generator.normal(size=text.shape).astype(np.float32) / DIMENSION**0.5
         own = torch.nn.functional.normalize(torch.from_numpy(text + noise), dim=-1)
-        yield Fitted(StandIn(rows, own, kind), clip, names, {})
+        yield FittedLearner(StandIn(rows, own, kind), clip, names, {})
 
 
 def stages(images: int, classes: int):
@@ -95,7 +95,7 @@ def stages(images: int, classes: int):
     return [*played, (play.SCENARIOS[3:], two, [taken_over])], two.names, text
 
 
-def ours(fitted: Fitted, stages) -> dict:
+def ours(fitted: FittedLearner, stages) -> dict:
     """All views by the code of the runs: {scenario: accuracies}, with the tables of predictions made and let go."""
     found = {}
     for names, pool, courses in stages:
@@ -110,7 +110,7 @@ def ours(fitted: Fitted, stages) -> dict:
     return found
 
 
-def peer(fitted: Fitted, stages) -> dict:
+def peer(fitted: FittedLearner, stages) -> dict:
     """The same numbers by a run per view."""
     found = {}
     for names, pool, courses in stages:
@@ -121,7 +121,7 @@ def peer(fitted: Fitted, stages) -> dict:
 
 
 @torch.no_grad()
-def peer_view(fitted: Fitted, pool: Pool, course, view, embeddings: np.ndarray, labels: np.ndarray):
+def peer_view(fitted: FittedLearner, pool: Pool, course, view, embeddings: np.ndarray, labels: np.ndarray):
     is_new = np.isin(view.classes, course.new)
     classes = np.concatenate([view.classes[~is_new], view.classes[is_new]])
     text, base = fitted.learner.text[classes], int((~is_new).sum())

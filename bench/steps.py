@@ -24,7 +24,7 @@ import torch
 from openworld import backbones, datasets
 from openworld.backbones import packed_sentences
 from openworld.learners import LEARNERS, Images, configure
-from openworld.learners._training import PLAIN, schedules_of
+from openworld.learners.engine.training import PLAIN, schedules_of
 from openworld.reproduction.settings import embedded_settings
 
 SHOTS = 800

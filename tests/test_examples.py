@@ -6,7 +6,7 @@ import torch
 from openworld import backbones, datasets
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
-from openworld.learners import LEARNERS, Fitted, configure
+from openworld.learners import LEARNERS, FittedLearner, configure
 from openworld.runs import read_spec
 
 
@@ -42,7 +42,7 @@ def test_every_entry_starts_and_reads_all_names(name, spec, clip, halves):
     if hasattr(learner, "start"):
         parameters = learner.start(clip, base, torch.Generator().manual_seed(1))
         learner.prepare(clip, base)
-    bank = Fitted(learner, clip, base, parameters).text_bank(base, new)
+    bank = FittedLearner(learner, clip, base, parameters).text_bank(base, new)
     assert bank is not None and all(tensor.isfinite().all() for tensor in parameters.values())
 
 

@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.learners import CoOp, Names, Schedule, ZeroShot
+from openworld.learners import CoOp, NameSets, Schedule, ZeroShot
 from openworld.testing import LEARNER_CHECKS, check_learner, small_world
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in"
@@ -38,7 +38,7 @@ def test_the_example_keeps_every_promise():
 @pytest.mark.parametrize(("share", "end"), [(1.0, CoOp(context_length=4)), (0.0, ZeroShot())])
 def test_the_example_is_coop_at_one_end_and_zero_shot_at_the_other(share, end):
     world = small_world()
-    names = Names(tuple(world.shots.classnames), world.new)
+    names = NameSets(tuple(world.shots.classnames), world.new)
     context = {"context": torch.randn(4, 64, generator=torch.Generator().manual_seed(0))}
     ours, theirs = (learner.text_bank(world.clip, context, names).text for learner in (Halfway(share=share), end))
     torch.testing.assert_close(ours, theirs)

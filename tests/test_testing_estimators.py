@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openworld.estimators import AC, COT, ESTIMATORS, FRAP, IM, ALineD, Estimate, Outputs
-from openworld.estimators.plugin_api import Fitted, Known, Reading
+from openworld.estimators.plugin_api import FittedEstimator, RawEstimate, SourceSummary
 from openworld.testing import ESTIMATOR_CHECKS, check_estimator
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in_estimator"
@@ -55,10 +55,10 @@ class Ordered(AC):
 @dataclass(frozen=True)
 class Silent(AC):
     def read(self, known, state, target):
-        return Reading(None, None, "")
+        return RawEstimate(None, None, "")
 
 
-class Anything(Fitted):
+class Anything(FittedEstimator):
     def estimate(self, target, **chosen):
         return Estimate.of(0.5)
 
@@ -66,7 +66,7 @@ class Anything(Fitted):
 @dataclass(frozen=True)
 class Careless(AC):
     def fit(self, source):
-        return Anything(self, Known(source.n, source.classes))
+        return Anything(self, SourceSummary(source.n, source.classes))
 
 
 @dataclass

@@ -30,7 +30,7 @@ from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.pooling import few, pooled, remembered
 from openworld.datasets.styles import styled
 from openworld.features import Encoding, encode
-from openworld.learners import CoOp, Fitted, GMoP, Schedule, encoding_for, plugin_api
+from openworld.learners import CoOp, FittedLearner, GMoP, Schedule, encoding_for, plugin_api
 
 MONOCHROME = ("fluent-emoji-high-contrast", "emojione-monotone")
 
@@ -162,7 +162,7 @@ def network(world: World, name: str, seed: int) -> classifiers.Classifier:
 
 
 @lru_cache
-def tuned(world: World, name: str, seed: int) -> Fitted:
+def tuned(world: World, name: str, seed: int) -> FittedLearner:
     """The embedded CLIP behind prompts that were learned."""
     shots, learner = drawn(image_sets(world)["training"], SHOTS), LEARNERS[name]
     encoding = encoding_for(learner, Encoding(views=2 if learner.consumes == "views" else 0))

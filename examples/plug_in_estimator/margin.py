@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld.estimators.plugin_api import Cut, Fitted, look_at, probabilities
+from openworld.estimators.plugin_api import Cut, FittedEstimator, look_at, probabilities
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,9 @@ class Margin:
 
     def fit(self, source):
         known = look_at(source, self, calibrate=True)
-        return Fitted(self, known, Cut.between(margins(source.logits, known.temperature), source.wrong, self.rule))
+        return FittedEstimator(
+            self, known, Cut.between(margins(source.logits, known.temperature), source.wrong, self.rule)
+        )
 
     def read(self, known, state, target):
         return state.read(margins(target.logits, known.temperature), "T")

@@ -9,7 +9,7 @@ import torch
 from judging import Call
 
 from openworld import detectors
-from openworld.detectors import DETECTORS, KNN, MSP, Head, Maps, Perturbation, Seen, Texts
+from openworld.detectors import DETECTORS, KNN, MSP, Activations, Head, Maps, Perturbation, Texts
 from openworld.testing import small_classifier, small_pictures, small_seen
 
 SETTLED = {
@@ -88,7 +88,7 @@ class Foreign:
 
 
 def seen_of(**parts):
-    return MSP().fit(head=parts["head"]).score(Seen(**parts))
+    return MSP().fit(head=parts["head"]).score(Activations(**parts))
 
 
 def pixels(detector_list, images):
@@ -114,8 +114,8 @@ EITHER = frozenset({("kinds", "empty list"), ("kinds", "empty mapping")})
 CALLS = {
     **{f"{DETECTORS[name].__name__} of settings": of_settings(name) for name in DETECTORS if fields(DETECTORS[name])},
     **{f"{DETECTORS[name].__name__} on tensors": on_tensors(name) for name in DETECTORS},
-    "Fitted.score": Call(FITTED["KNN"].score, {"features": SEEN.features}),
-    "Gathered.merge": Call(detectors.gather({"KNN": KNN(k=3)}, [SEEN], start=0).merge, {"following": GATHERED}),
+    "FittedDetector.score": Call(FITTED["KNN"].score, {"features": SEEN.features}),
+    "FitStatistics.merge": Call(detectors.gather({"KNN": KNN(k=3)}, [SEEN], start=0).merge, {"following": GATHERED}),
     "Head": Call(Head, {"weight": SEEN.head.weight, "bias": SEEN.head.bias}),
     "Head.of_texts": Call(Head.of_texts, {"texts": SEEN.texts.own, "scale": 100.0}),
     "Maps": Call(
@@ -126,17 +126,17 @@ CALLS = {
         Perturbation,
         {"objective": "confidence", "temperature": 1.0, "step": 0.5, "share": 0.5, "in_pixels": True},
     ),
-    "Plan.fit": Call(PLAN.fit, {"batches": [(IMAGES, LABELS)]}),
-    "Plan.gather": Call(PLAN.gather, {"batches": [(IMAGES, LABELS)], "start": 0}),
-    "Plan.score": Call(PLAN.score, {"fitted": PLANNED, "batches": [IMAGES]}),
+    "DetectionPlan.fit": Call(PLAN.fit, {"batches": [(IMAGES, LABELS)]}),
+    "DetectionPlan.gather": Call(PLAN.gather, {"batches": [(IMAGES, LABELS)], "start": 0}),
+    "DetectionPlan.score": Call(PLAN.score, {"fitted": PLANNED, "batches": [IMAGES]}),
     "PytorchOOD": Call(detectors.PytorchOOD, {"detector": Foreign()}),
-    "Seen": Call(
+    "Activations": Call(
         seen_of,
         {part: getattr(SEEN, part) for part in ("features", "head", "outputs", "labels", "maps", "texts", "patches")},
         optional=frozenset({"features", "head", "outputs", "labels", "maps", "texts", "patches"}),
     ),
     "Texts": Call(Texts, {"own": SEEN.texts.own, "negative": SEEN.texts.negative}),
-    "Watched.see": Call(
+    "WatchedModel.see": Call(
         MODEL.see,
         {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)},
         left_out=HALF,
@@ -172,10 +172,10 @@ CALLS = {
         left_out=HALF,
     ),
 }
-RESULTS = frozenset({"Fitted", "Gathered", "Passes", "Plan", "Watched"})
+RESULTS = frozenset({"FittedDetector", "FitStatistics", "Passes", "DetectionPlan", "WatchedModel"})
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
-    "seen_by": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
+    "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

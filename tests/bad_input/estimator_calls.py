@@ -48,7 +48,7 @@ def made(estimator):
 
 
 def learned(estimator, source, target):
-    """Fitted on the source (a score: on several sets), with an estimate of the target."""
+    """FittedEstimator on the source (a score: on several sets), with an estimate of the target."""
     sets = [source, *list(WHOLE.values())[2:], WHOLE["target"]] if hasattr(estimator, "score") else source
     return made(estimator).fit(sets).estimate(target, resamples=RESAMPLES)
 
@@ -121,7 +121,7 @@ CALLS = {
         for name in ESTIMATORS
         if hasattr(ESTIMATORS[name], "score")
     },
-    "Fitted.estimate": Call(
+    "FittedEstimator.estimate": Call(
         FITTED.estimate, {"target": WHOLE["target"], "interval": True, "seed": 0, "resamples": RESAMPLES}
     ),
     "Outputs": Call(
@@ -154,7 +154,7 @@ CALLS = {
     "LearnedShifts.quote": Call(LEARNED.quote, {"estimates": {"AC": estimators.Estimate.of(0.25)}}),
 }
 RESULTS = frozenset(
-    {"Alarms", "Estimate", "Fitted", "LearnedShifts", "LeftOut", "Null"}
+    {"Alarms", "Estimate", "FittedEstimator", "LearnedShifts", "LeftOut", "Null"}
     | {"ReferenceCheck", "ReferenceTemperature", "SourceCheck"}
 )
 """Classes that functions return; nobody makes them by hand."""

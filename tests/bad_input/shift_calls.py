@@ -184,7 +184,7 @@ RESULTS = frozenset(
 )
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
-    "SeesLooks": "a backbone and pixels, in tests/shift/test_appearance.py",
+    "AppearanceEncoder": "a backbone and pixels, in tests/shift/test_appearance.py",
     "in_looks": "pictures, in tests/shift/test_appearance.py",
     "picture_grid": "a backbone and pictures, in tests/shift/test_appearance.py",
     "sharded_degrees": "files, in tests/shift/test_sharding.py",

@@ -35,7 +35,7 @@ def test_the_eight_from_images(bench, capsys):
     pytest.importorskip("transformers")
     from transformers import ResNetConfig, ResNetForImageClassification
 
-    from openworld.detectors import Head, Seen, fit_together, plan, profile, watch
+    from openworld.detectors import Activations, Head, fit_together, plan, profile, watch
 
     torch.manual_seed(0)
     sizes = {"embedding_size": 8, "hidden_sizes": [8, 12], "depths": [1, 1], "layer_type": "basic", "num_labels": 6}
@@ -43,7 +43,7 @@ def test_the_eight_from_images(bench, capsys):
     images, layer = torch.randn(3, 3, 64, 64), net.classifier[1]
     model = watch(net, images[:1], pixel_std=bench.IMAGENET_STD)
     _, bank, labels = bench.drawn("cpu")
-    fitted = fit_together(profile("is-ood"), [Seen(bank, Head.of(layer), labels=labels)])
+    fitted = fit_together(profile("is-ood"), [Activations(bank, Head.of(layer), labels=labels)])
     ours = plan(profile("is-ood"), model).score(fitted, [images])
     state = bench.plain_state(fitted, bank, labels, layer)
     std = torch.tensor(bench.IMAGENET_STD).view(-1, 1, 1)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from openworld.cli.app import app
 from openworld.learners import LEARNERS
-from openworld.learners._size import tuned_parameters
+from openworld.learners.engine.parameter_counts import tuned_parameters
 
 
 @pytest.fixture

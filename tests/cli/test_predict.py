@@ -113,9 +113,9 @@ def test_json_holds_what_the_learner_says(coop, pictures, clip):
 
 
 def zero_shot(fitted):
-    from openworld.learners import Fitted
+    from openworld.learners import FittedLearner
 
-    return Fitted(ZeroShot(), fitted.clip, fitted.classnames, {})
+    return FittedLearner(ZeroShot(), fitted.clip, fitted.classnames, {})
 
 
 def expected(fitted, embedding, names):

@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 
-from openworld.detectors import ODIN, AdaSCALE, Seen
+from openworld.detectors import ODIN, Activations, AdaSCALE
 from openworld.testing import small_pictures, small_seen
 from openworld.testing._classifier import COLOURS
 
@@ -18,7 +18,7 @@ def pictures(seed: int, count: int) -> torch.Tensor:
 
 
 @cache
-def whole(seed: int = 1, count: int = 90) -> Seen:
+def whole(seed: int = 1, count: int = 90) -> Activations:
     """Everything that any detector may look at; labels are what the model predicts, every fifth one wrong."""
     seen = small_seen(seed, count, perturbations=MOVED)
     labels = seen.predictions.clone()

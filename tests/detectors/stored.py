@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from openworld.detectors import Head, Seen
+from openworld.detectors import Activations, Head
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -38,16 +38,16 @@ def head() -> Head:
     return Head(tensor(features["W"]), tensor(features["b"]))
 
 
-def training(step: int = 1) -> Seen:
+def training(step: int = 1) -> Activations:
     """200 training images; every `step`-th of them."""
     features = stored()["features"]
     labels = torch.tensor(features["train_labels"])[::step]
-    return Seen(tensor(features["train"])[::step], head(), labels=labels)
+    return Activations(tensor(features["train"])[::step], head(), labels=labels)
 
 
-def judged(side: str) -> Seen:
+def judged(side: str) -> Activations:
     """100 images, "id" or "ood"."""
-    return Seen(tensor(stored()["features"]["id_test" if side == "id" else "ood"]), head())
+    return Activations(tensor(stored()["features"]["id_test" if side == "id" else "ood"]), head())
 
 
 def assert_close(ours, theirs, tolerance: float = 1e-5) -> None:

@@ -1,6 +1,6 @@
 """Classifiers, features and images that do not suit: each works, or is refused with a sentence that says what to do.
 
-What a `Seen`, a head or a setting refuses at once is in test_seen; what a plan refuses, in test_planning.
+What a `Activations`, a head or a setting refuses at once is in test_seen; what a plan refuses, in test_planning.
 """
 
 from dataclasses import replace
@@ -21,10 +21,10 @@ from openworld.detectors import (
     ODIN,
     RMDS,
     SHE,
+    Activations,
     GradNorm,
     Head,
     RankFeat,
-    Seen,
     fit_together,
     plan,
     score_together,
@@ -86,10 +86,10 @@ def test_a_head_that_is_a_convolution():
 def test_no_linear_layer_at_all():
     wide = nn.Sequential(nn.Conv2d(3, 4, 8), nn.Flatten()).eval()
     with pytest.raises(
-        OpenworldError, match="there is no head; .* at its end. Those that need logits alone run on Seen"
+        OpenworldError, match="there is no head; .* at its end. Those that need logits alone run on Activations"
     ):
         watch(wide, pictures(0, 1))
-    scores = MSP().fit().score(Seen(outputs=wide(pictures(0, 3)).detach()))
+    scores = MSP().fit().score(Activations(outputs=wide(pictures(0, 3)).detach()))
     assert scores.shape == (3,)
 
 

@@ -8,7 +8,7 @@ import torch
 from stored import assert_close, head, judged, stored, training
 
 from openworld import OpenworldError
-from openworld.detectors import KNN, PytorchOOD, Seen, fit_together, score_together
+from openworld.detectors import KNN, Activations, PytorchOOD, fit_together, score_together
 
 
 class NearestNeighbour:
@@ -83,7 +83,7 @@ def test_it_says_what_it_needs():
 
 def test_features_alone_are_enough_for_what_looks_at_features():
     fitted = PytorchOOD(NearestNeighbour(1)).fit(training().features, training().labels)
-    assert fitted.score(Seen(judged("id").features)).shape == (100,)
+    assert fitted.score(Activations(judged("id").features)).shape == (100,)
 
 
 def test_the_real_one_where_it_is_installed():

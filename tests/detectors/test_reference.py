@@ -24,13 +24,13 @@ from openworld.detectors import (
     SCALE,
     SHE,
     VRA,
+    Activations,
     Energy,
     GradNorm,
     Head,
     MaxLogit,
     NNGuide,
     ReAct,
-    Seen,
     ViM,
 )
 from openworld.detectors.engine.statistics import ClassSums, Mean, percentile
@@ -206,6 +206,6 @@ def test_is_ood(label):
 def test_one_class_for_all_as_the_released_loader_has_it():
     """The public code gives NaN for every image; ours measures from the one class that has images, and says so."""
     seen = training()
-    fitted = MDS().fit(Seen(seen.features, head(), labels=torch.zeros(len(seen), dtype=torch.int64)))
+    fitted = MDS().fit(Activations(seen.features, head(), labels=torch.zeros(len(seen), dtype=torch.int64)))
     assert fitted.score(judged("id")).isfinite().all()
     assert "leaves out 19 of 20 classes" in fitted.warnings[0]

@@ -5,7 +5,7 @@ import torch
 from stored import IMAGENET_STD, assert_close, judged, small_net, stored, tensor, training
 from torch import nn
 
-from openworld.detectors import GLMCM, MCM, MSP, ODIN, CoP, CoRP, Head, Maps, RankFeat, Seen, Texts, plan, watch
+from openworld.detectors import GLMCM, MCM, MSP, ODIN, Activations, CoP, CoRP, Head, Maps, RankFeat, Texts, plan, watch
 from openworld.detectors import corp as corp_module
 from openworld.detectors.engine.rank_one import without_largest
 from openworld.detectors.engine.shaping import binarise, scaled
@@ -96,7 +96,7 @@ def test_is_ood_rankfeat():
 
     early = inputs["block3_feature"]
     head = Head(inputs["fc_weight"], inputs["fc_bias"])
-    seen = Seen(last_stage(early).mean((2, 3)), head, maps=Maps(early, last_stage(early), last_stage))
+    seen = Activations(last_stage(early).mean((2, 3)), head, maps=Maps(early, last_stage(early), last_stage))
     assert_close(RankFeat().fit().score(seen), case["reference"]["confidence"])
 
 
@@ -124,7 +124,7 @@ def test_two_tower_scores(temperature):
     case = stored()["vlm"]
     theirs = case["scores"][f"T{temperature}"]
     patches = tensor(case["local_embed"]).flatten(1, 2)
-    seen = Seen(tensor(case["image_embed"]), texts=Texts(tensor(case["text_embed"])), patches=patches)
+    seen = Activations(tensor(case["image_embed"]), texts=Texts(tensor(case["text_embed"])), patches=patches)
     assert_close(MCM(temperature).fit().score(seen), theirs["mcm"])
     for name, weight in (("gl_mcm_lambda1", 1.0), ("gl_mcm_lambda0_5", 0.5)):
         assert_close(GLMCM(temperature, weight).fit().score(seen), theirs[name])

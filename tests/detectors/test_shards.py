@@ -11,7 +11,20 @@ from seen_pictures import pictures, whole
 from settled import made
 
 from openworld import OpenworldError
-from openworld.detectors import DETECTORS, DICE, KNN, MDS, MSP, GradNorm, Head, NNGuide, ReAct, Seen, gather, plan
+from openworld.detectors import (
+    DETECTORS,
+    DICE,
+    KNN,
+    MDS,
+    MSP,
+    Activations,
+    GradNorm,
+    Head,
+    NNGuide,
+    ReAct,
+    gather,
+    plan,
+)
 from openworld.detectors.corp import Fourier
 from openworld.detectors.engine.bank import Bank
 from openworld.detectors.engine.statistics import ClassSums, Collected, Least, Mean, Products
@@ -69,7 +82,7 @@ def test_any_split_merged_is_one_pass(name, places):
 
 
 def test_the_least_feature_may_lie_in_any_shard():
-    low, high = (Seen(torch.tensor([[value]])) for value in (-1.0, 3.0))
+    low, high = (Activations(torch.tensor([[value]])) for value in (-1.0, 3.0))
     for one, other in ((low, high), (high, low)):
         first = Least().add(None, one)
         assert Least().add(first, other) == Least().merge(first, Least().add(None, other)) == -1
@@ -95,7 +108,7 @@ def test_fitted_on_merged_shards_every_detector_is_the_same(name):
 
 
 def test_classes_that_only_one_shard_has():
-    parts = [Seen(torch.ones(2, 2), labels=torch.tensor(labels)) for labels in ([0, 0], [3, 1])]
+    parts = [Activations(torch.ones(2, 2), labels=torch.tensor(labels)) for labels in ([0, 0], [3, 1])]
     totals = [ClassSums().add(None, part) for part in parts]
     for first, second in (totals, totals[::-1]):
         assert ClassSums().merge(first, second).counts.tolist() == [2, 1, 0, 1]
@@ -121,7 +134,7 @@ def test_shards_without_images():
 
 def test_negative_features_of_any_shard_are_told():
     head, rows = Head(torch.eye(2)), torch.tensor([[1.0, 2.0]])
-    shards = [gather({"GradNorm": GradNorm()}, [Seen(one, head)]) for one in (rows, -rows)]
+    shards = [gather({"GradNorm": GradNorm()}, [Activations(one, head)]) for one in (rows, -rows)]
     assert "the smallest here is -2" in shards[0].merge(shards[1]).fit()["GradNorm"].warnings[0]
 
 

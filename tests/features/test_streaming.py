@@ -12,7 +12,7 @@ from made_up_pictures import Reader, image_set  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.features import Encoding, encode, stream  # noqa: E402
-from openworld.learners._images import shown  # noqa: E402
+from openworld.learners.engine.images import shown  # noqa: E402
 
 ASK = Encoding(patches=True, pixels=True)
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.learners import CoCoOp, CoOp, Images, Names, Schedule, cocoop
-from openworld.learners._size import tuned_parameters
+from openworld.learners import CoCoOp, CoOp, Images, NameSets, Schedule, cocoop
+from openworld.learners.engine.parameter_counts import tuned_parameters
 
 LEARNER = CoCoOp(words=None)
 NEW = ("sea turtle", "violin")
@@ -42,7 +42,7 @@ def test_a_network_that_answers_zero_leaves_coop(clip, shots, parameters, images
         total = learner.loss(clip, own, images, labels, learner.prepare(clip, shots.classnames))["total"]
         gradients.append(torch.autograd.grad(total, own["context"])[0])
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
-    names = Names(shots.classnames, NEW)
+    names = NameSets(shots.classnames, NEW)
     with torch.no_grad():
         ours, theirs = (
             learner.answer(clip, own, images, learner.text_bank(clip, own, names))
@@ -62,7 +62,7 @@ def test_a_batch_is_the_mean_of_its_images(clip, shots, parameters, images, labe
 
 
 def test_the_length_of_an_embedding_does_not_reach_the_network(clip, shots, parameters, images):
-    bank = LEARNER.text_bank(clip, parameters, Names(shots.classnames))
+    bank = LEARNER.text_bank(clip, parameters, NameSets(shots.classnames))
     ours, longer = (
         LEARNER.answer(clip, parameters, Images(factor * images.embeddings), bank).logits for factor in (1, 7)
     )
@@ -71,7 +71,7 @@ def test_the_length_of_an_embedding_does_not_reach_the_network(clip, shots, para
 
 @pytest.mark.parametrize("sentences", [1, 20])
 def test_images_in_small_groups_are_answered_the_same(clip, shots, parameters, images, sentences, monkeypatch):
-    bank = LEARNER.text_bank(clip, parameters, Names(shots.classnames, NEW))
+    bank = LEARNER.text_bank(clip, parameters, NameSets(shots.classnames, NEW))
     whole = LEARNER.answer(clip, parameters, images, bank)
     monkeypatch.setattr(cocoop, "SENTENCES", sentences)
     parts = LEARNER.answer(clip, parameters, images, bank)

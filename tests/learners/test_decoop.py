@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld import OpenworldError
-from openworld.learners import DeCoOp, Images, Names, Schedule, ZeroShot
-from openworld.learners._bank import cosine_logits
-from openworld.learners._otsu import otsu
-from openworld.learners._size import tuned_parameters
+from openworld.learners import DeCoOp, Images, NameSets, Schedule, ZeroShot
 from openworld.learners.decoop import classifier_terms, detector_terms
+from openworld.learners.engine.otsu import otsu
+from openworld.learners.engine.parameter_counts import tuned_parameters
+from openworld.learners.engine.text_bank import cosine_logits
 
 SHORT = Schedule(epochs=2, batch_size=8, momentum=0, weight_decay=0, warmup=False, drop_last=False)
 LEARNER = DeCoOp(detector_context=4, classifier_context=4, detector_schedule=SHORT, schedule=SHORT)
@@ -22,7 +22,7 @@ NEW = ("sea turtle", "violin")
 
 def answer_at(threshold, clip, shots, names=None):
     parameters = LEARNER.start(clip, shots.classnames, torch.Generator().manual_seed(0))
-    bank = LEARNER.text_bank(clip, parameters, names or Names(shots.classnames, NEW))
+    bank = LEARNER.text_bank(clip, parameters, names or NameSets(shots.classnames, NEW))
     images = Images(torch.from_numpy(shots.embeddings))
     experts = cosine_logits(images.embeddings, bank.experts, bank.scale)
     answer = LEARNER.answer(clip, parameters | {"threshold": torch.tensor(threshold)}, images, bank)
@@ -40,7 +40,9 @@ def test_above_every_score_zero_shot_clip_answers(clip, shots):
     each = []
     for template in LEARNER.templates:
         learner = ZeroShot((template,))
-        each.append(learner.answer(clip, {}, images, learner.text_bank(clip, {}, Names(shots.classnames, NEW))).logits)
+        each.append(
+            learner.answer(clip, {}, images, learner.text_bank(clip, {}, NameSets(shots.classnames, NEW))).logits
+        )
     torch.testing.assert_close(answer.logits, torch.stack(each).mean(dim=0))
 
 
@@ -58,8 +60,8 @@ def test_in_between_the_sum_of_accepted_experts_is_divided_by_all(clip, shots):
 
 def test_other_names_change_what_is_said_of_a_name(clip, shots):
     _, _, scores = answer_at(0.0, clip, shots)
-    alone, _, _ = answer_at(float(scores.max()), clip, shots, Names(shots.classnames))
-    among, _, _ = answer_at(float(scores.max()), clip, shots, Names(shots.classnames, NEW))
+    alone, _, _ = answer_at(float(scores.max()), clip, shots, NameSets(shots.classnames))
+    among, _, _ = answer_at(float(scores.max()), clip, shots, NameSets(shots.classnames, NEW))
     assert LEARNER.depends_on_other_names
     assert not torch.allclose(alone.logits, among.logits[:, : len(shots.classnames)], atol=1e-3)
 
@@ -149,7 +151,7 @@ def test_two_classes_need_two_detectors(clip, shots):
 def test_detectors_keep_their_training_names_in_another_domain(clip):
     training = ("golden retriever", "ice_cream", "traffic light", "fried rice", "owl")
     parameters = LEARNER.start(clip, training, torch.Generator().manual_seed(0))
-    detectors = LEARNER.text_bank(clip, parameters, Names(("Owl", "lamp"), ("violin",), training)).detectors
+    detectors = LEARNER.text_bank(clip, parameters, NameSets(("Owl", "lamp"), ("violin",), training)).detectors
     assert detectors.own.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it has not learned: lamp and violin, and owl where it is pseudo new.
     assert (detectors.seen & ~detectors.own).sum(dim=1).tolist() == [2, 3, 2]

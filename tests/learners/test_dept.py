@@ -8,8 +8,8 @@ import torch
 from tiny_clip import tiny_clip
 
 from openworld import OpenworldError
-from openworld.learners import DePT, Images, KgCoOp, Names, Schedule, load
-from openworld.learners._size import tuned_parameters
+from openworld.learners import DePT, Images, KgCoOp, NameSets, Schedule, load
+from openworld.learners.engine.parameter_counts import tuned_parameters
 
 LEARNER = DePT(schedule=Schedule(epochs=3, batch_size=8))
 NEW = ("sea turtle", "violin")
@@ -38,7 +38,7 @@ def test_without_a_head_it_is_kgcoop(shots):
         given = (images, torch.from_numpy(shots.labels), learner.prepare(clip, shots.classnames))
         totals.append(learner.loss(clip, parameters, *given)["total"])
         gradients.append(torch.autograd.grad(totals[-1], parameters["context"])[0])
-        bank = learner.text_bank(clip, parameters, Names(shots.classnames, NEW))
+        bank = learner.text_bank(clip, parameters, NameSets(shots.classnames, NEW))
         answers.append(learner.answer(clip, parameters, images, bank))
     torch.testing.assert_close(*totals)
     torch.testing.assert_close(*gradients)

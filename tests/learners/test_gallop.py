@@ -9,7 +9,7 @@ from tiny_clip import reference
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.learners import GalLoP, Names, Schedule, gallop
+from openworld.learners import GalLoP, NameSets, Schedule, gallop
 from openworld.learners.gallop import closest_patch_cosines
 
 
@@ -44,7 +44,7 @@ def test_an_identity_projection_gives_the_shared_local_features(precision):
     parameters = {
         name: tensor.to(dtype) for name, tensor in learner.start(clip, names, torch.Generator().manual_seed(0)).items()
     }
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     text = clip.encode_text([f"a photo of a {name.replace('_', ' ')}." for name in names])
     cosines = normalize(images.patches @ bank.projection, dim=-1) @ normalize(text, dim=-1).mT
     assert_close(clip.logit_scale * cosines, stored[f"{key}/locoop/logits_local"], tolerance)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld import OpenworldError
-from openworld.learners import GMoP, Names
-from openworld.learners._partitions import divide_classes
+from openworld.learners import GMoP, NameSets
+from openworld.learners.engine.partitions import divide_classes
 from openworld.learners.gmop import mixture_loss
 
 STORED = json.loads((Path(__file__).parents[1] / "reference" / "gmop.json").read_text())
@@ -162,7 +162,7 @@ def test_detectors_keep_their_training_names_in_another_domain(clip):
     learner = GMoP(detector_context=4)
     training = ("golden retriever", "ice_cream", "traffic light", "fried rice", "owl")
     parameters = learner.start(clip, training, torch.Generator().manual_seed(0))
-    bank = learner.text_bank(clip, parameters, Names(("owl", "lamp"), ("violin",), training))
+    bank = learner.text_bank(clip, parameters, NameSets(("owl", "lamp"), ("violin",), training))
     detectors = bank.detectors
     assert detectors.own.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it does not hold: lamp and violin, and owl where it is pseudo new.
@@ -174,7 +174,7 @@ def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
     training = ("ice_cream", "owl", "lamp")
     parameters = learner.start(clip, training, torch.Generator().manual_seed(0))
     same, other = (
-        learner.text_bank(clip, parameters, Names(base, ("violin",), training))
+        learner.text_bank(clip, parameters, NameSets(base, ("violin",), training))
         for base in (training, ("Ice cream", "owl", "lamp"))
     )
     assert torch.equal(same.detectors.seen, other.detectors.seen)

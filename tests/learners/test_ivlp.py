@@ -6,8 +6,8 @@ from comparison import images_of
 from tiny_clip import tiny_clip
 
 from openworld import OpenworldError
-from openworld.learners import IVLP, CoOp, Names, ZeroShot
-from openworld.learners._prompts import encode_prompted_text, split_phrase
+from openworld.learners import IVLP, CoOp, NameSets, ZeroShot
+from openworld.learners.engine.prompts import encode_prompted_text, split_phrase
 
 NAMES = ("owl", "ice_cream", "traffic light", "golden retriever with a mountain bike in front of a lighthouse")
 
@@ -19,8 +19,8 @@ def prompts_of(learner, clip):
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_with_its_phrase_alone_it_reads_as_zero_shot(clip, length):
     learner = IVLP(text_length=length, text_depth=1)
-    ours = learner.text_bank(clip, prompts_of(learner, clip), Names(NAMES))
-    theirs = ZeroShot().text_bank(clip, {}, Names(NAMES))
+    ours = learner.text_bank(clip, prompts_of(learner, clip), NameSets(NAMES))
+    theirs = ZeroShot().text_bank(clip, {}, NameSets(NAMES))
     torch.testing.assert_close(ours.text, theirs.text, rtol=1e-4, atol=1e-5)
 
 
@@ -30,7 +30,7 @@ def test_without_deep_and_image_prompts_it_is_coop(clip):
     parameters = prompts_of(learner, clip)
     assert parameters["image"].shape == (0, 2, 64)
     context = {"context": parameters["text"][0]}
-    asked = Names(tuple(names))
+    asked = NameSets(tuple(names))
     ours = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, asked))
     theirs = coop.answer(clip, context, images, coop.text_bank(clip, context, asked))
     torch.testing.assert_close(ours.logits, theirs.logits, rtol=1e-4, atol=1e-4)
@@ -60,9 +60,9 @@ def test_columns_of_a_subset_are_those_of_its_own_bank(clip):
     learner = IVLP(text_depth=2, image_depth=2)
     parameters = prompts_of(learner, clip)
     base, new = tuple(names[:3]), tuple(names[3:])
-    every = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, Names(base, new))).logits
+    every = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, NameSets(base, new))).logits
     for columns, half in ((slice(0, 3), base), (slice(3, None), new)):
-        alone = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, Names(half))).logits
+        alone = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, NameSets(half))).logits
         torch.testing.assert_close(every[:, columns], alone, rtol=1e-4, atol=1e-4)
 
 

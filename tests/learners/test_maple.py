@@ -9,7 +9,7 @@ from tiny_clip import CONFIG, tiny_clip
 
 from openworld import OpenworldError
 from openworld.backbones import TwoTower
-from openworld.learners import MaPLe, Names, ZeroShot
+from openworld.learners import MaPLe, NameSets, ZeroShot
 from openworld.learners.maple import image_prompts
 
 
@@ -43,7 +43,7 @@ def test_towers_of_different_depth_share_the_blocks_that_both_have():
 
 
 def test_with_its_phrase_alone_it_reads_as_zero_shot(clip):
-    learner, names = MaPLe(depth=1), Names(("owl", "ice_cream"), ("lamp",))
+    learner, names = MaPLe(depth=1), NameSets(("owl", "ice_cream"), ("lamp",))
     ours = learner.text_bank(clip, start(learner, clip), names)
     theirs = ZeroShot().text_bank(clip, {}, names)
     torch.testing.assert_close(ours.text, theirs.text, rtol=1e-4, atol=1e-5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.learners import Names, ProDA
+from openworld.learners import NameSets, ProDA
 from openworld.learners.proda import mean_absolute_cosine, upper_bound_logits, variances_to_label
 
 SMALL = ProDA(contexts=8, context_length=4)
@@ -76,8 +76,8 @@ def test_positions_by_quarters(contexts, counts):
 def test_names_of_very_different_lengths_keep_their_own_features(clip):
     names = ("owl", "a very long name of many more words than there are context tokens", "ice_cream")
     parameters = SMALL.start(clip, names, torch.Generator().manual_seed(0))
-    together = SMALL.text_bank(clip, parameters, Names(names)).text
-    alone = torch.cat([SMALL.text_bank(clip, parameters, Names((name,))).text for name in names])
+    together = SMALL.text_bank(clip, parameters, NameSets(names)).text
+    alone = torch.cat([SMALL.text_bank(clip, parameters, NameSets((name,))).text for name in names])
     torch.testing.assert_close(together, alone)
     assert (together.norm(dim=-1) < 1).all()
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from openworld import OpenworldError
 from openworld.backbones import bounded
 from openworld.datasets.templates import PROGRAD
-from openworld.learners import CoOp, Images, Names, ProGrad, Schedule, ZeroShot
-from openworld.learners._size import tuned_parameters
+from openworld.learners import CoOp, Images, NameSets, ProGrad, Schedule, ZeroShot
+from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.learners.prograd import project
 
 PETS = "a type of pet, a photo of a"
@@ -77,7 +77,7 @@ def test_both_gradients_of_a_pass_in_parts(clip, shots, monkeypatch):
 def test_temperature_by_hand(clip, shots):
     learner = ProGrad(context_length=4, words=None, temperature=2.0)
     terms, parameters = step(clip, shots, learner)
-    images, names = Images(torch.from_numpy(shots.embeddings)), Names(shots.classnames)
+    images, names = Images(torch.from_numpy(shots.embeddings)), NameSets(shots.classnames)
     student = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, names)).logits
     teacher = ZeroShot().answer(clip, {}, images, ZeroShot().text_bank(clip, {}, names)).logits
     by_hand = -4 * ((teacher / 2).softmax(-1) * (student / 2).log_softmax(-1)).sum(-1).mean()
@@ -86,7 +86,7 @@ def test_temperature_by_hand(clip, shots):
 
 
 def test_a_context_that_starts_from_the_sentence_is_zero_shot(clip, shots):
-    learner, names = ProGrad(context_length=4), Names(shots.classnames)
+    learner, names = ProGrad(context_length=4), NameSets(shots.classnames)
     parameters = learner.start(clip, shots.classnames, torch.Generator())
     ours, theirs = (one.text_bank(clip, parameters, names).text for one in (learner, ZeroShot()))
     torch.testing.assert_close(ours, theirs)

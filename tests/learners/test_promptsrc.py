@@ -10,8 +10,8 @@ from torch.nn.functional import normalize
 from openworld import OpenworldError
 from openworld.datasets.templates import PROMPTSRC
 from openworld.learners import PromptSRC, Schedule
-from openworld.learners._prompts import encode_prompted_image, encode_prompted_text
-from openworld.learners._text import encode_names
+from openworld.learners.engine.prompts import encode_prompted_image, encode_prompted_text
+from openworld.learners.engine.text_features import encode_names
 from openworld.learners.promptsrc import average_sentences, gaussian_weights
 
 SMALL = PromptSRC(depth=2, schedule=Schedule(epochs=3, batch_size=14, warmup=False))

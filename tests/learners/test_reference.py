@@ -6,14 +6,14 @@ import torch
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import CoOp, GMoP, KgCoOp, Names, Schedule, ZeroShot
+from openworld.learners import CoOp, GMoP, KgCoOp, NameSets, Schedule, ZeroShot
 
 
 def test_zero_shot_logits(precision):
     key, clip, dtype, tolerance = precision
     images, _, names = images_of(clip, dtype)
     learner = ZeroShot()
-    bank = learner.text_bank(clip, {}, Names(tuple(names)))
+    bank = learner.text_bank(clip, {}, NameSets(tuple(names)))
     assert_close(learner.answer(clip, {}, images, bank).logits, reference("zeroshot")[f"{key}/logits_eval"], tolerance)
 
 
@@ -27,7 +27,7 @@ def test_coop(precision):
     terms["total"].backward()
     assert_close(terms["total"], stored[f"{key}/loss/total"], tolerance)
     assert_close(parameters["context"].grad, stored[f"{key}/grad/prompt_learner.ctx"], tolerance)
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     assert_close(learner.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 
@@ -77,7 +77,7 @@ def test_gmop_at_test_time(precision):
     images, _, names = images_of(clip, dtype)
     learner, parameters = gmop(stored, dtype)
     new = tuple(reference("inputs")["new_class_names"].tolist())
-    bank = learner.text_bank(clip, parameters, Names(tuple(names), new, training=tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names), new, training=tuple(names)))
     answer = learner.answer(clip, parameters, images, bank)
     assert_close(answer.baseness.exp(), stored[f"{key}/eval/detector_score"], tolerance)
     assert_close(answer.logits[:4, :8], stored[f"{key}/eval/base_logits"], tolerance)

@@ -5,7 +5,7 @@ import torch
 from comparison import assert_close, images_of, leaf
 from tiny_clip import reference
 
-from openworld.learners import CoCoOp, Names
+from openworld.learners import CoCoOp, NameSets
 
 THEIRS = {
     "context": "prompt_learner.ctx",
@@ -29,7 +29,7 @@ def test_cocoop(precision, case):
     for ours, theirs in THEIRS.items():
         assert_close(parameters[ours].grad, stored[f"{key}/grad/{theirs}"], tolerance)
     with torch.no_grad():
-        bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+        bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
         assert_close(learner.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 

@@ -8,12 +8,12 @@ import torch
 from comparison import assert_close, images_of
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import DeCoOp, Names
-from openworld.learners._bank import cosine_logits
-from openworld.learners._otsu import otsu
-from openworld.learners._partitions import divide_classes
-from openworld.learners._text import encode_behind
+from openworld.learners import DeCoOp, NameSets
 from openworld.learners.decoop import classifier_terms, detector_terms
+from openworld.learners.engine.otsu import otsu
+from openworld.learners.engine.partitions import divide_classes
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.engine.text_features import encode_behind
 
 STORED = reference("decoop")
 NEW = tuple(reference("inputs")["new_class_names"].tolist())
@@ -154,7 +154,7 @@ def test_second_stage_of_each_expert(case, stage):
 
 @pytest.mark.parametrize("names", ["stage2", "eval"])
 def test_zero_shot_logits_and_probabilities_of_own_names(case, names):
-    asked = Names(tuple(case.names), NEW if names == "eval" else ())
+    asked = NameSets(tuple(case.names), NEW if names == "eval" else ())
     bank = LEARNER.text_bank(case.clip, case.parameters, asked)
     unit = case.images.embeddings / case.images.embeddings.norm(dim=-1, keepdim=True)
     case.close(bank.scale * unit @ bank.zero_shot.T, f"{names}/clip_logits")
@@ -167,7 +167,7 @@ def test_zero_shot_logits_and_probabilities_of_own_names(case, names):
 def test_answers(case, stage):
     used = STORED[f"{case.key}/{stage.replace('eval', 'stage2')}/threshold_used"]
     parameters = case.parameters | {"threshold": as_tensor(used, case.dtype)}
-    bank = LEARNER.text_bank(case.clip, parameters, Names(tuple(case.names), NEW))
+    bank = LEARNER.text_bank(case.clip, parameters, NameSets(tuple(case.names), NEW))
     answer = LEARNER.answer(case.clip, parameters, case.images, bank)
     case.close(answer.logits.softmax(dim=-1), f"{stage}/probs")
     case.close(answer.baseness.exp(), f"{stage}/detector_score")

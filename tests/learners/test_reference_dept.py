@@ -4,7 +4,7 @@ import pytest
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import DePT, Names
+from openworld.learners import DePT, NameSets
 
 THEIRS = {
     "context": "prompt_learner.ctx",
@@ -40,7 +40,7 @@ def test_answers(precision, stored):
     key, clip, dtype, tolerance = precision
     images, _, names = images_of(clip, dtype)
     learner, parameters = DePT(words=None), {ours: leaf(stored, theirs, dtype) for ours, theirs in THEIRS.items()}
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     answer = learner.answer(clip, parameters, images, bank)
     assert_close(answer.base_logits, stored[f"{key}/logits_eval"], tolerance)
     assert_close(answer.logits, stored[f"{key}/logits_eval_new"], tolerance)

@@ -8,7 +8,7 @@ import torch
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import GalLoP, Names
+from openworld.learners import GalLoP, NameSets
 from openworld.learners.gallop import closest_patch_cosines, joint_projection
 
 TENSORS = {"global": "global_prompt", "local": "local_prompts", "projection": "local_proj.linear.weight"}
@@ -61,7 +61,7 @@ def test_answers_and_scores(precision, stored):
     images, _, names = images_of(clip, dtype)
     learner = learner_of(stored)
     parameters = {name: tensor.detach() for name, tensor in parameters_of(stored, dtype).items()}
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     logits = learner.answer(clip, parameters, images, bank).logits
     assert_close(logits, stored[f"{key}/logits_eval"], tolerance)
     assert_close(logits.softmax(dim=-1), stored[f"{key}/probs_eval"], tolerance)

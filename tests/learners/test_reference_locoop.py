@@ -5,8 +5,8 @@ import torch
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import LoCoOp, Names
-from openworld.learners._bank import cosine_logits
+from openworld.learners import LoCoOp, NameSets
+from openworld.learners.engine.text_bank import cosine_logits
 
 STORED = reference("locoop")
 LEARNER = LoCoOp(context_length=4, top=3)
@@ -36,7 +36,7 @@ def test_answers_and_scores(precision):
     key, clip, dtype, tolerance = precision
     images, _, names = images_of(clip, dtype)
     parameters = {"context": as_tensor(STORED["param/prompt_learner.ctx"], dtype)}
-    bank = LEARNER.text_bank(clip, parameters, Names(tuple(names)))
+    bank = LEARNER.text_bank(clip, parameters, NameSets(tuple(names)))
     logits = LEARNER.answer(clip, parameters, images, bank).logits
     patches = cosine_logits(clip.project_patches(images.patches), bank.text, bank.scale)
     assert_close(logits, STORED[f"{key}/logits_eval"], tolerance)

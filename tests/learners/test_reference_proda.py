@@ -7,8 +7,8 @@ import pytest
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import Names, ProDA
-from openworld.learners._text import encode_behind
+from openworld.learners import NameSets, ProDA
+from openworld.learners.engine.text_features import encode_behind
 
 LEARNER = ProDA(contexts=8, context_length=4, keep_underscores=True)
 
@@ -50,6 +50,6 @@ def test_answers(precision, stored):
     key, clip, dtype, tolerance = precision
     images, _, _ = images_of(clip, dtype)
     parameters = {"contexts": as_tensor(stored["param/prompt_learner.ctx"], dtype)}
-    bank = LEARNER.text_bank(clip, parameters, Names(tuple(stored["class_names"].tolist())))
+    bank = LEARNER.text_bank(clip, parameters, NameSets(tuple(stored["class_names"].tolist())))
     assert_close(bank.text, stored[f"{key}/text_features_mean"], tolerance)
     assert_close(LEARNER.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)

@@ -5,7 +5,7 @@ import torch
 from comparison import assert_close, images_of, leaf
 from tiny_clip import as_tensor, reference
 
-from openworld.learners import Names, ProGrad
+from openworld.learners import NameSets, ProGrad
 
 LEARNER = ProGrad(context_length=4, words=None)
 
@@ -27,7 +27,7 @@ def test_prograd(precision, case):
         assert_close(gradient, stored[f"{key}/{theirs}/prompt_learner.ctx"], tolerance)
     projected = LEARNER.gradient(terms, parameters)["context"]
     assert_close(projected, stored[f"{key}/grad_projected/prompt_learner.ctx"], tolerance)
-    bank = LEARNER.text_bank(clip, parameters, Names(tuple(names)))
+    bank = LEARNER.text_bank(clip, parameters, NameSets(tuple(names)))
     assert_close(LEARNER.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 

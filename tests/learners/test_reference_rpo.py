@@ -4,7 +4,7 @@ import pytest
 from comparison import assert_close, images_of, leaf
 from tiny_clip import reference
 
-from openworld.learners import RPO, Names
+from openworld.learners import RPO, NameSets
 
 KEYS = {"text": "text", "image": "img"}
 
@@ -34,7 +34,7 @@ def test_loss_and_gradients(precision, file):
 def test_logits(precision, file):
     key, clip, _, tolerance = precision
     stored, learner, parameters, images, _ = recorded(file, precision)
-    bank = learner.text_bank(clip, parameters, Names(tuple(stored["class_names"].tolist())))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(stored["class_names"].tolist())))
     assert_close(learner.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 

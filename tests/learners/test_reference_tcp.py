@@ -5,7 +5,7 @@ from comparison import assert_close, images_of, leaf
 from tiny_clip import reference
 
 from openworld.datasets.templates import TCP_BEHIND, TCP_TEACHER, fill
-from openworld.learners import TCP, Names
+from openworld.learners import TCP, NameSets
 
 THEIRS = {
     "context": "prompt_learner.ctx",
@@ -34,7 +34,7 @@ def test_tcp(precision, case):
     assert_close(terms["total"], stored[f"{key}/loss/total"], tolerance)
     for ours, theirs in THEIRS.items():
         assert_close(parameters[ours].grad, stored[f"{key}/grad/{theirs}"], tolerance)
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     assert_close(learner.answer(clip, parameters, images, bank).logits, stored[f"{key}/logits_eval"], tolerance)
 
 

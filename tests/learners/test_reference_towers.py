@@ -9,7 +9,7 @@ from comparison import assert_close, images_of
 from tiny_clip import as_tensor, reference, tiny_clip
 
 from openworld.datasets.templates import PROMPTSRC, fill
-from openworld.learners import IVLP, VPT, MaPLe, Names, PromptSRC
+from openworld.learners import IVLP, VPT, MaPLe, NameSets, PromptSRC
 from openworld.learners.maple import image_prompts
 from openworld.learners.promptsrc import average_sentences, gaussian_weights
 
@@ -83,7 +83,7 @@ def test_loss_gradients_and_logits(precision, file):
         gradients = stacked(stored, f"{key}/grad", theirs)
         for ours, one in zip(parameters[name].grad, gradients, strict=True):
             assert_close(ours, one, tolerance)
-    bank = learner.text_bank(clip, parameters, Names(tuple(names)))
+    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
     answer = learner.answer(clip, parameters, images, bank)
     assert_close(answer.logits, stored[f"{key}/logits_eval"], tolerance)
 
@@ -115,7 +115,7 @@ def test_features_of_both_towers(precision):
     images, _, names = images_of(clip, dtype)
     prompts = dict(enumerate(image_prompts(parameters)))
     assert_close(clip.encode_image(images.pixels, prompts=prompts), stored[f"{key}/image_features"], tolerance)
-    bank = CASES["maple_wide"].text_bank(clip, parameters, Names(tuple(names)))
+    bank = CASES["maple_wide"].text_bank(clip, parameters, NameSets(tuple(names)))
     theirs = stored[f"{key}/text_features"]
     assert_close(bank.text, theirs / np.linalg.norm(theirs, axis=1, keepdims=True), tolerance)
 

@@ -7,8 +7,8 @@ from tiny_clip import tiny_clip
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.learners import RPO, Names
-from openworld.learners._size import tuned_parameters
+from openworld.learners import RPO, NameSets
+from openworld.learners.engine.parameter_counts import tuned_parameters
 
 LEARNER = RPO(prompts=3)
 
@@ -35,7 +35,7 @@ def test_or_from_small_numbers(clip):
 def test_logits_are_the_mean_over_pairs(clip):
     """Each pair by itself, as RPO with one prompt."""
     images, _, names = images_of(clip, torch.float32)
-    prompts, asked = prompts_of(LEARNER, clip), Names(tuple(names))
+    prompts, asked = prompts_of(LEARNER, clip), NameSets(tuple(names))
 
     def logits(rows):
         return LEARNER.answer(clip, rows, images, LEARNER.text_bank(clip, rows, asked)).logits
@@ -46,7 +46,7 @@ def test_logits_are_the_mean_over_pairs(clip):
 
 def test_chunks_give_the_same(clip, monkeypatch):
     images, _, names = images_of(clip, torch.float32)
-    prompts, asked = prompts_of(LEARNER, clip), Names(tuple(names[:5]), tuple(names[5:]))
+    prompts, asked = prompts_of(LEARNER, clip), NameSets(tuple(names[:5]), tuple(names[5:]))
     banks, answers = [], []
     for chunk in (32, 4):
         monkeypatch.setattr("openworld.learners.rpo.CHUNK", chunk)
@@ -72,7 +72,7 @@ def test_underscores_are_spaces_unless_kept(clip):
     prompts = prompts_of(LEARNER, clip)
 
     def bank(learner, name):
-        return learner.text_bank(clip, prompts, Names((name,))).text
+        return learner.text_bank(clip, prompts, NameSets((name,))).text
 
     kept = RPO(prompts=3, keep_underscores=True)
     assert torch.equal(bank(LEARNER, "ice_cream"), bank(LEARNER, "ice cream"))
@@ -82,7 +82,7 @@ def test_underscores_are_spaces_unless_kept(clip):
 def test_names_that_leave_no_room_are_refused(clip):
     prompts, long = prompts_of(LEARNER, clip), "golden " * 67 + "retriever"
     with pytest.raises(OpenworldError, match="3 read-only prompts .* use at most 2 prompts"):
-        LEARNER.text_bank(clip, prompts, Names(("owl", long)))
+        LEARNER.text_bank(clip, prompts, NameSets(("owl", long)))
 
 
 def test_published_settings():

@@ -8,8 +8,8 @@ from tiny_clip import tiny_clip
 from openworld import OpenworldError
 from openworld.backbones.blocks import attend_earlier, run_blocks
 from openworld.datasets.templates import TCP_BEHIND, TCP_TEACHER, TEMPLATES
-from openworld.learners import TCP, CoOp, Names
-from openworld.learners._size import tuned_parameters
+from openworld.learners import TCP, CoOp, NameSets
+from openworld.learners.engine.parameter_counts import tuned_parameters
 
 NAMES = ("golden retriever", "ice_cream", "owl", "fried rice")
 
@@ -58,7 +58,7 @@ def test_counts_as_in_table_7():
 def test_cut_sentences_are_full_sentences(wide_clip, block, behind):
     learner = TCP(block=block, behind=behind)
     parameters = started(learner, wide_clip)
-    ours = learner.text_bank(wide_clip, parameters, Names(NAMES)).text
+    ours = learner.text_bank(wide_clip, parameters, NameSets(NAMES)).text
     torch.testing.assert_close(ours, full_text(learner, wide_clip, parameters, block), rtol=1e-10, atol=1e-12)
 
 
@@ -68,7 +68,7 @@ def test_class_tokens_equal_to_what_stands_there_change_nothing(wide_clip, block
     parameters = started(learner, wide_clip)
     parameters["tokens_weight"] = torch.zeros_like(parameters["tokens_weight"])
     parameters["tokens_bias"] = rows_at(wide_clip, parameters["context"], block).flatten()
-    ours, theirs = (one.text_bank(wide_clip, parameters, Names(NAMES)).text for one in (learner, coop))
+    ours, theirs = (one.text_bank(wide_clip, parameters, NameSets(NAMES)).text for one in (learner, coop))
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
@@ -93,7 +93,7 @@ def test_no_weight_no_guidance(wide_clip):
 
 def test_the_block_scales_with_the_tower(clip):
     parameters = started(TCP(), clip)
-    ours, second, first = (TCP(block=block).text_bank(clip, parameters, Names(NAMES)).text for block in (None, 2, 1))
+    ours, second, first = (TCP(block=block).text_bank(clip, parameters, NameSets(NAMES)).text for block in (None, 2, 1))
     assert torch.equal(ours, second)
     assert not torch.allclose(ours, first)
     assert 2 * 12 // 3 == 8
@@ -104,7 +104,7 @@ def test_a_block_that_the_tower_lacks_is_refused(clip, block):
     with pytest.raises(
         OpenworldError, match=f"block {block}, counted from 0, but 'tiny' has 3; give a block from 1 to 2"
     ):
-        TCP(block=block).text_bank(clip, started(TCP(), clip), Names(NAMES))
+        TCP(block=block).text_bank(clip, started(TCP(), clip), NameSets(NAMES))
 
 
 @pytest.mark.parametrize(

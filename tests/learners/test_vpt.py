@@ -6,7 +6,7 @@ from comparison import images_of
 from tiny_clip import tiny_clip
 
 from openworld import OpenworldError
-from openworld.learners import VPT, Names, ZeroShot
+from openworld.learners import VPT, NameSets, ZeroShot
 
 SHALLOW, DEEP = VPT(image_length=4, depth=1), VPT(image_length=4)
 
@@ -22,7 +22,7 @@ def test_prompts_at_every_block_that_a_tower_has(clip):
 
 def test_rows_have_no_order_and_still_change_the_image(clip):
     images, _, names = images_of(clip, torch.float32)
-    bank = SHALLOW.text_bank(clip, {}, Names(tuple(names)))
+    bank = SHALLOW.text_bank(clip, {}, NameSets(tuple(names)))
     prompts = prompts_of(SHALLOW, clip)["image"]
     one, turned, none = (
         SHALLOW.answer(clip, {"image": rows}, images, bank).logits for rows in (prompts, prompts.flip(1), prompts[:0])
@@ -33,7 +33,7 @@ def test_rows_have_no_order_and_still_change_the_image(clip):
 
 def test_without_prompts_it_is_zero_shot(clip):
     images, _, names = images_of(clip, torch.float32)
-    asked = Names(tuple(names[:5]), tuple(names[5:]))
+    asked = NameSets(tuple(names[:5]), tuple(names[5:]))
     bank, plain = SHALLOW.text_bank(clip, {}, asked), ZeroShot().text_bank(clip, {}, asked)
     assert torch.equal(bank.text, plain.text)
     ours = SHALLOW.answer(clip, {"image": torch.empty(0, 4, 64)}, images, bank)

@@ -10,7 +10,7 @@ from openworld.backbones import SHAPES, TwoTower
 from openworld.backbones.preprocess import openai_preprocess
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.catalogue import PUBLISHED
-from openworld.learners._size import WordTokenizer
+from openworld.learners.engine.parameter_counts import WordTokenizer
 from openworld.metrics import openworld_auc
 from openworld.papers import published_numbers
 from openworld.reproduction import acceptance_model as model

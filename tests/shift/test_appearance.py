@@ -12,7 +12,7 @@ from openworld.backbones import load
 from openworld.backbones.blocks import attend_all
 from openworld.datasets import ImageSet
 from openworld.features import encode
-from openworld.shift import LOOKS, SeesLooks, in_looks, picture_grid
+from openworld.shift import LOOKS, AppearanceEncoder, in_looks, picture_grid
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def images() -> ImageSet:
 
 
 def test_parts_have_their_shares(clip, images):
-    seeing = SeesLooks(clip, share=0.6)
+    seeing = AppearanceEncoder(clip, share=0.6)
     rows = seeing.encode_image(torch.stack([clip.preprocess(drawn(number)) for number in range(2)]))
     assert rows.shape == (2, seeing.width) == (2, 128 + 6 * 192)
     sizes = [part.square().sum(dim=1) for part in rows.split([128, *[192] * 6], dim=1)]
@@ -40,7 +40,7 @@ def test_parts_have_their_shares(clip, images):
 @torch.no_grad()
 def test_statistics_are_those_of_the_patches(clip):
     pixels = torch.stack([clip.preprocess(drawn(number)) for number in range(2)])
-    found = SeesLooks(clip, depths=(1,), share=0.5).encode_image(pixels)
+    found = AppearanceEncoder(clip, depths=(1,), share=0.5).encode_image(pixels)
     patches = clip.image.blocks[0](0, clip.image.embed(pixels), attend_all)[:, 1:]
     parts = (clip.encode_image(pixels), patches.mean(dim=1), patches.std(dim=1, correction=0))
     cosines = [torch.cosine_similarity(*pair) for pair in zip(found.split([128, 192, 192], 1), parts, strict=True)]
@@ -48,7 +48,7 @@ def test_statistics_are_those_of_the_patches(clip):
 
 
 def test_it_encodes_image_sets_in_the_place_of_the_backbone(clip, images, tmp_path):
-    seeing = SeesLooks(clip)
+    seeing = AppearanceEncoder(clip)
     plain, wide = (encode(one, images, cache=tmp_path) for one in (clip, seeing))
     assert wide.embeddings.shape == (3, seeing.width) and plain.fingerprint != wide.fingerprint
     cosines = torch.cosine_similarity(*(torch.tensor(one.embeddings[:, :128]) for one in (plain, wide)))
@@ -56,8 +56,10 @@ def test_it_encodes_image_sets_in_the_place_of_the_backbone(clip, images, tmp_pa
 
 
 def test_settings_are_part_of_the_fingerprint(clip):
-    made = [SeesLooks(clip), SeesLooks(clip, depths=(0, 1)), SeesLooks(clip, share=0.5)]
-    made.append(SeesLooks(SimpleNamespace(name="", config=clip.config, preprocess=None, fingerprint="of another")))
+    made = [AppearanceEncoder(clip), AppearanceEncoder(clip, depths=(0, 1)), AppearanceEncoder(clip, share=0.5)]
+    made.append(
+        AppearanceEncoder(SimpleNamespace(name="", config=clip.config, preprocess=None, fingerprint="of another"))
+    )
     assert len({one.fingerprint for one in made} | {clip.fingerprint}) == 5
 
 
@@ -82,10 +84,10 @@ def test_a_look_is_drawn_by_its_seed(images, look):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda clip, images: SeesLooks(clip, depths=()), r"depths are \[\]"),
-        (lambda clip, images: SeesLooks(clip, depths=(1, 1)), "each once"),
-        (lambda clip, images: SeesLooks(clip, depths=(6,)), "some of 0 to 5"),
-        (lambda clip, images: SeesLooks(clip, share=1.0), "share is 1.0"),
+        (lambda clip, images: AppearanceEncoder(clip, depths=()), r"depths are \[\]"),
+        (lambda clip, images: AppearanceEncoder(clip, depths=(1, 1)), "each once"),
+        (lambda clip, images: AppearanceEncoder(clip, depths=(6,)), "some of 0 to 5"),
+        (lambda clip, images: AppearanceEncoder(clip, share=1.0), "share is 1.0"),
         (lambda clip, images: in_looks(images, ("sketchy",)), "did you mean 'sketch'"),
         (lambda clip, images: in_looks(images, ("fog",)), "did you mean 'fog 3'"),
         (lambda clip, images: in_looks(images, ("fog 9",)), "severity is 9"),

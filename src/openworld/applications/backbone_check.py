@@ -17,11 +17,11 @@ from openworld.backbones.image_prompts import require_class_token
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import encode
 from openworld.learners import all_learners
-from openworld.learners._able import lacking, missing_part
-from openworld.learners._bank import cosine_logits
-from openworld.learners._text import encode_names
+from openworld.learners.engine.requirements import lacking, missing_part
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.engine.text_features import encode_names
 from openworld.metrics.accuracy import wilson_interval
-from openworld.shift.appearance import SeesLooks
+from openworld.shift.appearance import AppearanceEncoder
 
 DATASET = "emoji-concepts"
 _FIRST = 4  # pictures encoded before the clock starts: what happens only once
@@ -174,5 +174,5 @@ def _methods(clip: DualEncoder) -> dict[str, str | None]:
         "zero-shot names, predict, estimate and its references": None,
         "detectors on embeddings, shift taught by class names": None,
         "GL-MCM (patch features)": missing_part(lambda: require_class_token(clip.image, "patch features need")),
-        "shift --taught-by pictures (activations)": missing_part(lambda: SeesLooks(clip)),
+        "shift --taught-by pictures (activations)": missing_part(lambda: AppearanceEncoder(clip)),
     }

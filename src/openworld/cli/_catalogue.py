@@ -53,7 +53,7 @@ _TRAINS_ON = {"embeddings": "plain"}
 
 
 def _learner_cells(own: str, learner: type, paper: str) -> tuple:
-    from openworld.learners._size import tuned_parameters
+    from openworld.learners.engine.parameter_counts import tuned_parameters
 
     learns = hasattr(learner, "start")
     what = Text.assemble(paper, *([("\n" + learner.tunes, "dim")] if learns else []))

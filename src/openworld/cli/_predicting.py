@@ -43,19 +43,19 @@ class Saved:
             return told | {"backbone": told["backbone"]}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise OpenworldError(
-                f"{self.folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote."
+                f"{self.folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote."
             ) from error
 
 
 def find_saved(model: Path, unit: str) -> Saved:
-    """The learner in a folder: one that `Fitted.save` wrote, or that of one unit of a run."""
+    """The learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
     if (model / "learner.json").is_file():
         if unit:
             raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
         return Saved(model)
     if not (model / "run.json").is_file():
         raise OpenworldError(
-            f"{model} holds no learner.json and no run.json; give a folder that `Fitted.save` wrote, or that of a run."
+            f"{model} holds no learner.json and no run.json; give one that `FittedLearner.save` wrote, or a run's."
         )
     return _of_run(model, unit)
 
@@ -122,7 +122,7 @@ def answer(question: Question, *, allow_corrupt: int, quiet: bool):
     from openworld.datasets.formats import unlabelled_folder
     from openworld.features import encode
     from openworld.learners import encoding_for
-    from openworld.learners._predictions import predict
+    from openworld.learners.engine.predictions import predict
     from openworld.learners.plugin_api import require_templates
 
     fitted, images = question.fitted, unlabelled_folder.load(question.paths)

@@ -189,15 +189,15 @@ def _split(words: Words, clip, sets: list, seed: int, told) -> tuple:
     """What the pictures are encoded with, and its decomposition."""
     from openworld._errors import unknown_name
     from openworld.applications.shift import image_decomposition as seeing
-    from openworld.shift import SeesLooks, load_decomposition
+    from openworld.shift import AppearanceEncoder, load_decomposition
 
     if words.taught_by not in seeing.TEACHERS:
         raise unknown_name("teacher of LAID", words.taught_by, seeing.TEACHERS)
     kept = words.laid and load_decomposition(words.laid).about.get("taught_by")
     if kept == seeing.PICTURES:
-        clip = SeesLooks(clip)
+        clip = AppearanceEncoder(clip)
     elif words.laid is None and words.taught_by == seeing.PICTURES:
-        clip = SeesLooks(clip)
+        clip = AppearanceEncoder(clip)
         return clip, seeing.fit_by_pictures(clip, sets[0], seed=seed, told=told)
     return clip, split_for(words, clip, _names(words, sets), seed, told)
 

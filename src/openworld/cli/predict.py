@@ -7,7 +7,7 @@ import typer
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Folder that `Fitted.save` wrote, or the folder of a run.")],
+    model: Annotated[Path, typer.Argument(help="Folder that `FittedLearner.save` wrote, or the folder of a run.")],
     images: Annotated[list[Path], typer.Argument(help="Pictures, and folders of pictures.")],
     unit: Annotated[str, typer.Option(help='Which learner of a run, such as "GMoP, seed 1".')] = "",
     new: Annotated[list[str] | None, typer.Option(help="Name of a class that it was not tuned on; repeat it.")] = None,

@@ -2,12 +2,12 @@
 
 A detector is a frozen dataclass of its settings, whose defaults are OpenOOD's. It offers
 
-    fit(features, labels, head)            a `Fitted` detector, from training images
+    fit(features, labels, head)            a `FittedDetector` detector, from training images
     fitted.score(features)                 float[N], larger = more in-distribution
 
 with features float[N, D], what enters the classifier's last linear layer, on any device; labels int[N]; head that layer
-(`Head`). Where more is looked at, all of it comes as one `Seen`: logits, maps, moved images, class names of a two-tower
-model. A detector says in `name`, `paper`, `summary` and `needs` what it is and what it looks at.
+(`Head`). Where more is looked at, all of it comes as one `Activations`: logits, maps, moved images, class names of a
+two-tower model. A detector says in `name`, `paper`, `summary` and `needs` what it is and what it looks at.
 
 `watch(model, images)` finds the head of any torch classifier, `plan(detectors, model)` derives the fewest passes that
 serve all, refuses early, and fits and scores in one stream over batches of images:
@@ -16,8 +16,8 @@ serve all, refuses early, and fits and scores in one stream over batches of imag
     fitted = route.fit(training_batches)           # (images, labels)
     scores = route.score(fitted, test_batches)     # {"MSP": float[N], ...}
 
-What was fitted goes into one file and comes back (`Fitted.save`, `save_together`); training images in shards are
-gathered apart, merged and then fitted (`gather`, `Gathered.merge`).
+What was fitted goes into one file and comes back (`FittedDetector.save`, `save_together`); training images in shards
+are gathered apart, merged and then fitted (`gather`, `FitStatistics.merge`).
 
 Every sibling is written as: `gathers`, the statistics of training images that it learns from, in one pass shared by all
 (`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores. Another package's is made
@@ -31,17 +31,17 @@ from openworld.detectors.cop import CoP
 from openworld.detectors.corp import CoRP
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
-from openworld.detectors.engine.activations import NEEDS, Maps, Seen
-from openworld.detectors.engine.fit_statistics import Gathered, fit_together, gather
-from openworld.detectors.engine.fitted import Fitted, score_together
+from openworld.detectors.engine.activations import NEEDS, Activations, Maps
+from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
+from openworld.detectors.engine.fitted import FittedDetector, score_together
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.hooks import Watched, watch
+from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.planning import Passes, Plan, plan, require_images
+from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import Texts, encode_texts, mine_negatives
-from openworld.detectors.engine.two_towers import seen_by
+from openworld.detectors.engine.two_towers import activations_of
 from openworld.detectors.fdbd import FDBD
 from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
@@ -124,8 +124,8 @@ __all__ = [
     "CoP",
     "CoRP",
     "Energy",
-    "Fitted",
-    "Gathered",
+    "FittedDetector",
+    "FitStatistics",
     "GradNorm",
     "Head",
     "Maps",
@@ -134,14 +134,14 @@ __all__ = [
     "NegLabel",
     "Passes",
     "Perturbation",
-    "Plan",
+    "DetectionPlan",
     "PytorchOOD",
     "RankFeat",
     "ReAct",
-    "Seen",
+    "Activations",
     "Texts",
     "ViM",
-    "Watched",
+    "WatchedModel",
     "all_detectors",
     "broken_plugins",
     "encode_texts",
@@ -159,6 +159,6 @@ __all__ = [
     "require_images",
     "save_together",
     "score_together",
-    "seen_by",
+    "activations_of",
     "watch",
 ]

@@ -10,9 +10,9 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
@@ -76,15 +76,15 @@ class AdaSCALE:
         """q of every image."""
         return (Collected(self.unrest, ("features", "head", "gradient")),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
-        """The distribution of q, from `Seen` of images and of moved images."""
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+        """The distribution of q, from `Activations` of images and of moved images."""
         return fit(self, features, labels, head)
 
     def learn(self, head, unrest: Tensor) -> Tensor:
         """q in ascending order, float[n]."""
         return unrest.sort().values
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         unrest = self.unrest(seen)
         below = torch.searchsorted(state.to(unrest), unrest, right=True) / len(state)
@@ -93,7 +93,7 @@ class AdaSCALE:
             return (seen.head.logits(seen.features) * scale**2).logsumexp(dim=1)
         return seen.head.logits(seen.features * scale.exp()).logsumexp(dim=1)
 
-    def unrest(self, seen: Seen) -> Tensor:
+    def unrest(self, seen: Activations) -> Tensor:
         """q, float[N]: large where features are large and do not hold still."""
         moved = seen.moved(self.perturbation, self.name)
         width = seen.features.shape[1]

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import binarise, prune, scaled
 
@@ -53,11 +53,11 @@ class ASH:
         if self.percent == 100:
             raise OpenworldError("percent is 100, which drops every feature; expected less.")
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         shaped = SHAPES[self.variant](seen.features, self.percent)
         return seen.head.logits(shaped).logsumexp(dim=1)

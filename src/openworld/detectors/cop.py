@@ -9,9 +9,9 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
 
@@ -51,7 +51,7 @@ class CoP:
         if not 0 < self.explained < 1:
             raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Principal components of unit features, of float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -59,6 +59,6 @@ class CoP:
         """In float64."""
         return components(Unit(), moments, self.explained)
 
-    def read(self, state: Components, seen: Seen) -> Tensor:
+    def read(self, state: Components, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return -state.left_over(seen.features)

@@ -14,9 +14,9 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.settings import require_positive
 from openworld.detectors.engine.statistics import Moments, Products
@@ -81,7 +81,7 @@ class CoRP:
         """Products of Fourier features."""
         return (Products(self.lift),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Principal components of Fourier features, of float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -89,7 +89,7 @@ class CoRP:
         """In float64."""
         return components(self.lift, moments, self.explained)
 
-    def read(self, state: Components, seen: Seen) -> Tensor:
+    def read(self, state: Components, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return -state.left_over(seen.features)
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import Mean, percentile
@@ -71,7 +71,7 @@ class DICE:
     def __post_init__(self):
         require_percent(percent=self.percent)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """The mask, from the mean of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
@@ -80,6 +80,6 @@ class DICE:
         contributions = head.weight * moments.mean.to(head.weight)
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 
-    def read(self, state: MaskedHead, seen: Seen) -> Tensor:
+    def read(self, state: MaskedHead, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return state.energy(seen.features)

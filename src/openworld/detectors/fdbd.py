@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Mean
 
@@ -40,7 +40,7 @@ class FDBD:
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (Mean(),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """The mean of features float[N, D], and the distances between the head's rows."""
         return fit(self, features, labels, head)
 
@@ -51,7 +51,7 @@ class FDBD:
         distances = torch.cat([_distances(part, weight).to(head.weight) for part in weight.split(64)])
         return moments.mean, torch.where(distances > 0, 1 / distances, 0.0)
 
-    def read(self, state: tuple[Tensor, Tensor], seen: Seen) -> Tensor:
+    def read(self, state: tuple[Tensor, Tensor], seen: Activations) -> Tensor:
         """Scores float[N]."""
         mean, per_distance = state
         margins = seen.logits.amax(dim=1, keepdim=True) - seen.logits

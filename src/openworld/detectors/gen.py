@@ -9,9 +9,9 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -24,7 +24,7 @@ class GEN:
         gamma: exponent > 0; small ones make little of the difference between small and tiny probabilities.
         largest: M, how many probabilities are looked at; all where there are fewer classes.
 
-    >>> GEN(gamma=1.0).fit().score(Seen(outputs=torch.zeros(1, 2))).tolist()  # twice 1/2 * 1/2
+    >>> GEN(gamma=1.0).fit().score(Activations(outputs=torch.zeros(1, 2))).tolist()  # twice 1/2 * 1/2
     [-0.5]
     """
 
@@ -41,11 +41,11 @@ class GEN:
         require_positive(gamma=self.gamma)
         require_at_least(1, largest=self.largest)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         p, places = seen.probabilities.topk(min(self.largest, seen.probabilities.shape[1]), dim=1)
         # 1 - p of the largest is what all others add up to: a difference would be 0 wherever p rounds to 1.

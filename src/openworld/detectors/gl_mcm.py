@@ -9,9 +9,9 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -28,7 +28,7 @@ class GLMCM:
 
     >>> import torch
     >>> from openworld.detectors.engine.texts import Texts
-    >>> seen = Seen(torch.tensor([[1.0, 0.0]]), texts=Texts(torch.eye(2)), patches=torch.tensor([[[0.0, 3.0]]]))
+    >>> seen = Activations(torch.tensor([[1.0, 0.0]]), texts=Texts(torch.eye(2)), patches=torch.tensor([[[0.0, 3.0]]]))
     >>> round(GLMCM().fit().score(seen).item(), 4)  # twice e / (e + 1)
     1.4621
     """
@@ -46,11 +46,11 @@ class GLMCM:
         require_positive(temperature=self.temperature)
         require_at_least(0, weight=self.weight)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
-        """Nothing is learned; texts of a `Seen` are remembered."""
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+        """Nothing is learned; texts of a `Activations` are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         whole = (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)
         cosines = normalize(seen.patches, dim=-1) @ seen.texts.to(seen.patches).own.mT

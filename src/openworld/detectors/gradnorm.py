@@ -11,9 +11,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 
 
 @checked
@@ -25,7 +25,7 @@ class GradNorm:
         bias: count the gradient of the head's bias too.
 
     >>> import torch
-    >>> seen = Seen(torch.tensor([[2.0, 1.0]]), outputs=torch.tensor([[99.0, 0.0]]))  # 3 * (|2 - 1| + |0 - 1|)
+    >>> seen = Activations(torch.tensor([[2.0, 1.0]]), outputs=torch.tensor([[99.0, 0.0]]))  # 3 * (|2 - 1| + |0 - 1|)
     >>> GradNorm().fit().score(seen).tolist()
     [6.0]
     """
@@ -40,11 +40,11 @@ class GradNorm:
     expects_positive: ClassVar[bool] = True
     weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 39.3 near and 41.8 far, below chance, on ViT-B/16"}
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         classes = seen.logits.shape[1]
         uneven = (classes * seen.probabilities - 1).abs().sum(dim=1)

@@ -12,10 +12,10 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
 
@@ -53,7 +53,7 @@ class KNN:
         """The bank."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Keep unit features, of float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -66,7 +66,7 @@ class KNN:
         require_neighbours(self, len(rows.features), rows.offered)
         return normalize(rows.features, dim=1)
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         bank = state.to(seen.unit)
         _, places = largest_products(seen.unit, bank, self.k)

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class MaxLogit:
     """max_c z_c.
 
     >>> import torch
-    >>> MaxLogit().fit().score(Seen(outputs=torch.tensor([[1.0, 3.0]]))).tolist()
+    >>> MaxLogit().fit().score(Activations(outputs=torch.tensor([[1.0, 3.0]]))).tolist()
     [3.0]
     """
 
@@ -26,10 +26,10 @@ class MaxLogit:
     needs: ClassVar[tuple[str, ...]] = ("logits",)
     gathers: ClassVar[tuple] = ()
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return seen.logits.amax(dim=1)

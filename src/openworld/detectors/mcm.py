@@ -7,9 +7,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -24,7 +24,7 @@ class MCM:
     >>> import torch
     >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
-    >>> round(MCM().fit(Seen(texts=texts)).score(torch.tensor([[9.0, 0.0]])).item(), 4)  # e / (e + 1)
+    >>> round(MCM().fit(Activations(texts=texts)).score(torch.tensor([[9.0, 0.0]])).item(), 4)  # e / (e + 1)
     0.7311
     """
 
@@ -39,10 +39,10 @@ class MCM:
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
-        """Nothing is learned; texts of a `Seen` are remembered."""
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+        """Nothing is learned; texts of a `Activations` are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.statistics import ClassSums, Products
 
@@ -44,7 +44,7 @@ class MDS:
         if not 0 <= self.shrinkage <= 1:
             raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Class means and one covariance, from features float[N, D] and labels int[N]."""
         return fit(self, features, labels, head)
 
@@ -56,6 +56,6 @@ class MDS:
         """Classes without images, and too few images."""
         return concerns(self.name, classes, moments)
 
-    def read(self, state: Gaussian, seen: Seen) -> Tensor:
+    def read(self, state: Gaussian, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return -state.nearest(seen.features)

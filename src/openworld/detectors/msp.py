@@ -7,9 +7,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -22,7 +22,7 @@ class MSP:
         temperature: T > 0.
 
     >>> import torch
-    >>> MSP().fit().score(Seen(outputs=torch.tensor([[0.0, 0.0]]))).tolist()
+    >>> MSP().fit().score(Activations(outputs=torch.tensor([[0.0, 0.0]]))).tolist()
     [0.5]
     """
 
@@ -37,11 +37,11 @@ class MSP:
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         if self.temperature == 1:
             return seen.probabilities.amax(dim=1)

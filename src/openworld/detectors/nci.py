@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.statistics import Mean
 
 
@@ -40,7 +40,7 @@ class NCI:
     def __post_init__(self):
         require_at_least(0, alpha=self.alpha)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """The mean of features float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -48,7 +48,7 @@ class NCI:
         """The mean, float64[D]."""
         return moments.mean
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         centred = seen.features - state.to(seen.features)
         weights = seen.head.to(centred).weight[seen.predictions]

@@ -11,9 +11,9 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -30,7 +30,7 @@ class NegLabel:
 
     >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0]]), negative=torch.tensor([[1.0, 0.0]]))
-    >>> NegLabel(groups=1).fit(Seen(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
+    >>> NegLabel(groups=1).fit(Activations(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
     [0.5]
     """
 
@@ -48,18 +48,18 @@ class NegLabel:
         require_positive(temperature=self.temperature)
         require_at_least(1, groups=self.groups)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
-        """Nothing is learned; texts of a `Seen`, negative ones among them, are remembered."""
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+        """Nothing is learned; texts of a `Activations`, negative ones among them, are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
         negative = self._grouped(seen)
         own = (seen.cosines / self.temperature).logsumexp(dim=1)
         groups = ((seen.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
         return torch.stack([(own - group).sigmoid() for group in groups]).mean(dim=0)
 
-    def _grouped(self, seen: Seen) -> tuple[Tensor, ...]:
+    def _grouped(self, seen: Activations) -> tuple[Tensor, ...]:
         negative = seen.texts.to(seen.unit).negative
         if negative is None or len(negative) < self.groups:
             raise OpenworldError(

@@ -9,10 +9,10 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
@@ -50,7 +50,7 @@ class NNGuide:
         """The bank."""
         return (Bank(share=self.share, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Keep unit features times their energies, of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
@@ -64,6 +64,6 @@ class NNGuide:
         energies = head.logits(rows.features).logsumexp(dim=1)
         return normalize(rows.features, dim=1) * energies[:, None]
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return seen.energy * largest_products(seen.unit, state.to(seen.unit), self.k)[0].mean(dim=1)

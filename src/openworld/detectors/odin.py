@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_positive
 
@@ -29,7 +29,7 @@ class ODIN:
     >>> import torch
     >>> from openworld.detectors.engine.head import Head
     >>> moved = {ODIN(1.0).perturbation: torch.tensor([[0.0, 0.0]])}
-    >>> ODIN(1.0).fit().score(Seen(torch.ones(1, 2), Head(torch.eye(2)), perturbed=moved)).tolist()
+    >>> ODIN(1.0).fit().score(Activations(torch.ones(1, 2), Head(torch.eye(2)), perturbed=moved)).tolist()
     [0.5]
     """
 
@@ -51,11 +51,11 @@ class ODIN:
         """How images are moved before they are looked at."""
         return Perturbation("confidence", self.temperature, self.step)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float64[N]."""
         logits = seen.head.logits(seen.moved(self.perturbation, self.name)).double()
         return (logits / self.temperature).softmax(dim=1).amax(dim=1)

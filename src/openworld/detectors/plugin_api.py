@@ -1,13 +1,13 @@
 """What detectors are made of: what ours share, for writing yet another one (docs/plug-in-detector.md).
 
-A fitted detector: `Fitted`, and `fit`, which gathers and learns. Statistics of training images: `Mean`, `Products`,
-`ClassSums`, `Bank`, `Collected`, and what they give to `learn`: `Moments`, `ClassTotals`, `Rows`. Of many numbers:
-`percentile`. Of a query and a bank: `largest_products`.
+A fitted detector: `FittedDetector`, and `fit`, which gathers and learns. Statistics of training images: `Mean`,
+`Products`, `ClassSums`, `Bank`, `Collected`, and what they give to `learn`: `Moments`, `ClassTotals`, `Rows`. Of many
+numbers: `percentile`. Of a query and a bank: `largest_products`.
 """
 
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.nearest import largest_products
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
 
@@ -16,7 +16,7 @@ __all__ = [
     "ClassSums",
     "ClassTotals",
     "Collected",
-    "Fitted",
+    "FittedDetector",
     "Mean",
     "Moments",
     "Products",

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 
 
 @checked
@@ -58,7 +58,7 @@ class PytorchOOD:
         """All training features: pytorch-ood fits on whole tensors."""
         return (Bank(),) if self._learns else ()
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Fit it on features float[N, D], or their logits, and labels int[N]."""
         return fit(self, features, labels, head)
 
@@ -70,7 +70,7 @@ class PytorchOOD:
         getattr(self.detector, f"fit_{self._view}")(view, rows.labels)
 
     @torch.no_grad()
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         shown = getattr(seen, self._view)
         return -getattr(self.detector, f"predict_{self._view}")(shown).to(shown.device)

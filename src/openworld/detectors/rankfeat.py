@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Maps, Seen
+from openworld.detectors.engine.activations import Activations, Maps
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.rank_one import without_largest
 from openworld.detectors.engine.settings import require_positive
 
@@ -29,7 +29,7 @@ class RankFeat:
     >>> import torch
     >>> from openworld.detectors.engine.head import Head
     >>> late = torch.tensor([[[[3.0, 0.0]], [[0.0, 2.0]]]])  # without its largest component (0, 2), pooled to 1
-    >>> seen = Seen(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))
+    >>> seen = Activations(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))
     >>> round(RankFeat("last").fit().score(seen).item(), 4)  # log(1 + e)
     1.3133
     """
@@ -48,11 +48,11 @@ class RankFeat:
             raise unknown_name("choice of blocks", self.blocks, get_args(Blocks))
         require_positive(temperature=self.temperature)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         logits = [seen.head.logits(pooled) for pooled in self._pooled(seen.maps)]
         return self.temperature * (sum(logits) / len(logits) / self.temperature).logsumexp(dim=1)

@@ -7,10 +7,10 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
 
@@ -50,7 +50,7 @@ class ReAct:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """The percentile, of features float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -58,6 +58,6 @@ class ReAct:
         """The cut-off, 0-d."""
         return percentile(rows.features, self.percent)
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return seen.head.logits(seen.features.clamp(max=float(state))).logsumexp(dim=1)

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
 
@@ -44,11 +44,11 @@ class SCALE:
         if self.percent == 100:
             raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Seen) -> Tensor:
+    def read(self, state: None, seen: Activations) -> Tensor:
         """Scores float[N]."""
         scale = ratio(seen.features, self.percent).exp()
         return seen.head.logits(seen.features * scale[:, None]).logsumexp(dim=1)

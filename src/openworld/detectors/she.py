@@ -7,9 +7,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals
 
 
@@ -30,7 +30,7 @@ class SHE:
     needs: ClassVar[tuple[str, ...]] = ("features", "logits", "labels")
     gathers: ClassVar[tuple] = (ClassSums(correct=True),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Class means, from features float[N, D], labels int[N] and the head or logits."""
         return fit(self, features, labels, head)
 
@@ -45,6 +45,6 @@ class SHE:
             )
         return classes.means.to(classes.dtype)
 
-    def read(self, state: Tensor, seen: Seen) -> Tensor:
+    def read(self, state: Tensor, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return (seen.features * state.to(seen.features)[seen.predictions]).sum(dim=1)

@@ -10,10 +10,10 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Moments, Products
 
@@ -65,7 +65,7 @@ class ViM:
         """Products, and a sample of features."""
         return (Products(), Bank(self.bank, seed=self.seed))
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Principal features, and alpha, from features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
@@ -91,6 +91,6 @@ class ViM:
         alpha = float(head.logits(sample).amax(dim=1).mean() / left)
         return Residual(origin.to(moments.dtype), found.basis.to(moments.dtype), alpha)
 
-    def read(self, state: Residual, seen: Seen) -> Tensor:
+    def read(self, state: Residual, seen: Activations) -> Tensor:
         """Scores float[N]."""
         return seen.energy - state.weight * state.size(seen.features)

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
 
@@ -53,7 +53,7 @@ class VRA:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> Fitted:
+    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
         """Both percentiles, of features float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -61,6 +61,6 @@ class VRA:
         """The cuts, low and high."""
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 
-    def read(self, state: tuple[float, float], seen: Seen) -> Tensor:
+    def read(self, state: tuple[float, float], seen: Activations) -> Tensor:
         """Scores float[N]."""
         return seen.head.logits(seen.features.clamp(*state)).logsumexp(dim=1)

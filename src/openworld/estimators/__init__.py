@@ -11,8 +11,8 @@ only), "reference", "partners" (of source and target). Errors and accuracies are
 NuclearNorm, MaNo, SoftmaxCorr and MDE are scores: they offer `score(outputs)` instead, which orders sets by accuracy,
 and become estimators as `ScoreRegression(MaNo()).fit(labelled_sets)`.
 
-Those that answer from a target image by image are written as `read(known, state, target) -> Reading`, and `Fitted`
-does the rest.
+Those that answer from a target image by image are written as `read(known, state, target) -> RawEstimate`, and
+`FittedEstimator` does the rest.
 """
 
 from openworld._plugins import Plugins
@@ -22,7 +22,7 @@ from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import Fitted
+from openworld.estimators.engine.fitted import FittedEstimator
 from openworld.estimators.engine.fusion import base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
@@ -96,7 +96,7 @@ __all__ = [
     "ESTIMATORS",
     "Estimate",
     "FRAP",
-    "Fitted",
+    "FittedEstimator",
     "MDE",
     "MaNo",
     "NuclearNorm",

@@ -18,7 +18,7 @@ from scipy.special import ndtr, ndtri
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import counts
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 
 STRAIGHT = 0.95  # R^2 below which agreement is not on a line
@@ -32,7 +32,7 @@ class Rates(NamedTuple):
     target: np.ndarray
 
 
-class Line(NamedTuple):
+class AgreementLine(NamedTuple):
     """Target over source agreement on the probit scale."""
 
     slope: float
@@ -60,11 +60,11 @@ class ALineS:
     summary: ClassVar[str] = "source accuracy moved along the line of agreements"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Note which source images each model names right and on which each pair agrees."""
         return _fit(self, source)
 
-    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set."""
         return _read(known, state, target, _along_the_line, self.reject)
 
@@ -91,11 +91,11 @@ class ALineD:
     summary: ClassVar[str] = "all models' accuracies from their agreements at once"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Note which source images each model names right and on which each pair agrees."""
         return _fit(self, source)
 
-    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set."""
         return _read(known, state, target, _by_pairs, self.reject)
 
@@ -108,21 +108,21 @@ class _Source:
     agree: np.ndarray
 
 
-def fit_line(rates: Rates, n_source: int, n_target: int) -> Line:
+def fit_line(rates: Rates, n_source: int, n_target: int) -> AgreementLine:
     """Least squares of probit agreements; slope 1 where all pairs agree equally often on the source."""
     x, y = _probit(rates.source, n_source), _probit(rates.target, n_target)
     dx, dy = x - x.mean(), y - y.mean()
     slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else 1.0
     rest = dy - slope * dx
     r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
-    return Line(slope, float(y.mean() - slope * x.mean()), r_squared)
+    return AgreementLine(slope, float(y.mean() - slope * x.mean()), r_squared)
 
 
-def _along_the_line(rates: Rates, line: Line, n_source: int, n_target: int) -> np.ndarray:
+def _along_the_line(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
     return ndtr(line.slope * _probit(rates.accuracies, n_source) + line.bias)
 
 
-def _by_pairs(rates: Rates, line: Line, n_source: int, n_target: int) -> np.ndarray:
+def _by_pairs(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
     models = len(rates.accuracies)
     halves = np.zeros((len(rates.source), models))
     for row, pair in zip(halves, combinations(range(models), 2), strict=True):
@@ -131,15 +131,15 @@ def _by_pairs(rates: Rates, line: Line, n_source: int, n_target: int) -> np.ndar
     return ndtr(np.linalg.lstsq(halves, _probit(rates.target, n_target) + line.slope * excess, rcond=None)[0])
 
 
-def _fit(estimator, source: Outputs) -> Fitted:
+def _fit(estimator, source: Outputs) -> FittedEstimator:
     known = look_at(source, estimator)
     if len(source.partners) < 2:
         raise OpenworldError(f"{estimator.name} needs at least two partners, and came with one: a line has two ends.")
     answers = _answers(source)
-    return Fitted(estimator, known, _Source(answers == source.labels, _agree(answers)))
+    return FittedEstimator(estimator, known, _Source(answers == source.labels, _agree(answers)))
 
 
-def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable, reject: bool) -> Reading:
+def _read(known: SourceSummary, state: _Source, target: Outputs, accuracies_of: Callable, reject: bool) -> RawEstimate:
     answers = _answers(target)
     if len(answers) != len(state.right):
         raise OpenworldError(
@@ -159,8 +159,8 @@ def _read(known: Known, state: _Source, target: Outputs, accuracies_of: Callable
     details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
     warnings = _warnings(rates, line, *sizes)
     if reject and line.r_squared < STRAIGHT:
-        return Reading(None, None, "", details, warnings=warnings)
-    return Reading(1 - float(accuracies[0]), replicates, "source and target images", details, warnings=warnings)
+        return RawEstimate(None, None, "", details, warnings=warnings)
+    return RawEstimate(1 - float(accuracies[0]), replicates, "source and target images", details, warnings=warnings)
 
 
 def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:
@@ -181,7 +181,7 @@ def _probit(rates: np.ndarray, n: int) -> np.ndarray:
     return ndtri(np.clip(rates, 0.5 / n, 1 - 0.5 / n))
 
 
-def _warnings(rates: Rates, line: Line, n_source: int, n_target: int) -> tuple[str, ...]:
+def _warnings(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> tuple[str, ...]:
     found = []
     if line.r_squared < STRAIGHT:
         found.append(

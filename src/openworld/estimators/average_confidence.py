@@ -10,7 +10,7 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, response
 
@@ -35,13 +35,13 @@ class AC:
     summary: ClassVar[str] = "mean confidence on the target"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature."""
         if not self.calibrate and source.labels is None:
-            return Fitted(self, Known(source.n, source.classes))
-        return Fitted(self, look_at(source, self, self.calibrate))
+            return FittedEstimator(self, SourceSummary(source.n, source.classes))
+        return FittedEstimator(self, look_at(source, self, self.calibrate))
 
-    def read(self, known: Known, state: None, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: None, target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
         found = confidences(target.logits, known.temperature)
 
@@ -49,7 +49,7 @@ class AC:
             moved = response(found, target.logits, known.temperature) * known.pulls
             return 1 - means(found, resamples, generator) - means(moved, resamples, generator)
 
-        return Reading(
+        return RawEstimate(
             1 - float(found.mean()),
             replicates,
             "target images, and source images for T to first order",

@@ -17,7 +17,7 @@ from scipy.optimize import isotonic_regression
 
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.metrics import auroc, expected_calibration_error
@@ -48,15 +48,17 @@ class CBPE:
     summary: ClassVar[str] = "mean confidence after isotonic calibration"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit one curve per class that gains by it."""
         known = look_at(source, self, self.calibrate)
         p = probabilities(source.logits, known.temperature)
         curves = _Curves(tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)), known.temperature)
         counts = (curves.binned(source, chosen) for chosen in (source.wrong, ~source.wrong))
-        return Fitted(self, known, (curves, *counts, float(curves.confidences(source).mean())))
+        return FittedEstimator(self, known, (curves, *counts, float(curves.confidences(source).mean())))
 
-    def read(self, known: Known, state: "tuple[_Curves, np.ndarray, np.ndarray, float]", target: Outputs) -> Reading:
+    def read(
+        self, known: SourceSummary, state: "tuple[_Curves, np.ndarray, np.ndarray, float]", target: Outputs
+    ) -> RawEstimate:
         """Sample scores: calibrated probabilities of the predicted classes."""
         curves, wrong, right, on_source = state
         found = curves.confidences(target)
@@ -73,7 +75,7 @@ class CBPE:
                 f"{100 * (1 - known.error):.1f}% of them are right: the curves do not calibrate this model, so the "
                 "estimate is off by about as much where nothing has shifted",
             )
-        return Reading(
+        return RawEstimate(
             1 - float(found.mean()),
             replicates,
             "target images, and right source images at each calibrated confidence (bins of a tenth)",

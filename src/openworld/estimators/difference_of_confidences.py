@@ -10,7 +10,7 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, response
 
@@ -35,13 +35,15 @@ class DoC:
     summary: ClassVar[str] = "source error and the drop of mean confidence"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; look at the confidences of the source."""
         known = look_at(source, self, self.calibrate)
         found = confidences(source.logits, known.temperature)
-        return Fitted(self, known, _Source(found + source.wrong, response(found, source.logits, known.temperature)))
+        return FittedEstimator(
+            self, known, _Source(found + source.wrong, response(found, source.logits, known.temperature))
+        )
 
-    def read(self, known: Known, state: "_Source", target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
         found = confidences(target.logits, known.temperature)
 
@@ -49,7 +51,7 @@ class DoC:
             gain = state.response - response(found, target.logits, known.temperature)
             return means(state.sums + gain * known.pulls, resamples, generator) - means(found, resamples, generator)
 
-        return Reading(
+        return RawEstimate(
             float(state.sums.mean() - found.mean()),
             replicates,
             "source and target images, T to first order",

@@ -12,7 +12,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 
 
@@ -43,14 +43,16 @@ class GDE:
             require_at_least(0, partner=self.partner)
 
     @checked
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Nothing is learned."""
-        return Fitted(self, Known(source.n, source.classes, None if source.labels is None else source.mistakes))
+        return FittedEstimator(
+            self, SourceSummary(source.n, source.classes, None if source.labels is None else source.mistakes)
+        )
 
-    def read(self, known: Known, state: None, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: None, target: Outputs) -> RawEstimate:
         """Sample scores: share of the partners that agree."""
         differ = np.mean([one.argmax(axis=1) != target.predictions for one in self._partners(target)], axis=0)
-        return Reading(
+        return RawEstimate(
             float(differ.mean()),
             lambda resamples, generator: means(differ, resamples, generator),
             "target images",

@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means, shares
 from openworld.estimators.engine.cut import Cut
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.fusion import Fusion, Weighting, base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
@@ -72,17 +72,17 @@ class FRAP:
         if self.tau != "dynamic" and not (isinstance(self.tau, int | float) and 0 < self.tau < np.inf):
             raise OpenworldError(f"tau is {self.tau!r}, expected 'dynamic' or a temperature above 0, such as 0.01.")
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T, and tau and the scores of the source unless they wait for the target's tau."""
         known = look_at(source, self, self.calibrate)
         known = replace(known, warnings=(*known.warnings, *check_reference(source).warnings))
         if self.rule is None or self.reference == "pseudo-labels":
-            return Fitted(self, known)
+            return FittedEstimator(self, known)
         if self.tau == "dynamic" and self.tau_source == "target":
-            return Fitted(self, known, _Source(source.wrong, None, source))
-        return Fitted(self, known, _Source(source.wrong, self._scored(known, source), None))
+            return FittedEstimator(self, known, _Source(source.wrong, None, source))
+        return FittedEstimator(self, known, _Source(source.wrong, self._scored(known, source), None))
 
-    def read(self, known: Known, state: "_Source | None", target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: "_Source | None", target: Outputs) -> RawEstimate:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
             return _agreement(target)
@@ -95,7 +95,7 @@ class FRAP:
         details = found.details | {"informative": source.tau.informative and found.tau.informative}
         return cut.read(found.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
 
-    def _scored(self, known: Known, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
+    def _scored(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
         tau = tau or self._tau(base, outputs, known.temperature)
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)
@@ -143,9 +143,9 @@ class _Source:
     outputs: Outputs | None
 
 
-def _mean(found: _Scored) -> Reading:
+def _mean(found: _Scored) -> RawEstimate:
     """Without a threshold: the mean score is the accuracy."""
-    return Reading(
+    return RawEstimate(
         1 - float(found.scores.mean()),
         lambda resamples, generator: 1 - means(found.scores, resamples, generator),
         "target images, T and tau kept",
@@ -155,11 +155,11 @@ def _mean(found: _Scored) -> Reading:
     )
 
 
-def _agreement(target: Outputs) -> Reading:
+def _agreement(target: Outputs) -> RawEstimate:
     """The reference's answers taken for the labels."""
     agree = target.predictions == target.reference.argmax(axis=1)
     error = int((~agree).sum()) / target.n
-    return Reading(
+    return RawEstimate(
         error,
         lambda resamples, generator: shares(error, target.n, generator, resamples),
         "target images",

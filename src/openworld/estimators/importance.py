@@ -13,7 +13,7 @@ import numpy as np
 from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.slices import SlicedSource
 from openworld.estimators.engine.temperature import confidences
@@ -57,16 +57,16 @@ class IM:
         if self.slices not in get_args(Slices):
             raise unknown_name("slices", str(self.slices), get_args(Slices))
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; count wrong and right source images per bin, int64[2, bins], or per given pattern."""
         if self.slices == "given":
             source.require(("labels", "slices"), "IM with slices='given'")
-            return Fitted(self, look_at(source, self), SlicedSource.of(source, self.pairs))
+            return FittedEstimator(self, look_at(source, self), SlicedSource.of(source, self.pairs))
         known = look_at(source, self, self.calibrate)
         binned, wrong = self._binned(confidences(source.logits, known.temperature)), source.wrong
-        return Fitted(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
+        return FittedEstimator(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
 
-    def read(self, known: Known, state: np.ndarray | SlicedSource, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: np.ndarray | SlicedSource, target: Outputs) -> RawEstimate:
         """Sample scores: source accuracy in the image's bin, and the mean over the target where the bin has none."""
         if self.slices == "given":
             target.require(("slices",), "IM with slices='given'")
@@ -77,10 +77,10 @@ class IM:
         dropped = int(counts[state.sum(axis=0) == 0].sum()) / target.n
         details = {"dropped_mass": dropped}
         if dropped == 1:
-            return Reading(None, None, "", details, warnings=(_ALL_DROPPED,))
+            return RawEstimate(None, None, "", details, warnings=(_ALL_DROPPED,))
         held = state.sum(axis=0)
         accuracy = np.divide(state[1], held, out=np.full(self.bins, 1 - error), where=held > 0)
-        return Reading(
+        return RawEstimate(
             error,
             lambda resamples, generator: _errors(*(_redrawn(one, resamples, generator) for one in (state, counts))),
             "source and target images, T kept",

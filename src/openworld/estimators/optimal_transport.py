@@ -15,10 +15,16 @@ from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
-from openworld.estimators.engine.transport import Plan, given_probabilities, quotas, transport, worths
+from openworld.estimators.engine.transport import (
+    TransportPlan,
+    assigned_probabilities,
+    quotas,
+    reduced_profits,
+    transport,
+)
 
 MARGINALS = ("source_labels", "uniform")
 DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many classes on one is enough
@@ -54,25 +60,25 @@ class COT:
     def __post_init__(self):
         require_marginal(self.marginal)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; keep the source labels."""
-        return Fitted(self, look_at(source, self, self.calibrate), source.labels)
+        return FittedEstimator(self, look_at(source, self, self.calibrate), source.labels)
 
-    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: np.ndarray, target: Outputs) -> RawEstimate:
         """Sample scores: probabilities of the labels that the images are given."""
         p = probabilities(target.logits, known.temperature)
         shares = marginal_shares(self.marginal, state, known.classes)
         plan = plan_of(target, known.temperature, p, shares)
-        given = given_probabilities(p, plan)
+        given = assigned_probabilities(p, plan)
         bias = bias_of(target, known, p, self.marginal)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             # the dual, 1 - mean worth of the images - sum_c m_c v_c, with the prices v kept (envelope theorem)
             prices = plan.prices[state] if self.marginal == "source_labels" else shares @ plan.prices
             source = prices + response(given, target.logits, known.temperature) * known.pulls
-            return 1 - means(worths(p, plan), resamples, generator) - means(source, resamples, generator)
+            return 1 - means(reduced_profits(p, plan), resamples, generator) - means(source, resamples, generator)
 
-        return Reading(
+        return RawEstimate(
             1 - float(given.mean()),
             replicates,
             "target and source images, to first order (prices of the classes kept)",
@@ -103,18 +109,18 @@ def marginal_shares(marginal, labels: np.ndarray, classes: int) -> np.ndarray:
     return np.asarray(marginal, np.float64)
 
 
-def plan_of(target: Outputs, temperature: float, p: np.ndarray, shares: np.ndarray) -> Plan:
+def plan_of(target: Outputs, temperature: float, p: np.ndarray, shares: np.ndarray) -> TransportPlan:
     """The transport of target probabilities p, of logits over `temperature`, to shares of the classes."""
     given = quotas(shares, target.n)
     return target.once(("plan", temperature, given.tobytes()), lambda: transport(p, given))
 
 
-def plan_details(plan: Plan, classes: int) -> dict[str, list]:
+def plan_details(plan: TransportPlan, classes: int) -> dict[str, list]:
     """For an `Estimate`: how many images each class was given, and its price."""
     return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
 
 
-def bias_of(target: Outputs, known: Known, p: np.ndarray, marginal) -> float:
+def bias_of(target: Outputs, known: SourceSummary, p: np.ndarray, marginal) -> float:
     """`sampling_bias` of target probabilities p, found once for COT and COTT."""
     shared = known.n if marginal == "source_labels" else None
     return target.once(("bias", known.temperature, shared), lambda: sampling_bias(p, shared))
@@ -125,7 +131,7 @@ def waive_bias(target: Outputs, temperature: float, n_source: int) -> None:
     target.once(("bias", temperature, n_source), float)
 
 
-def bias_warnings(target: Outputs, known: Known, bias: float) -> tuple[str, ...]:
+def bias_warnings(target: Outputs, known: SourceSummary, bias: float) -> tuple[str, ...]:
     """What is to be said where chance alone adds to the error."""
     return (_FEW.format(target.n, known.n, known.classes, 100 * bias),) if bias > NOISY else ()
 
@@ -150,5 +156,5 @@ def sampling_bias(p: np.ndarray, n_source: int | None) -> float:
     size = n if n_source is None else max(1, round(n * n_source / (n + n_source)))
     draws = DRAWS if p.shape[1] < STEADY else 1
     resampled = [quotas(p[generator.integers(0, n, size)].mean(axis=0), n) for _ in range(draws)]
-    least = np.mean([given_probabilities(p, transport(p, each)).mean() for each in resampled])
+    least = np.mean([assigned_probabilities(p, transport(p, each)).mean() for each in resampled])
     return max(0.0, float(p.max(axis=1).mean() - least))

@@ -1,19 +1,20 @@
 """What estimators are made of: what ours share, for writing yet another one (docs/plug-in-estimator.md).
 
-A fitted estimator: `Fitted`, `Known`, `Reading`, and `look_at`, which checks the source and fits its temperature. Of
-logits: `probabilities`, `confidences`, `negative_entropies`, `blocks` of rows. Thresholds: `Cut`. Bootstrap: `means`.
+A fitted estimator: `FittedEstimator`, `SourceSummary`, `RawEstimate`, and `look_at`, which checks the source and fits
+its temperature. Of logits: `probabilities`, `confidences`, `negative_entropies`, `blocks` of rows. Thresholds: `Cut`.
+Bootstrap: `means`.
 """
 
 from openworld.estimators.engine.bootstrap import means
 from openworld.estimators.engine.cut import Cut
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.temperature import blocks, confidences, negative_entropies, probabilities
 
 __all__ = [
     "Cut",
-    "Fitted",
-    "Known",
-    "Reading",
+    "FittedEstimator",
+    "SourceSummary",
+    "RawEstimate",
     "blocks",
     "confidences",
     "look_at",

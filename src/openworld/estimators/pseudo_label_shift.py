@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 
 NOISY = 0.05  # distance that sampling alone makes, from which a warning is due
@@ -32,13 +32,13 @@ class PseudoLabelShift:
     summary: ClassVar[str] = "shift of the predicted classes, plus the source error"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Count source images by true class, right and wrong: int64[2, C]."""
         known = look_at(source, self)
         cells = source.labels + source.classes * source.wrong
-        return Fitted(self, known, np.bincount(cells, minlength=2 * source.classes).reshape(2, -1))
+        return FittedEstimator(self, known, np.bincount(cells, minlength=2 * source.classes).reshape(2, -1))
 
-    def read(self, known: Known, state: np.ndarray, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: np.ndarray, target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set."""
         predicted = np.bincount(target.predictions, minlength=known.classes)
         distance, noise = float(_distance(predicted, state)), _noise(state.sum(axis=0) / known.n, known.n, target.n)
@@ -49,7 +49,7 @@ class PseudoLabelShift:
                 f"the shares differ by about {100 * noise:.1f} points: the error is estimated that much too high where "
                 "none is due",
             )
-        return Reading(
+        return RawEstimate(
             distance + known.error,
             lambda resamples, generator: _replicates(predicted, state, resamples, generator),
             "source and target images",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from openworld._types import checked
-from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.frap import FRAP
 
@@ -39,11 +39,11 @@ class RAP:
     def __post_init__(self):
         self._frap  # noqa: B018  FRAP checks the settings
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T and the scores of the source."""
         return replace(self._frap.fit(source), estimator=self)
 
-    def read(self, known: Known, state, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state, target: Outputs) -> RawEstimate:
         """Sample scores: <p_b, p_f>."""
         return self._frap.read(known, state, target)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
-from openworld.estimators.engine.fitted import Fitted, Known, Reading
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 
 LEAST = 3  # sets below which a line has no residuals
@@ -75,7 +75,7 @@ class ScoreRegression:
         return tuple(self.of.needs)
 
     @checked
-    def fit(self, sets: Sequence[Outputs]) -> Fitted:
+    def fit(self, sets: Sequence[Outputs]) -> FittedEstimator:
         """Score the labelled sets, such as the source and shifted copies of it, and fit the line.
 
         Raises:
@@ -95,18 +95,20 @@ class ScoreRegression:
         if None in scores:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
         line = _line(np.array(scores), np.array([one.mistakes / one.n for one in sets]))
-        known = Known(sum(one.n for one in sets), sets[0].classes, sum(one.mistakes for one in sets))
-        return Fitted(self, known, line)
+        known = SourceSummary(sum(one.n for one in sets), sets[0].classes, sum(one.mistakes for one in sets))
+        return FittedEstimator(self, known, line)
 
-    def read(self, known: Known, state: ScoreLine, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: ScoreLine, target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set. None without a score, or with one for all sets."""
         score = self.of.score(target)
         details = {"score": score, "sets": len(state.scores), "slope": state.slope, "bias": state.bias}
         details["r_squared"] = state.r_squared
         if score is None or not np.ptp(state.scores):
             reason = "is undefined on the target" if score is None else "is the same for all labelled sets"
-            return Reading(None, None, "", details, warnings=(f"{self.name} {reason}: it says nothing of the error",))
-        return Reading(
+            return RawEstimate(
+                None, None, "", details, warnings=(f"{self.name} {reason}: it says nothing of the error",)
+            )
+        return RawEstimate(
             state.slope * score + state.bias,
             lambda resamples, generator: _replicates(state, score, resamples, generator),
             "labelled sets, and one residual each",

@@ -3,7 +3,7 @@
 Estimators whose error is a mean over images are exact: the means of the blocks add up, weighted by how many images each
 speaks of (`of_images`). FRAP is one of them as soon as the temperature of its reference is known, which the sample
 tells. The others look at the whole set at once (transport, shares of classes, agreement of models) and are given a
-uniform sample. A target that fits into the sample is the sample, and nothing differs from `Fitted.estimate`.
+uniform sample. A target that fits into the sample is the sample, and nothing differs from `FittedEstimator.estimate`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import Fitted
+from openworld.estimators.engine.fitted import FittedEstimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.frap import FRAP
 from openworld.estimators.importance import IM
@@ -50,7 +50,7 @@ class Sample:
         return len(self.rows) == self.n
 
 
-def of_images(fitted: Fitted) -> bool:
+def of_images(fitted: FittedEstimator) -> bool:
     """Whether the error is a mean over images, so that blocks add up to the whole.
 
     >>> from openworld.estimators import COT
@@ -122,7 +122,7 @@ def uniform_sample(blocks: Iterable[Outputs], rows: int | None = None, *, seed: 
 
 
 def estimate_stream(
-    fitted: Mapping[str, Fitted],
+    fitted: Mapping[str, FittedEstimator],
     blocks: Blocks,
     *,
     sample: Sample | None = None,
@@ -134,7 +134,7 @@ def estimate_stream(
 
     Args:
         fitted: estimators by any name. blocks: of the target, read once for the sample and once for the sums.
-        sample: of `uniform_sample`; None to draw it here. interval, seed, resamples: as for `Fitted.estimate`.
+        sample: of `uniform_sample`; None to draw it here. interval, seed, resamples: as for `FittedEstimator.estimate`.
     Returns:
         Estimates by the same names. Where the sample is not the whole target, `details["sampled"]` says how many images
         it holds, the interval is that of the sample, moved to the estimate, and there are no sample scores.
@@ -210,7 +210,7 @@ def _require_alike(first: Outputs, second: Outputs) -> None:
         raise OpenworldError(f"blocks of the target have {first.classes} and {second.classes} classes.")
 
 
-def _pinned(fitted: Fitted, sampled: Estimate) -> Fitted:
+def _pinned(fitted: FittedEstimator, sampled: Estimate) -> FittedEstimator:
     """FRAP with the temperature that the sample gives its reference; anything else as it is."""
     estimator = fitted.estimator
     if not isinstance(estimator, FRAP) or estimator.tau != "dynamic" or "tau" not in sampled.details:
@@ -224,7 +224,7 @@ def _pinned(fitted: Fitted, sampled: Estimate) -> Fitted:
 class _Sums:
     """Sums over the blocks seen so far: of errors and of details, each image counted that the estimator speaks of."""
 
-    def __init__(self, fitted: Fitted):
+    def __init__(self, fitted: FittedEstimator):
         self.fitted, self.n, self.spoken_of, self.error = fitted, 0, 0.0, 0.0
         self.details: dict[str, float] = {}
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from openworld._types import checked
 from openworld.estimators.engine.cut import Cut
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, negative_entropies
 from openworld.estimators.engine.threshold import require_rule
@@ -40,12 +40,14 @@ class ATCMaxConfidence:
     def __post_init__(self):
         require_rule(self.rule)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature and the threshold."""
         known = look_at(source, self, self.calibrate)
-        return Fitted(self, known, Cut.between(confidences(source.logits, known.temperature), source.wrong, self.rule))
+        return FittedEstimator(
+            self, known, Cut.between(confidences(source.logits, known.temperature), source.wrong, self.rule)
+        )
 
-    def read(self, known: Known, state: Cut, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
         return state.read(confidences(target.logits, known.temperature), "T")
 
@@ -75,13 +77,13 @@ class ATCNegativeEntropy:
     def __post_init__(self):
         require_rule(self.rule)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature and the threshold."""
         known = look_at(source, self, self.calibrate)
-        return Fitted(
+        return FittedEstimator(
             self, known, Cut.between(negative_entropies(source.logits, known.temperature), source.wrong, self.rule)
         )
 
-    def read(self, known: Known, state: Cut, target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
         """Sample scores: negative entropies."""
         return state.read(negative_entropies(target.logits, known.temperature), "T")

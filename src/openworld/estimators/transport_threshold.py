@@ -12,11 +12,11 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.cut import Cut
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
 from openworld.estimators.engine.threshold import require_rule
-from openworld.estimators.engine.transport import given_probabilities, transport
+from openworld.estimators.engine.transport import assigned_probabilities, transport
 from openworld.estimators.optimal_transport import (
     bias_of,
     bias_warnings,
@@ -60,15 +60,15 @@ class COTT:
         require_marginal(self.marginal)
         require_rule(self.rule)
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature, label the source in its own shares, and find the threshold."""
         known = look_at(source, self, self.calibrate)
         p = probabilities(source.logits, known.temperature)
         plan = transport(p, np.bincount(source.labels, minlength=known.classes))
-        cut = Cut.between(given_probabilities(p, plan), source.wrong, self.rule)
-        return Fitted(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
+        cut = Cut.between(assigned_probabilities(p, plan), source.wrong, self.rule)
+        return FittedEstimator(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
 
-    def read(self, known: Known, state: tuple[Cut, np.ndarray], target: Outputs) -> Reading:
+    def read(self, known: SourceSummary, state: tuple[Cut, np.ndarray], target: Outputs) -> RawEstimate:
         """Sample scores: probabilities of the labels that the images are given."""
         cut, shares = state
         p = probabilities(target.logits, known.temperature)
@@ -76,4 +76,4 @@ class COTT:
         bias = bias_of(target, known, p, self.marginal)
         details = {"sampling_bias": bias} | plan_details(plan, known.classes)
         warnings = bias_warnings(target, known, bias)
-        return cut.read(given_probabilities(p, plan), "T and the labels given", warnings, **details)
+        return cut.read(assigned_probabilities(p, plan), "T and the labels given", warnings, **details)

@@ -18,7 +18,7 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import counts
-from openworld.estimators.engine.fitted import Fitted, Known, Reading, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import confidences, source_temperature
@@ -44,7 +44,7 @@ class TwoViews:
     summary: ClassVar[str] = "agreement over the reference's own accuracy"
     needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
 
-    def fit(self, source: Outputs) -> Fitted:
+    def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the reference's temperature; look at agreement, accuracies and confidence on the source."""
         known, check = look_at(source, self), check_reference(source)
         scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
@@ -53,14 +53,16 @@ class TwoViews:
         counted = check.known[source.predictions]
         named = source.reference.argmax(axis=1)
         right = np.c_[~source.wrong, counted & ~source.wrong, counted & (named == source.labels)]
-        return Fitted(self, known, (seen, np.c_[seen.of(source), right], check.warnings))
+        return FittedEstimator(self, known, (seen, np.c_[seen.of(source), right], check.warnings))
 
-    def read(self, known: Known, state: "tuple[_Seen, np.ndarray, tuple[str, ...]]", target: Outputs) -> Reading:
+    def read(
+        self, known: SourceSummary, state: "tuple[_Seen, np.ndarray, tuple[str, ...]]", target: Outputs
+    ) -> RawEstimate:
         """Sample scores: 1 where the two agree, else 0."""
         seen, source, warnings = state
         images = seen.of(target)
         if min(source[:, 0].sum(), images[:, 0].sum()) < FEWEST or not source[:, 1].any():
-            return Reading(None, None, "", warnings=(*warnings, _NOTHING))
+            return RawEstimate(None, None, "", warnings=(*warnings, _NOTHING))
         accuracy, reference = _accuracy(source.mean(axis=0), images.mean(axis=0))
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
@@ -70,7 +72,7 @@ class TwoViews:
             )
             return 1 - _accuracy(known_anew, anew)[0]
 
-        return Reading(
+        return RawEstimate(
             1 - float(accuracy),
             replicates,
             "source and target images, the reference's temperature and classes kept",

@@ -1,6 +1,7 @@
 """What teaches a decomposition: names in sentences, or training pictures in looks, which the model's features must see.
 
-Pictures are encoded by `SeesLooks` then, in the place of the backbone: those that teach and those that are measured.
+Pictures are encoded by `AppearanceEncoder` then, in the place of the backbone: those that teach and those that are
+measured.
 """
 
 from functools import lru_cache
@@ -13,7 +14,7 @@ from openworld.evaluations.model_outputs import embeddings_of
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.features import Features, encode
-from openworld.shift import SeesLooks, in_looks, picture_grid, write_texts
+from openworld.shift import AppearanceEncoder, in_looks, picture_grid, write_texts
 
 THINGS = 300
 _TOGETHER = 4096  # sentences in memory at a time
@@ -61,5 +62,5 @@ def encoder(name: str, taught_by: str, device: str = "cpu"):
 
 
 @lru_cache(maxsize=2)
-def _seeing(name: str, device: str) -> SeesLooks:
-    return SeesLooks(backbone(name, device))
+def _seeing(name: str, device: str) -> AppearanceEncoder:
+    return AppearanceEncoder(backbone(name, device))

@@ -15,7 +15,7 @@ from openworld.evaluations.estimation_entries import ReferenceSpec
 from openworld.evaluations.image_selection import Pictures
 from openworld.evaluations.model_outputs import answers_of, embeddings_of
 from openworld.evaluations.runtime import Machine, backbone
-from openworld.learners._text import encode_names
+from openworld.learners.engine.text_features import encode_names
 
 
 @dataclass(frozen=True)

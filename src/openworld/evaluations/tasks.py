@@ -11,10 +11,10 @@ from openworld.evaluations.runtime import Machine, Source, encode_source, on_dis
 from openworld.evaluations.units import task_unit
 from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
 from openworld.features.cache_limit import occupied
-from openworld.learners import Task as PublishedTask
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner, origin
-from openworld.learners._able import offers_everything, require_able
-from openworld.learners._training import schedules_of
+from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.learners.engine.training import schedules_of
 from openworld.runs import Unit
 
 

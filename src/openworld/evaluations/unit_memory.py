@@ -16,7 +16,7 @@ from openworld.backbones.foreign import is_foreign
 from openworld.backbones.precision import DTYPES
 from openworld.evaluations.learning_units import LEARNING, LearningUnit, units_of
 from openworld.evaluations.runtime import shape
-from openworld.learners._training import schedules_of
+from openworld.learners.engine.training import schedules_of
 
 MOST_UNITS = 4  # on one GPU, whatever its memory: they take turns there
 

@@ -19,7 +19,7 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
-from openworld.features._shared_reading import Looks
+from openworld.features._shared_reading import SharedReading
 
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
 _BATCH_IMAGES = 128
@@ -52,7 +52,7 @@ def compute_batches(
     """The same for batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
     if not batches:
         return []
-    looks = Looks(clip, images, tuple(encodings))
+    looks = SharedReading(clip, images, tuple(encodings))
     return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, batches, cores or os.cpu_count())
 
 
@@ -80,7 +80,7 @@ def _joined(parts: Sequence[Arrays]) -> Arrays:
     return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _on_cores(looks: Looks, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+def _on_cores(looks: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, each read and encoded by one core."""
 
     def batch(some: range) -> list[Arrays]:
@@ -90,7 +90,7 @@ def _on_cores(looks: Looks, batches: Sequence[range], cores: int) -> list[list[A
         return list(pool.map(batch, batches))
 
 
-def _beside_gpu(looks: Looks, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+def _beside_gpu(looks: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, encoded here while the cores prepare the next one."""
     size = BatchSize(max(map(len, batches)), _doing(looks))
     with ThreadPoolExecutor(cores) as pool:
@@ -129,14 +129,14 @@ class _Stack:
     readable: np.ndarray
 
 
-def _stack(looks: Looks, pictures: Sequence[np.ndarray | None]) -> _Stack:
+def _stack(looks: SharedReading, pictures: Sequence[np.ndarray | None]) -> _Stack:
     pixels = torch.from_numpy(looks.stack(pictures))
     readable = np.array([seen is not None for seen in pictures])
     # From pinned memory a GPU copies by itself, while this process goes on.
     return _Stack(pixels.pin_memory() if looks.clip.device.type == "cuda" else pixels, readable)
 
 
-def _arrays(looks: Looks, stack: _Stack, size: BatchSize) -> list[Arrays]:
+def _arrays(looks: SharedReading, stack: _Stack, size: BatchSize) -> list[Arrays]:
     """The arrays of one batch for every encoding."""
     pixels = stack.pixels
     computed = _joined(size.parts(lambda some: looks.forward(pixels[some]), len(pixels)))
@@ -146,7 +146,7 @@ def _arrays(looks: Looks, stack: _Stack, size: BatchSize) -> list[Arrays]:
     return [looks.arrays_of(one, computed, pixels.numpy()) for one in looks.encodings]
 
 
-def _doing(looks: Looks) -> str:
+def _doing(looks: SharedReading) -> str:
     return f"encoding pictures with {looks.clip.name!r}"
 
 

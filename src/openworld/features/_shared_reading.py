@@ -21,7 +21,7 @@ Computed = Mapping[tuple[int, str], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class SharedReading:
     """The looks that encodings take at each picture of a set, in the backbone's size.
 
     Args:

@@ -25,7 +25,7 @@ _FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?-\w+")
 
 
 @dataclass(frozen=True)
-class KeptSet:
+class CachedSet:
     """One encoded image set on disk.
 
     Args:
@@ -50,11 +50,11 @@ class KeptSet:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CacheContents:
     """A cache: its sets, the largest first, and the names in its folder that are not ours."""
 
     folder: Path
-    sets: tuple[KeptSet, ...]
+    sets: tuple[CachedSet, ...]
     foreign: tuple[str, ...]
 
     @property
@@ -63,7 +63,7 @@ class Kept:
         return sum(one.size for one in self.sets)
 
 
-def look(folder: Path) -> Kept:
+def look(folder: Path) -> CacheContents:
     """What lies in the folder of a cache; nothing, where there is no such folder.
 
     Raises:
@@ -74,10 +74,10 @@ def look(folder: Path) -> Kept:
     entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
     ours = [entry for entry in entries if _is_ours(entry)]
     sets = sorted(map(_kept, ours), key=lambda one: -one.size)
-    return Kept(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
+    return CacheContents(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
 
 
-def remove(kept: Kept, sets: Sequence[KeptSet] | None = None) -> int:
+def remove(kept: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
     """Take sets away, None for all, but leave those that another process reads; returns how many bytes that were.
 
     Raises:
@@ -102,11 +102,11 @@ def _is_ours(entry: Path) -> bool:
     return all(_FILE.fullmatch(file.name) and file.is_file() and not file.is_symlink() for file in entry.iterdir())
 
 
-def _kept(folder: Path) -> KeptSet:
+def _kept(folder: Path) -> CachedSet:
     told, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
     written = [stat.st_mtime for name, stat in stats.items() if name != IN_USE]
     backbone = told.get("model") or str(told.get("backbone", ""))[:12]
-    return KeptSet(
+    return CachedSet(
         folder=folder,
         dataset=" · ".join(filter(None, (told.get("name"), told.get("domain")))),
         backbone=backbone,

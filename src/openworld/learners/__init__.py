@@ -6,16 +6,16 @@ A learner is a frozen dataclass of its settings, whose defaults are published on
     start(clip, classnames, generator)                     fresh learnable tensors float32, by name
     prepare(clip, classnames)                              what the loss needs of the class names, computed once
     loss(clip, parameters, images, labels, prepared)       0-d terms by name; "total" is minimised
-    fit(clip, train, seed=...)                             a `Fitted` learner
+    fit(clip, train, seed=...)                             a `FittedLearner` learner
     text_bank(clip, parameters, names)                     base and new names, made ready to compare with
     answer(clip, parameters, images, bank)                 logits over all names and detection scores
 
 with `clip` a backbone of `openworld.backbones`, `classnames` C names, `images` a batch (`Images`: what of the pictures
-the learner says it `consumes`), `labels` int64[B] in 0..C-1, `names` the base and the new names (`Names`). A learner
+the learner says it `consumes`), `labels` int64[B] in 0..C-1, `names` the base and the new names (`NameSets`). A learner
 says in `paper`, `tunes`, `cost`, `consumes` and `depends_on_other_names` what it is; those that learn nothing have
-neither `start`, `prepare` nor `loss`. `Fitted` binds a learner to its learned tensors and its training names. Nothing
-here ever sees a test image during `fit`. Wrong settings raise `OpenworldError` when a learner is made, not when it is
-fitted.
+neither `start`, `prepare` nor `loss`. `FittedLearner` binds a learner to its learned tensors and its training names.
+Nothing here ever sees a test image during `fit`. Wrong settings raise `OpenworldError` when a learner is made, not
+when it is fitted.
 
 A learner whose training is more than descent on "total" says how in a property `loop` (`Loop`); one that trains in
 stages says `in_stages` and brings its own `fit`.
@@ -25,17 +25,17 @@ stages says `in_stages` and brings its own `fit`.
 """
 
 from openworld._plugins import Plugins
-from openworld.learners._bank import Names, TextBank
-from openworld.learners._fitted import Fitted, load
-from openworld.learners._images import Answer, Images, encoding_for
-from openworld.learners._predictions import Guess, Prediction, predict
-from openworld.learners._settings import TASKS, Task, configure, override
-from openworld.learners._together import fit_together
-from openworld.learners._training import Loop, Schedule
 from openworld.learners.cocoop import CoCoOp
 from openworld.learners.coop import CoOp
 from openworld.learners.decoop import DeCoOp
 from openworld.learners.dept import DePT
+from openworld.learners.engine.fitted import FittedLearner, load
+from openworld.learners.engine.images import Answer, Images, encoding_for
+from openworld.learners.engine.joint_fits import fit_together
+from openworld.learners.engine.predictions import Guess, Prediction, predict
+from openworld.learners.engine.settings import TASKS, PublishedSetting, configure, override
+from openworld.learners.engine.text_bank import NameSets, TextBank
+from openworld.learners.engine.training import Loop, Schedule
 from openworld.learners.gallop import GalLoP
 from openworld.learners.gmop import GMoP
 from openworld.learners.ivlp import IVLP
@@ -94,7 +94,7 @@ __all__ = [
     "CoOp",
     "DeCoOp",
     "DePT",
-    "Fitted",
+    "FittedLearner",
     "GMoP",
     "GalLoP",
     "Guess",
@@ -103,13 +103,13 @@ __all__ = [
     "LoCoOp",
     "Loop",
     "MaPLe",
-    "Names",
+    "NameSets",
     "Prediction",
     "ProDA",
     "ProGrad",
     "PromptSRC",
     "Schedule",
-    "Task",
+    "PublishedSetting",
     "TextBank",
     "ZeroShot",
     "ZeroShotEnsemble",

@@ -12,13 +12,13 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize, relu
 
 from openworld._arrays import require_at_least
-from openworld.learners._bank import Names, answer_of, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._linear import apply_linear, start_linear
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
+from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.training import Schedule
 
 # Sentences (images times names) that are encoded together at test time. Their features are held at once: 8 MB at a
 # joint dimension of 512; more sentences make no pass faster, as the text tower itself works through them in parts.
@@ -54,7 +54,7 @@ class CoCoOp:
         require_at_least(1, reduction=self.reduction)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "CoCoOp":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "CoCoOp":
         """The same for every data set; OpenPL starts from random numbers, here still image by image."""
         default = cls()
         if task == "openpl":
@@ -79,11 +79,11 @@ class CoCoOp:
         """Cross-entropy of each image's own cosine logits; labels int64[B]."""
         return {"total": cross_entropy(conditional_logits(clip, parameters, images.embeddings, prepared), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn context and network from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "NameBank":
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "NameBank":
         """The tokenised names: what is compared with an image is encoded when the image is there."""
         return NameBank(self.prepare(clip, names.all), len(names.base))
 

@@ -6,12 +6,12 @@ from typing import ClassVar
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.training import Schedule
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class CoOp:
         require_context(self.context_length, self.words)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "CoOp":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "CoOp":
         """The same for every data set; OpenPL takes 4 tokens."""
         default = cls()
         if task == "openpl":
@@ -60,11 +60,11 @@ class CoOp:
         text = encode_behind(clip, parameters["context"], prepared)
         return {"total": cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

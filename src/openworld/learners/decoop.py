@@ -17,15 +17,21 @@ from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
 from openworld._arrays import require_at_least
 from openworld.datasets.templates import ENSEMBLE
-from openworld.learners._bank import Names, TextBank, cosine_logits
-from openworld.learners._detectors import Detectors, detectors_among, detectors_of
-from openworld.learners._fitted import Fitted, batches_of, require_trainable, trainable
-from openworld.learners._images import Answer, Images, shown
-from openworld.learners._otsu import otsu
-from openworld.learners._partitions import divide_classes
-from openworld.learners._settings import Task
-from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
-from openworld.learners._training import Schedule, train
+from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of
+from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.images import Answer, Images, shown
+from openworld.learners.engine.otsu import otsu
+from openworld.learners.engine.partitions import divide_classes
+from openworld.learners.engine.settings import PublishedSetting
+from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
+from openworld.learners.engine.text_features import (
+    encode_behind,
+    encode_names,
+    require_context,
+    require_templates,
+    start_context,
+)
+from openworld.learners.engine.training import Schedule, train
 
 BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
 
@@ -72,7 +78,7 @@ class DeCoOp:
         require_at_least(0, margin=self.margin)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "DeCoOp":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DeCoOp":
         """The same for every data set and task."""
         return cls()
 
@@ -83,10 +89,10 @@ class DeCoOp:
             "classifiers": start_context(clip, self.classifier_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip, classnames) -> "Prepared":
+    def prepare(self, clip, classnames) -> "DeCoOpPrepared":
         """Tokenised names, partitions, and zero-shot text features."""
         partitions = divide_classes(len(classnames), self.detectors)
-        return Prepared(
+        return DeCoOpPrepared(
             own_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
             detector_prompts=clip.prompt_names(classnames, self.detector_context),
             classifier_prompts=clip.prompt_names(classnames, self.classifier_context),
@@ -95,7 +101,7 @@ class DeCoOp:
             zero_shot=self._zero_shot(clip, classnames),
         )
 
-    def loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+    def loss(self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared") -> dict[str, Tensor]:
         """The terms of both stages and the sum of their totals; labels int64[B].
 
         The experts are judged by the detectors as they are, without gradient, against the learned threshold; before
@@ -106,14 +112,14 @@ class DeCoOp:
         second = self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
         return {**first, **second, "total": first["total"] + second["total"]}
 
-    def detector_loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+    def detector_loss(self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared") -> dict[str, Tensor]:
         """The first stage alone: terms and "total", a function of `detectors`."""
         text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
         return detector_terms(logits, prepared.labels[:, labels], self.margin)
 
     def classifier_loss(
-        self, clip, parameters, images: Images, labels, prepared: "Prepared", detectors: Detectors
+        self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared", detectors: Detectors
     ) -> dict[str, Tensor]:
         """The second stage alone: terms and "total", a function of `classifiers`."""
         text = encode_behind(clip, parameters["classifiers"], prepared.classifier_prompts)
@@ -122,12 +128,12 @@ class DeCoOp:
         return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
 
     @torch.no_grad()
-    def judge(self, clip, parameters, prepared: "Prepared") -> Detectors:
+    def judge(self, clip, parameters, prepared: "DeCoOpPrepared") -> Detectors:
         """The detectors among all training names, frozen."""
         everyone = [True] * len(prepared.detector_prompts)
         return detectors_of(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the detectors, measure the threshold, learn the experts: from plain images."""
         require_trainable(self, train)
         generator = torch.Generator().manual_seed(seed)
@@ -145,7 +151,7 @@ class DeCoOp:
         learned["threshold"] = self.measure(clip, train, detectors)
         batches = batches_of(self, clip, train, generator)
         experts, naming = _learn({"classifiers": start["classifiers"]}, learned, classify, batches, self.schedule)
-        return Fitted(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
+        return FittedLearner(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
 
     @torch.no_grad()
     def measure(self, clip, train, detectors: Detectors) -> Tensor:
@@ -154,7 +160,7 @@ class DeCoOp:
         scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "ExpertBank":
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "ExpertBank":
         """All names by zero-shot CLIP, by every expert and by every detector."""
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
@@ -178,7 +184,7 @@ class DeCoOp:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class DeCoOpPrepared:
     """What the loss needs of the base names, computed once; see `DeCoOp.prepare`."""
 
     own_prompts: object

@@ -16,12 +16,12 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._linear import apply_linear, start_linear
-from openworld.learners._settings import Task
-from openworld.learners._text import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.settings import PublishedSetting
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import (
     context_tokens,
     encode_behind,
     encode_names,
@@ -29,7 +29,7 @@ from openworld.learners._text import (
     require_templates,
     start_context,
 )
-from openworld.learners._training import Loop, Schedule
+from openworld.learners.engine.training import Loop, Schedule
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class DePT:
             )
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "DePT":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":
         """With the sentence of the data set's teacher; the same for every task, for only base-to-new was published."""
         return cls(template=KGCOOP.get(dataset, PHOTO))
 
@@ -107,11 +107,11 @@ class DePT:
         total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
         return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn all together, from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "HeadBank":
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "HeadBank":
         """Text features of all names behind the learned context, and the head's outputs for the base names."""
         text = normalize(encode_behind(clip, parameters["context"], self._prompts(clip, names.all)), dim=-1)
         return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
@@ -146,7 +146,7 @@ class HeadBank(TextBank):
     outputs: tuple[int, ...] | None
 
 
-def _outputs(names: Names) -> tuple[int, ...] | None:
+def _outputs(names: NameSets) -> tuple[int, ...] | None:
     places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
     asked = [places.get(normalise_class_name(name)) for name in names.base]
     return None if None in asked else tuple(asked)

@@ -10,12 +10,12 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.learners._bank import Names, TextBank, answer_of
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
-from openworld.learners._training import Loop, Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
+from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.training import Loop, Schedule
 
 SIMILARITIES = 2**25  # patch cosines alive at a time, 128 MiB in float32
 
@@ -58,7 +58,7 @@ class GalLoP:
             raise OpenworldError(f"dropout is {self.dropout}, expected a share from 0 up to, but without, 1.")
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "GalLoP":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GalLoP":
         """With the batches and epochs of the data set's script; in OpenPL, which did not run it, a random start."""
         batch_size, epochs = {"imagenet": (128, 50), "sun397": (128, 200), "eurosat": (10, 200)}.get(dataset, (32, 200))
         default = cls()
@@ -97,11 +97,11 @@ class GalLoP:
         """The global contexts that each image keeps in a step are drawn."""
         return Loop(draws=self._draws)
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn contexts and projection from augmented views of the training images and their patches."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> "PatchBank":
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "PatchBank":
         """Text features of all names behind all contexts, and one matrix from patches to the joint space."""
         of_image, of_patches = self._texts(clip, parameters, self.prepare(clip, names.all))
         projection = joint_projection(clip, parameters["projection"])

@@ -17,14 +17,20 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._detectors import Detectors, detectors_among
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._partitions import Partitions, divide_classes
-from openworld.learners._settings import Task
-from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.detector_prompts import Detectors, detectors_among
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.partitions import Partitions, divide_classes
+from openworld.learners.engine.settings import PublishedSetting
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import (
+    encode_behind,
+    encode_names,
+    require_context,
+    require_templates,
+    start_context,
+)
+from openworld.learners.engine.training import Schedule
 
 PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
 """Epochs by data set, where huacong/OpenworldAUC gives them."""
@@ -80,7 +86,7 @@ class GMoP:
             raise unknown_name("gate", self.gate, get_args(Gate))
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "GMoP":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":
         """With the data set's sentence, epochs and alpha, as far as they were released; the same for every task."""
         default = cls(template=TEMPLATES.get(dataset, PHOTO))
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
@@ -96,11 +102,11 @@ class GMoP:
             "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip, classnames) -> "Prepared":
+    def prepare(self, clip, classnames) -> "GMoPPrepared":
         """Tokenised names, partitions, and the zero-shot text features that the new side's gate needs."""
         partitions = self.divide(len(classnames))
         length = self.detector_context if self.single_prompt else self.classifier_context
-        return Prepared(
+        return GMoPPrepared(
             classifier_prompts=clip.prompt_names(classnames, length),
             detector_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
             names=torch.as_tensor(partitions.names, device=clip.device),
@@ -114,7 +120,7 @@ class GMoP:
             return divide_classes(count, self.detectors)
         return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared: "Prepared") -> dict[str, Tensor]:
+    def loss(self, clip, parameters, images: Images, labels, prepared: "GMoPPrepared") -> dict[str, Tensor]:
         """The three terms and their weighted sum; labels int64[B]."""
         embeddings = images.embeddings
         base_text, detector_text = self._texts(clip, parameters, prepared)
@@ -126,11 +132,11 @@ class GMoP:
             new_logits = cosine_logits(embeddings, prepared.zero_shot, clip.logit_scale)
         return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn all prompts together, from plain images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
         tuned = names.all if self.tuned_new else names.base
@@ -159,7 +165,7 @@ class GMoP:
         """Whether new images are named with the base classifier's prompt."""
         return self.single_prompt or self.new_classifier == "tuned"
 
-    def _texts(self, clip, parameters, prepared: "Prepared") -> tuple[Tensor, Tensor]:
+    def _texts(self, clip, parameters, prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
         if self.single_prompt:
             text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
@@ -168,7 +174,7 @@ class GMoP:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class GMoPPrepared:
     """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
 
     classifier_prompts: object

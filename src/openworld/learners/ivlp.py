@@ -7,19 +7,19 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._prompts import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
     name_behind_phrase,
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import require_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.training import Schedule
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class IVLP:
         require_context(self.text_length, self.words)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "IVLP":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "IVLP":
         """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 + 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as
@@ -86,11 +86,11 @@ class IVLP:
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn all prompts together, from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

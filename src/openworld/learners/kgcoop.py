@@ -8,11 +8,11 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import (
     context_tokens,
     encode_behind,
     encode_names,
@@ -20,7 +20,7 @@ from openworld.learners._text import (
     require_templates,
     start_context,
 )
-from openworld.learners._training import Schedule
+from openworld.learners.engine.training import Schedule
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class KgCoOp:
         require_at_least(0, weight=self.weight)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "KgCoOp":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "KgCoOp":
         """With the sentence of the data set's teacher; OpenPL starts from random numbers, here with batches of 32."""
         default = cls(template=KGCOOP.get(dataset, PHOTO))
         if task == "openpl":
@@ -77,11 +77,11 @@ class KgCoOp:
         guidance = 1 - (text * teacher).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

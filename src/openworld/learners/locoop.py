@@ -8,12 +8,12 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import context_tokens, encode_behind, require_context, start_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.training import Schedule
 
 EPSILON = 1e-5  # inside the logarithm of the entropy, as AtsuMiyai/LoCoOp @ a311b39 has it
 TOP_SHARE = 0.2
@@ -51,7 +51,7 @@ class LoCoOp:
         require_at_least(1, top=1 if self.top is None else self.top)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "LoCoOp":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "LoCoOp":
         """The same for every data set; in OpenPL, which did not run it, 4 tokens."""
         default = cls()
         if task == "openpl":
@@ -79,11 +79,11 @@ class LoCoOp:
             "total": entropy - self.weight * background,
         }
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images and their patches."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

@@ -8,19 +8,19 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._linear import start_linear
-from openworld.learners._prompts import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.linear import start_linear
+from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
     name_behind_phrase,
     start_text_prompts,
 )
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import require_context
-from openworld.learners._training import Schedule
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.training import Schedule
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class MaPLe:
         require_context(self.context_length, self.words)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "MaPLe":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MaPLe":
         """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as elsewhere.
@@ -86,11 +86,11 @@ class MaPLe:
         image = encode_prompted_image(clip, images.pixels, image_prompts(parameters))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn prompts and maps from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

@@ -5,10 +5,10 @@ Text features: `encode_names` (in sentences), `start_context` and `encode_behind
 `require_context`, `require_templates`.
 """
 
-from openworld.learners._bank import answer_by_cosine, answer_of, cosine_logits
-from openworld.learners._fitted import fit_prompts
-from openworld.learners._settings import unified
-from openworld.learners._text import (
+from openworld.learners.engine.fitted import fit_prompts
+from openworld.learners.engine.settings import unified
+from openworld.learners.engine.text_bank import answer_by_cosine, answer_of, cosine_logits
+from openworld.learners.engine.text_features import (
     context_tokens,
     encode_behind,
     encode_names,

@@ -9,12 +9,12 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld.learners._bank import Names, TextBank, answer_of
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import encode_behind, start_context
-from openworld.learners._training import Loop, Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
+from openworld.learners.engine.text_features import encode_behind, start_context
+from openworld.learners.engine.training import Loop, Schedule
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ProDA:
         require_at_least(0, weight=self.weight)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "ProDA":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ProDA":
         """The same for every data set; OpenPL takes 4 tokens."""
         default = cls()
         if task == "openpl":
@@ -87,11 +87,11 @@ class ProDA:
         """The contexts of a step are drawn."""
         return Loop(draws=self._draws)
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the contexts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Means of unit text features over all contexts; they are shorter than 1, and stay so."""
         text = self._texts(clip, parameters["contexts"], range(self.contexts), self._prompts(clip, names.all))
         return TextBank(text.mean(dim=0), len(names.base), clip.logit_scale)

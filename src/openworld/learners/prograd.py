@@ -15,12 +15,18 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets.templates import PHOTO, PROGRAD
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import encode_behind, encode_names, require_context, require_templates, start_context
-from openworld.learners._training import Loop, Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import (
+    encode_behind,
+    encode_names,
+    require_context,
+    require_templates,
+    start_context,
+)
+from openworld.learners.engine.training import Loop, Schedule
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class ProGrad:
             )
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "ProGrad":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ProGrad":
         """With the data set's sentence, which the context starts from, too; OpenPL takes 4 tokens of random numbers."""
         template = PROGRAD.get(dataset, PHOTO)
         if task == "openpl":
@@ -101,7 +107,7 @@ class ProGrad:
         entropy = cross_entropy(logits, labels)
         return {"cross_entropy": entropy, "knowledge": knowledge, "total": entropy}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images, along projected gradients."""
         return fit_prompts(self, clip, train, seed=seed)
 
@@ -118,7 +124,7 @@ class ProGrad:
         pairs = zip(parameters, wanted, heeded, strict=True)
         return {name: project(own, other, self.strength) for name, own, other in pairs}
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

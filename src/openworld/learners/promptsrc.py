@@ -15,19 +15,19 @@ from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets.templates import PROMPTSRC, fill
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._prompts import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
     name_behind_phrase,
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import require_context
-from openworld.learners._training import Loop, Schedule
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.training import Loop, Schedule
 
 LATE = {"stanford_cars", "oxford_flowers", "fgvc_aircraft", "dtd", "eurosat"}
 """Data sets whose 50 few-shot epochs are averaged around epoch 45 with deviation 5 (others: 30 and 30), as released."""
@@ -74,7 +74,7 @@ class PromptSRC:
             raise OpenworldError(f"deviation must be positive; got {self.deviation}.")
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "PromptSRC":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "PromptSRC":
         """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL starts from random numbers, and says neither depth nor batch size nor Gaussian: 9 and 4 here, and for its
@@ -117,11 +117,11 @@ class PromptSRC:
         held = self.text_weight * terms["text"] + self.image_weight * terms["image"] + terms["logits"]
         return terms | {"total": terms["cross_entropy"] + held}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn all prompts together from augmented views, and keep their average over the epochs."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self._names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

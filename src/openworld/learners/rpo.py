@@ -10,12 +10,12 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
 from openworld.datasets.templates import PHOTO, fill
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import STANDARD_DEVIATION, require_templates
-from openworld.learners._training import Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, require_templates
+from openworld.learners.engine.training import Schedule
 
 Initial = Literal["frozen rows", "normal"]
 
@@ -58,7 +58,7 @@ class RPO:
             raise unknown_name("initial", self.initial, get_args(Initial))
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "RPO":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "RPO":
         """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet (0.005).
 
         OpenPL has 4 pairs, and does not say how they start or the batch size: from frozen rows and 4 here.
@@ -85,11 +85,11 @@ class RPO:
         text = _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), prepared))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the prompts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """What the text prompts read in the sentences of all names, side by side: float[C, K * D]."""
         rows, pairs = parameters["text"].to(clip.dtype), []
         for start in range(0, len(names.all), CHUNK):

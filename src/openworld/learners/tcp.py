@@ -14,12 +14,12 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._linear import apply_linear, start_linear
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import (
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import (
     context_tokens,
     encode_behind,
     encode_names,
@@ -27,7 +27,7 @@ from openworld.learners._text import (
     require_templates,
     start_context,
 )
-from openworld.learners._training import Schedule
+from openworld.learners.engine.training import Schedule
 
 PUBLISHED_EPOCHS = {"sun397": 25, "imagenet": 25}
 """Epochs by data set, where the released scripts evaluate another than the last of 50."""
@@ -74,7 +74,7 @@ class TCP:
         require_at_least(0, weight=self.weight)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "TCP":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "TCP":
         """With the data set's two sentences and epochs; OpenPL's epochs are its own."""
         default = cls(behind=TCP_BEHIND.get(dataset, "{}."), template=TCP_TEACHER.get(dataset, PHOTO))
         if task == "openpl":
@@ -107,11 +107,11 @@ class TCP:
         guidance = 1 - (text * prepared[1]).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn context and network from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context and their own class tokens."""
         text = self._text(clip, parameters, self.prepare(clip, names.all))
         return TextBank(text, len(names.base), clip.logit_scale)

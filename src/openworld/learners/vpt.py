@@ -8,13 +8,13 @@ from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
 from openworld.datasets.templates import PHOTO
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners._fitted import Fitted, fit_prompts
-from openworld.learners._images import Answer, Images
-from openworld.learners._prompts import encode_prompted_image, start_image_prompts
-from openworld.learners._settings import Task, unified
-from openworld.learners._text import encode_names, require_templates
-from openworld.learners._training import Schedule
+from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompts import encode_prompted_image, start_image_prompts
+from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_features import encode_names, require_templates
+from openworld.learners.engine.training import Schedule
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class VPT:
         require_templates(self.template)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "VPT":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "VPT":
         """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 rows, and says neither depth nor batch size: 12 and 4 here, as elsewhere.
@@ -68,11 +68,11 @@ class VPT:
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, prepared, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Learn the prompts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Frozen text features of all names."""
         return TextBank(self.prepare(clip, names.all), len(names.base), clip.logit_scale)
 

@@ -6,11 +6,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.datasets import templates as sentences
-from openworld.learners._bank import Names, TextBank, answer_by_cosine, require_distinct
-from openworld.learners._fitted import Fitted
-from openworld.learners._images import Answer, Images
-from openworld.learners._settings import Task
-from openworld.learners._text import encode_names, require_templates
+from openworld.learners.engine.fitted import FittedLearner
+from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, require_distinct
+from openworld.learners.engine.text_features import encode_names, require_templates
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class ZeroShot:
         require_templates(*self.templates)
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "ZeroShot":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShot":
         """With the data set's own sentence."""
         return cls(templates=(sentences.TEMPLATES.get(dataset, sentences.PHOTO),))
 
-    def fit(self, clip, train, *, seed: int) -> Fitted:
+    def fit(self, clip, train, *, seed: int) -> FittedLearner:
         """Nothing is learned; `train` gives the base names, `seed` has no effect."""
         require_distinct(train.classnames)
-        return Fitted(self, clip, tuple(train.classnames), {})
+        return FittedLearner(self, clip, tuple(train.classnames), {})
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: Names) -> TextBank:
+    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names."""
         return TextBank(encode_names(clip, names.all, self.templates), len(names.base), clip.logit_scale)
 
@@ -66,6 +66,6 @@ class ZeroShotEnsemble(ZeroShot):
     name: ClassVar[str] = "zero-shot-ensemble"
 
     @classmethod
-    def published(cls, dataset: str, task: Task = "base-to-new") -> "ZeroShotEnsemble":
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShotEnsemble":
         """With the data set's own ensemble."""
         return cls(templates=sentences.ensemble(dataset))

@@ -13,7 +13,7 @@ from openworld.datasets import PUBLISHED
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DataSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
-from openworld.learners import Task as PublishedTask
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
 from openworld.runs import digest
 

@@ -15,7 +15,7 @@ Functions of features, texts' and images', of one two-tower model. In order:
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
 """
 
-from openworld.shift.appearance import LOOKS, SeesLooks, in_looks, picture_grid
+from openworld.shift.appearance import LOOKS, AppearanceEncoder, in_looks, picture_grid
 from openworld.shift.decomposition import HALVES, Decomposition, load_decomposition, overlap
 from openworld.shift.degrees import ShiftDegrees, merge_degrees, shift_degrees
 from openworld.shift.far import Far, farthest
@@ -50,7 +50,7 @@ __all__ = [
     "Levels",
     "Nearest",
     "OpenWorldByShift",
-    "SeesLooks",
+    "AppearanceEncoder",
     "Shards",
     "ShiftDegrees",
     "ShiftGrid",

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.shift._search import Candidates, Reference
+from openworld.shift._search import Candidates, SearchReference
 
 
-def faiss_search(queries: Tensor, reference: Reference, count: int) -> Candidates:
+def faiss_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
     """As `matrix_search`, by `faiss.IndexFlatIP`; float32 on the CPU only."""
     if "index" not in reference.scratch:
         reference.scratch["index"] = _index(reference)
@@ -18,7 +18,7 @@ def faiss_search(queries: Tensor, reference: Reference, count: int) -> Candidate
     return Candidates(places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
 
 
-def _index(reference: Reference):
+def _index(reference: SearchReference):
     try:
         import faiss
     except ImportError as error:

@@ -23,7 +23,7 @@ _STALE = 4  # as soon as one in so many of the kept may be replaced, finds are m
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class SearchReference:
     """Reference rows and their unit vectors in the arithmetic of the products.
 
     given: float[M, D]. dtype: of the products.
@@ -37,7 +37,7 @@ class Reference:
     scratch: dict[str, object] = field(default_factory=dict)
 
     @classmethod
-    def kept(cls, given: Tensor, dtype: torch.dtype) -> "Reference":
+    def kept(cls, given: Tensor, dtype: torch.dtype) -> "SearchReference":
         """With unit vectors made once."""
         units = given.new_empty(given.shape, dtype=dtype)
         for start in range(0, len(given), CHUNK):
@@ -74,10 +74,10 @@ class Candidates:
     rest: Tensor
 
 
-Engine = Callable[[Tensor, Reference, int], Candidates]
+Engine = Callable[[Tensor, SearchReference, int], Candidates]
 
 
-def matrix_search(queries: Tensor, reference: Reference, count: int) -> Candidates:
+def matrix_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
     """The `count` largest products of each query; of equal ones any.
 
     Args:

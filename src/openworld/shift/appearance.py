@@ -31,7 +31,7 @@ taught by were told from those in known styles with an AUROC of .68 and .73 in t
 """
 
 
-class SeesLooks:
+class AppearanceEncoder:
     """A backbone to encode pictures with, in the place of the one it wraps; see `openworld.features.encode`.
 
     Args:
@@ -125,7 +125,7 @@ def picture_grid(
     """Features of the same things in several looks, for `LAID.fit`: float32[N, looks, D], on the CPU.
 
     Args:
-        clip: a `SeesLooks`, or any backbone.
+        clip: a `AppearanceEncoder`, or any backbone.
         sets: a look each, of N pictures each; picture i of every set shows the same thing.
         cache: as in `openworld.features.encode`. told: called with (looks done, looks in all).
     Raises:

@@ -20,7 +20,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.shift._faiss import faiss_search
 from openworld.shift._rows import as_rows, exact_unit, sum_in_order, unit
-from openworld.shift._search import Engine, Reference, matrix_search
+from openworld.shift._search import Engine, SearchReference, matrix_search
 
 ENGINES: dict[str, Engine] = {"matrix": matrix_search, "faiss": faiss_search}
 """How candidates are found, by name."""
@@ -98,7 +98,7 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     if not len(rows):
         raise OpenworldError("the reference is empty; shift is measured against at least one image.")
     size = QUERIES_ON_GPU if rows.is_cuda else QUERIES
-    whole = Reference.kept(rows, torch.float16 if half else torch.float32)
+    whole = SearchReference.kept(rows, torch.float16 if half else torch.float32)
     distances, places = _nearest(asked, whole, min(k, len(rows)), ENGINES[engine], size)
     return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
@@ -124,7 +124,7 @@ def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     return Nearest(np.take_along_axis(distances, order, axis=1), np.take_along_axis(places, order, axis=1))
 
 
-def _nearest(asked: Tensor, whole: Reference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
+def _nearest(asked: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
     """Distances float64[N, k] and places int64[N, k], `size` queries at a time."""
     distances = asked.new_empty(len(asked), k, dtype=torch.float64)
     places = torch.empty_like(distances, dtype=torch.int64)
@@ -141,18 +141,18 @@ def _nearest(asked: Tensor, whole: Reference, k: int, engine: Engine, size: int)
     return distances, places
 
 
-def _searches(whole: Reference, k: int) -> Iterator[tuple[Reference, int]]:
+def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference, int]]:
     """In which arithmetic to look for how many candidates, until all answers are sure; with all rows they are."""
     count = k + _SPARE[whole.dtype]
     yield whole, count
     yield whole, count * _MORE
-    finest, count = Reference(whole.given, torch.float64), k + _SPARE[torch.float64]
+    finest, count = SearchReference(whole.given, torch.float64), k + _SPARE[torch.float64]
     while True:
         yield finest, count
         count *= _MORE
 
 
-def _measured(queries: Tensor, reference: Reference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
+def _measured(queries: Tensor, reference: SearchReference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
     """Distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
     found = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
     places = found.places.sort(dim=1).values  # so that of equally near rows the first comes first

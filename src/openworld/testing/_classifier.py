@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from openworld.detectors import Perturbation, Seen, Texts, Watched, linear_probe, watch
+from openworld.detectors import Activations, Perturbation, Texts, WatchedModel, linear_probe, watch
 
 COLOURS, WIDTH, SIZE = 3, 24, 8
 PIXEL_STD = (0.2, 0.3, 0.4)
@@ -54,7 +54,7 @@ def small_pictures(seed: int, count: int = 90, *, known: bool = True) -> tuple[T
 
 
 @cache
-def small_classifier(device: str = "cpu") -> Watched:
+def small_classifier(device: str = "cpu") -> WatchedModel:
     """Names almost every colour right, and is not too sure of it; always the same."""
     images, labels = small_pictures(0, 300)
     with torch.random.fork_rng(devices=[]):
@@ -73,7 +73,7 @@ def small_seen(
     known: bool = True,
     perturbations: tuple[Perturbation, ...] = (),
     device: str = "cpu",
-) -> Seen:
+) -> Activations:
     """All that any detector may look at: features, head, logits, labels, maps, moved pictures, texts, patches.
 
     Args:
@@ -87,7 +87,7 @@ def small_seen(
     images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
     seen = small_classifier(device).see(images, labels, maps=True, perturbations=perturbations)
     parts = {name: getattr(seen, name) for name in ("features", "head", "outputs", "labels", "maps", "perturbed")}
-    return Seen(**parts, texts=_texts(device), patches=seen.maps.late.flatten(2).mT)
+    return Activations(**parts, texts=_texts(device), patches=seen.maps.late.flatten(2).mT)
 
 
 @cache

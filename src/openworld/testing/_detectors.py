@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors import NEEDS, Fitted, Seen, fit_together, gather, load_fitted
+from openworld.detectors import NEEDS, Activations, FittedDetector, fit_together, gather, load_fitted
 from openworld.metrics import auroc
 from openworld.runs import to_json
 from openworld.testing._classifier import small_seen
@@ -171,7 +171,7 @@ def survives_a_file(detector, device: str) -> None:
     assert again.warnings == fitted.warnings, "warnings are lost"
 
 
-# What makes a `Seen` lack something: logits come from features and a head, too.
+# What makes a `Activations` lack something: logits come from features and a head, too.
 BLIND = {
     "features": {"features": None, "texts": None},
     "head": {"head": None},
@@ -183,22 +183,22 @@ BLIND = {
 }
 
 
-def _seen(detector, device: str, seed: int, *, known: bool = True) -> Seen:
+def _seen(detector, device: str, seed: int, *, known: bool = True) -> Activations:
     """Training images are those of seed 1."""
     moved = (detector.perturbation,) if "gradient" in detector.needs else ()
     return small_seen(seed, IMAGES, known=known, perturbations=moved, device=device)
 
 
-def _fitted(detector, device: str) -> Fitted:
+def _fitted(detector, device: str) -> FittedDetector:
     return detector.fit(_seen(detector, device, 1))
 
 
-def _in(seen: Seen, dtype: torch.dtype) -> Seen:
+def _in(seen: Activations, dtype: torch.dtype) -> Activations:
     moved = {how: features.to(dtype) for how, features in seen.perturbed.items()}
     return replace(seen, features=seen.features.to(dtype), outputs=seen.outputs.to(dtype), perturbed=moved)
 
 
-def _tensors(seen: Seen) -> list[Tensor]:
+def _tensors(seen: Activations) -> list[Tensor]:
     return [seen.features, seen.outputs, seen.labels, seen.patches, seen.maps.early, seen.maps.late]
 
 

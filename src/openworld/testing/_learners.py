@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
-from openworld.learners import LEARNERS, TASKS, Fitted, Loop, configure, fit_together, load
-from openworld.learners._fitted import batches_of, trainable
-from openworld.learners._images import Consumes
-from openworld.learners._size import tuned_parameters
+from openworld.learners import LEARNERS, TASKS, FittedLearner, Loop, configure, fit_together, load
+from openworld.learners.engine.fitted import batches_of, trainable
+from openworld.learners.engine.images import Consumes
+from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.testing._world import World, small_world
 
 DATASETS = ("", "emoji-concepts", "imagenet", "oxford_pets", "dtd", "eurosat", "sun397")
@@ -104,8 +104,10 @@ def fits_the_same_again(learner, world: World) -> None:
     """Equal seeds give equal parameters, bit by bit; another seed gives others."""
     once, other = _fitted(learner, world, 1), _fitted(learner, world, 2)
     again = learner.fit(world.clip, world.shots, seed=1)
-    _require(isinstance(once, Fitted), "fit returns a Fitted", once)
-    _require(once.classnames == tuple(world.shots.classnames), "Fitted.classnames are the training names in order")
+    _require(isinstance(once, FittedLearner), "fit returns a FittedLearner", once)
+    _require(
+        once.classnames == tuple(world.shots.classnames), "FittedLearner.classnames are the training names in order"
+    )
     for name, tensor in once.parameters.items():
         _require(torch.equal(tensor, again.parameters[name]), f"the same seed gives the same {name}")
     differ = [name for name, tensor in once.parameters.items() if not torch.equal(tensor, other.parameters[name])]
@@ -316,7 +318,7 @@ LEARNER_CHECKS: Mapping[str, Callable[[object, World], None]] = {
 
 
 @lru_cache(maxsize=8)
-def _fitted(learner, world: World, seed: int = 1) -> Fitted:
+def _fitted(learner, world: World, seed: int = 1) -> FittedLearner:
     return learner.fit(world.clip, world.shots, seed=seed)
 
 

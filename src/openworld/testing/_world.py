@@ -9,7 +9,7 @@ import torch
 
 from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
 from openworld.features import Features
-from openworld.learners._size import WordTokenizer
+from openworld.learners.engine.parameter_counts import WordTokenizer
 
 # All widths differ, so that a learner that takes one for another fails.
 CONFIG = TwoTowerConfig(

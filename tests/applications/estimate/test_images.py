@@ -11,8 +11,8 @@ from openworld.applications.estimate import images as pictures
 from openworld.applications.estimate.judgement import Asked, judge
 from openworld.applications.estimate.models import find_judge
 from openworld.applications.estimate.tables import open_table
-from openworld.learners._bank import cosine_logits
-from openworld.learners._text import encode_names
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.engine.text_features import encode_names
 
 SENTENCE = "an icon of a {}."
 

@@ -7,7 +7,7 @@ import pytest
 import shifted_trees as trees
 
 from openworld._errors import OpenworldError
-from openworld.datasets.published.breeds import ROOT, Hierarchy, Task, superclasses
+from openworld.datasets.published.breeds import ROOT, BreedsTask, Hierarchy, superclasses
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "breeds.json").read_text())
 
@@ -26,7 +26,7 @@ def plant(folder, case) -> Hierarchy:
 @pytest.mark.parametrize("number", range(len(REFERENCE["hierarchies"])))
 def test_superclasses_are_those_of_the_package_robustness(tmp_path, number):
     case = REFERENCE["hierarchies"][number]
-    task = Task(case["level"], case["subclasses"], long(case["below"]))
+    task = BreedsTask(case["level"], case["subclasses"], long(case["below"]))
     found = [(one.node, one.source, one.target) for one in superclasses(task, plant(tmp_path, case))]
     assert found == [
         (long(node), *(tuple(map(long, side.split())) for side in sides)) for node, *sides in case["superclasses"]
@@ -47,7 +47,7 @@ def test_by_hand(tmp_path):
     below = hierarchy(tmp_path, edges, "1 2 3 4 5 6 7", {"a": "animal, beast"})
     assert below.leaves("a") == ["1", "2", "3", "4", "5", "6"]
     assert below.at_level(1, ROOT) == ["a", "b"]
-    (found,) = superclasses(Task(level=1, subclasses=4), below)
+    (found,) = superclasses(BreedsTask(level=1, subclasses=4), below)
     assert (found.name, found.source, found.target) == ("animal", ("3", "1"), ("4", "5"))
 
 
@@ -66,7 +66,7 @@ def test_a_level_is_the_longest_way_down(tmp_path):
 )
 def test_hierarchies_that_breeds_cannot_share_out(tmp_path, edges, classes, message):
     with pytest.raises(OpenworldError, match=message):
-        superclasses(Task(level=1, subclasses=4), hierarchy(tmp_path, edges, classes))
+        superclasses(BreedsTask(level=1, subclasses=4), hierarchy(tmp_path, edges, classes))
 
 
 def test_a_broken_class_list_is_refused(tmp_path):

@@ -8,7 +8,7 @@ import trees
 
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, SHIFTED, check, load
-from openworld.datasets.published.breeds import ROOT, TASKS, Task
+from openworld.datasets.published.breeds import ROOT, TASKS, BreedsTask
 
 R = sorted(trees.SUBSETS["imagenet-r"])
 SHARKS, RAYS = ("n01484850", "n01491361", "n01494475"), ("n01496331", "n01498041")
@@ -63,7 +63,7 @@ def breeds(root, monkeypatch):
     edges += [("nshark", one) for one in SHARKS] + [("nflat", one) for one in RAYS] + [("nbone", FISH[0])]
     names = {"nshark": "shark", "nflat": "ray, flat fish", "nbone": "bony fish"}
     shifted_trees.plant_hierarchy(root / "breeds", edges, list(trees.WORDNET), names)
-    monkeypatch.setitem(TASKS, "living17", Task(level=2, subclasses=2))
+    monkeypatch.setitem(TASKS, "living17", BreedsTask(level=2, subclasses=2))
     card = replace(SHIFTED["living17"], classes=2, pictures={"train": None, "test": 4})
     monkeypatch.setitem(SHIFTED, "living17", card)
     return root

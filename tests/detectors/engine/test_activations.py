@@ -4,7 +4,20 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.detectors import GEN, MSP, NCI, SCALE, SHE, GradNorm, Head, Maps, RankFeat, Seen, Texts, mine_negatives
+from openworld.detectors import (
+    GEN,
+    MSP,
+    NCI,
+    SCALE,
+    SHE,
+    Activations,
+    GradNorm,
+    Head,
+    Maps,
+    RankFeat,
+    Texts,
+    mine_negatives,
+)
 from openworld.detectors.engine.perturbation import Perturbation
 
 HEAD = Head(torch.eye(3, 4), torch.zeros(3))
@@ -12,14 +25,14 @@ HEAD = Head(torch.eye(3, 4), torch.zeros(3))
 
 def test_logits_come_from_the_model_or_from_the_head():
     features = torch.rand(5, 4)
-    torch.testing.assert_close(Seen(features, HEAD).logits, features @ torch.eye(4, 3))
-    assert Seen(features, HEAD, outputs=torch.ones(5, 3)).logits.tolist() == torch.ones(5, 3).tolist()
-    seen = Seen(features, HEAD)
+    torch.testing.assert_close(Activations(features, HEAD).logits, features @ torch.eye(4, 3))
+    assert Activations(features, HEAD, outputs=torch.ones(5, 3)).logits.tolist() == torch.ones(5, 3).tolist()
+    seen = Activations(features, HEAD)
     assert seen.logits is seen.logits
 
 
 def test_parts_of_it():
-    seen = Seen(torch.rand(5, 4), HEAD, labels=torch.arange(5) % 3)
+    seen = Activations(torch.rand(5, 4), HEAD, labels=torch.arange(5) % 3)
     assert [len(part) for part in seen.split(2)] == [2, 2, 1]
     assert seen.take(torch.tensor([4, 0])).labels.tolist() == [1, 0]
     assert list(seen.split(9)) == [seen] and list(seen.split(5)) == [seen]
@@ -28,11 +41,11 @@ def test_parts_of_it():
 def test_maps_and_moved_images_are_taken_with_the_others():
     rows, how = torch.rand(5, 4), Perturbation()
     maps = Maps(torch.rand(5, 3, 2, 2), torch.rand(5, 4, 2, 2), lambda maps: maps)
-    seen = Seen(rows, HEAD, maps=maps, perturbed={how: -rows}).take([4, 0])
+    seen = Activations(rows, HEAD, maps=maps, perturbed={how: -rows}).take([4, 0])
     assert torch.equal(seen.maps.early, maps.early[[4, 0]]) and torch.equal(seen.maps.late, maps.late[[4, 0]])
     assert torch.equal(seen.moved(how, "ODIN"), -rows[[4, 0]])
     with pytest.raises(OpenworldError, match='"perturbed by .*": 5'):
-        Seen(rows[:2], HEAD, perturbed={how: rows})
+        Activations(rows[:2], HEAD, perturbed={how: rows})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +69,7 @@ def test_maps_and_moved_images_are_taken_with_the_others():
 )
 def test_what_does_not_fit_is_refused(given, sentence):
     with pytest.raises(OpenworldError, match=sentence):
-        Seen(**given)
+        Activations(**given)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +133,7 @@ def test_a_class_that_is_never_right():
 def test_maps_count_as_many_images():
     maps = Maps(torch.rand(2, 3, 2, 2), torch.rand(2, 4, 2, 2), lambda maps: maps)
     with pytest.raises(OpenworldError, match="'maps': 2"):
-        Seen(torch.rand(3, 4), HEAD, maps=maps)
+        Activations(torch.rand(3, 4), HEAD, maps=maps)
     with pytest.raises(OpenworldError, match="blocks: unknown value 'lst'; did you mean 'last'"):
         RankFeat("lst")
 
@@ -136,4 +149,4 @@ def test_gen_of_saturated_logits_is_that_of_wider_arithmetic():
     p = z.softmax(dim=1)
     rest = torch.stack([z[:, [n for n in range(3) if n != one]].logsumexp(dim=1) for one in range(3)], dim=1)
     expected = -(p * (rest - z.logsumexp(dim=1, keepdim=True)).exp()).pow(0.1).sum(dim=1)
-    assert torch.allclose(GEN().fit().score(Seen(outputs=logits)).double(), expected, rtol=1e-5)
+    assert torch.allclose(GEN().fit().score(Activations(outputs=logits)).double(), expected, rtol=1e-5)

@@ -98,7 +98,7 @@ def test_what_gives_no_logits():
 def test_two_towers_are_sent_elsewhere():
     from openworld.testing import small_world
 
-    with pytest.raises(OpenworldError, match="has two towers and no head; use `seen_by"):
+    with pytest.raises(OpenworldError, match="has two towers and no head; use `activations_of"):
         watch(small_world().clip, pictures(0, 1))
 
 

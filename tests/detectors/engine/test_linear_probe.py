@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.detectors import DETECTORS, encode_texts, linear_probe, seen_by
+from openworld.detectors import DETECTORS, activations_of, encode_texts, linear_probe
 from openworld.testing import small_world
 
 
@@ -46,9 +46,9 @@ def test_the_type_of_the_features_and_no_gradient():
 def test_detectors_of_features_on_a_two_tower_model():
     world = small_world()
     texts = encode_texts(world.clip, world.shots.classnames)
-    zero_shot = seen_by(world.clip, world.shots, texts)
+    zero_shot = activations_of(world.clip, world.shots, texts)
     head = linear_probe(zero_shot.features, zero_shot.labels)
-    seen = seen_by(world.clip, world.shots, texts, head)
+    seen = activations_of(world.clip, world.shots, texts, head)
     assert (seen.predictions == seen.labels).all() and not (zero_shot.predictions == seen.labels).all()
     runs = {name: kind for name, kind in DETECTORS.items() if not {"maps", "gradient", "texts"} & set(kind.needs)}
     settings = {
@@ -74,4 +74,4 @@ def test_what_cannot_be_probed():
     world = small_world()
     with pytest.raises(OpenworldError, match="the head has 3 classes, the texts 7"):
         texts = encode_texts(world.clip, world.shots.classnames)
-        seen_by(world.clip, world.shots, texts, linear_probe(torch.rand(120, 32), labels))
+        activations_of(world.clip, world.shots, texts, linear_probe(torch.rand(120, 32), labels))

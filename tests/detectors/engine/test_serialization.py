@@ -147,7 +147,10 @@ def test_files_of_another_kind_are_refused_in_a_sentence(tmp_path):
     fitted("NNGuide").save(tmp_path / "whole")
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-8])
     for name in ("other", "text", "cut", "missing"):
-        for read, writer in ((load_fitted, "`Fitted.save` or `save_together`"), (load_gathered, "`Gathered.save`")):
+        for read, writer in (
+            (load_fitted, "`FittedDetector.save` or `save_together`"),
+            (load_gathered, "`FitStatistics.save`"),
+        ):
             with pytest.raises(OpenworldError, match=f"{name} holds no .*; give a file that {writer} wrote"):
                 read(tmp_path / name)
 

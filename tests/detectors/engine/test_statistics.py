@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld import OpenworldError
-from openworld.detectors import Seen
+from openworld.detectors import Activations
 from openworld.detectors.engine.bank import Bank
 from openworld.detectors.engine.statistics import ClassSums, Mean, Products, percentile
 
@@ -26,7 +26,7 @@ def gathered(statistic, seen, size):
 @pytest.mark.parametrize("size", [1, 7, 50])
 def test_sums(size):
     features, labels = rows(), torch.arange(50) % 3
-    seen = Seen(features, labels=labels)
+    seen = Activations(features, labels=labels)
     classes, moments = gathered(ClassSums(), seen, size), gathered(Products(), seen, size)
     for label in range(3):
         torch.testing.assert_close(classes.means[label], features[labels == label].double().mean(dim=0))
@@ -36,12 +36,12 @@ def test_sums(size):
 
 
 def test_classes_that_come_later():
-    total = gathered(ClassSums(), Seen(torch.ones(4, 2), labels=torch.tensor([0, 0, 3, 1])), 2)
+    total = gathered(ClassSums(), Activations(torch.ones(4, 2), labels=torch.tensor([0, 0, 3, 1])), 2)
     assert total.counts.tolist() == [2, 1, 0, 1] and total.means[2].isnan().all()
 
 
 def test_a_bank_keeps_the_same_images_however_they_come():
-    seen = Seen(rows(), labels=torch.arange(50) % 5)
+    seen = Activations(rows(), labels=torch.arange(50) % 5)
     kept = [gathered(Bank(12, seed=3), seen, size).features for size in (1, 9, 50)]
     assert torch.equal(kept[0], kept[1]) and torch.equal(kept[0], kept[2])
     assert not torch.equal(kept[0], gathered(Bank(12, seed=4), seen, 50).features)
@@ -50,16 +50,16 @@ def test_a_bank_keeps_the_same_images_however_they_come():
 
 def test_a_bank_is_balanced_over_classes():
     labels = torch.tensor([0] * 40 + [1] * 7 + [2] * 3)
-    bank = gathered(Bank(9), Seen(rows(), labels=labels), 8)
+    bank = gathered(Bank(9), Activations(rows(), labels=labels), 8)
     assert torch.bincount(bank.labels).tolist() == [3, 3, 3] and bank.offered == 50
-    assert len(gathered(Bank(9), Seen(rows()), 8).features) == 9
-    assert 5 < len(gathered(Bank(share=0.5), Seen(rows()), 8).features) < 45
+    assert len(gathered(Bank(9), Activations(rows()), 8).features) == 9
+    assert 5 < len(gathered(Bank(share=0.5), Activations(rows()), 8).features) < 45
 
 
 def test_labels_with_some_batches_only():
-    total = Bank().add(None, Seen(rows(3)))
+    total = Bank().add(None, Activations(rows(3)))
     with pytest.raises(OpenworldError, match="some have none"):
-        Bank().add(total, Seen(rows(3), labels=torch.zeros(3, dtype=torch.int64)))
+        Bank().add(total, Activations(rows(3), labels=torch.zeros(3, dtype=torch.int64)))
     with pytest.raises(OpenworldError, match="expected rows of 1 or more"):
         Bank(rows=0)
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.detectors import GLMCM, KNN, MCM, MDS, MSP, NegLabel, Seen, Texts, encode_texts, seen_by
+from openworld.detectors import GLMCM, KNN, MCM, MDS, MSP, Activations, NegLabel, Texts, activations_of, encode_texts
 from openworld.testing import small_world
 
 
@@ -18,7 +18,7 @@ def world():
 @pytest.fixture(scope="module")
 def seen(world):
     words = ["anchor", "brick", "cloud", "drum", "engine", "fog"]
-    return seen_by(world.clip, world.shots, encode_texts(world.clip, world.shots.classnames, negative=words))
+    return activations_of(world.clip, world.shots, encode_texts(world.clip, world.shots.classnames, negative=words))
 
 
 def test_the_head_is_zero_shot_classification(world, seen):
@@ -55,7 +55,7 @@ def test_neglabel_against_a_loop(seen, groups):
 
 
 def test_texts_of_the_fit_are_remembered(seen):
-    fitted = MCM().fit(Seen(texts=seen.texts))
+    fitted = MCM().fit(Activations(texts=seen.texts))
     torch.testing.assert_close(fitted.score(seen.features), MCM().fit().score(seen))
 
 
@@ -63,7 +63,7 @@ def test_what_is_missing(world, seen):
     with pytest.raises(OpenworldError, match="one at least for each of 100 groups, and has 6"):
         NegLabel().fit().score(seen)
     with pytest.raises(OpenworldError, match="and has 0"):
-        NegLabel(groups=1).fit().score(Seen(seen.features, texts=Texts(seen.texts.own)))
+        NegLabel(groups=1).fit().score(Activations(seen.features, texts=Texts(seen.texts.own)))
     with pytest.raises(OpenworldError, match="exactly one {}"):
         encode_texts(world.clip, ["owl"], template="a photo")
     with pytest.raises(OpenworldError, match="no class name"):

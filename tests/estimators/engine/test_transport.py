@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.transport import given_probabilities, quotas, transport, worths
+from openworld.estimators.engine.transport import assigned_probabilities, quotas, reduced_profits, transport
 
 seeds = st.integers(0, 10**6)
 
@@ -42,14 +42,14 @@ def test_equals_the_best_of_all_assignments(seed):
     p, wanted = drawn(seed, 6, 3)
     labels = set(permutations(np.repeat(np.arange(3), wanted).tolist()))
     best = max(p[np.arange(6), list(one)].sum() for one in labels)
-    assert given_probabilities(p, transport(p, wanted)).sum() == pytest.approx(best, abs=1e-12)
+    assert assigned_probabilities(p, transport(p, wanted)).sum() == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "classes"), [(50, 5), (100, 10), (300, 10), (400, 50), (510, 17), (30, 100)])
 def test_equals_the_square_problem(n, classes):
     p, wanted = drawn(n, n, classes)
     expected = square(p, wanted)
-    np.testing.assert_allclose(np.sort(given_probabilities(p, transport(p, wanted))), np.sort(expected), atol=1e-12)
+    np.testing.assert_allclose(np.sort(assigned_probabilities(p, transport(p, wanted))), np.sort(expected), atol=1e-12)
 
 
 @pytest.mark.parametrize(("n", "classes"), [(400, 7), (500, 40)])
@@ -58,7 +58,7 @@ def test_equals_pot(n, classes, monkeypatch):
     lp = pytest.importorskip("ot.lp")
     p, wanted = drawn(n, n, classes)
     cost = lp.emd2(np.full(n, 1 / n), wanted / n, 1 - p)
-    assert 1 - given_probabilities(p, transport(p, wanted)).mean() == pytest.approx(cost, abs=1e-12)
+    assert 1 - assigned_probabilities(p, transport(p, wanted)).mean() == pytest.approx(cost, abs=1e-12)
 
 
 @given(seeds, st.integers(1, 300), st.integers(2, 30), st.sampled_from([0.1, 3.0, 30.0]))
@@ -67,9 +67,9 @@ def test_the_prices_prove_it(seed, n, classes, spread):
     p, wanted = drawn(seed, n, classes, spread)
     plan = transport(p, wanted)
     assert np.bincount(plan.assigned, minlength=classes).tolist() == wanted.tolist()
-    np.testing.assert_allclose(worths(p, plan), (p - plan.prices).max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(reduced_profits(p, plan), (p - plan.prices).max(axis=1), atol=1e-12)
     dual = (p - plan.prices).max(axis=1).sum() + wanted @ plan.prices
-    assert dual == pytest.approx(given_probabilities(p, plan).sum(), abs=1e-9)
+    assert dual == pytest.approx(assigned_probabilities(p, plan).sum(), abs=1e-9)
 
 
 @given(seeds, st.integers(2, 12), st.integers(1, 4))
@@ -77,7 +77,7 @@ def test_ties_are_no_obstacle(seed, classes, levels):
     rng = np.random.default_rng(seed)
     p = softmax(rng.integers(0, levels, (60, classes)), axis=1)
     wanted = quotas(rng.dirichlet(np.ones(classes)), 60)
-    assert given_probabilities(p, transport(p, wanted)).sum() == pytest.approx(square(p, wanted).sum(), abs=1e-9)
+    assert assigned_probabilities(p, transport(p, wanted)).sum() == pytest.approx(square(p, wanted).sum(), abs=1e-9)
 
 
 def test_images_that_are_all_alike():

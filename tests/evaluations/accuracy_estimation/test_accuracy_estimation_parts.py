@@ -66,7 +66,7 @@ def downloads(tmp_path, monkeypatch):
 
 
 def test_breeds_superclasses_stand_in_its_own_hierarchy(downloads, monkeypatch):
-    monkeypatch.setitem(breeds.TASKS, "living17", breeds.Task(level=2, subclasses=2))
+    monkeypatch.setitem(breeds.TASKS, "living17", breeds.BreedsTask(level=2, subclasses=2))
     edges = "root>a root>b a>c a>d b>e c>1 c>2 d>3 d>4 e>5 e>6"
     pairs = [tuple(breeds.ROOT if node == "root" else node for node in one.split(">")) for one in edges.split()]
     shifted_trees.plant_hierarchy(downloads / "breeds", pairs, list("123456"), {breeds.ROOT: "thing"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.applications.estimate.results import Alarm, Judgement
-from openworld.estimators import Alarms, Chunk, Estimate, Fitted, Null, Outputs, find_alarms
+from openworld.estimators import Alarms, Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
 from openworld.estimators.quote import Quote
 
 YEAR = 365  # chunks in which false alarms are counted
@@ -77,7 +77,7 @@ class Quoted:
     quoting: Quoting
     n: int
     source: Outputs | None = None
-    fitted: Mapping[str, Fitted] = field(default_factory=dict)
+    fitted: Mapping[str, FittedEstimator] = field(default_factory=dict)
 
     def fit(self, source: Outputs) -> "Quoted":
         fitted = {name: one.fit(source) for name, one in self.quoting.rests_on.items()}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.applications.estimate.results import ClassLine
-from openworld.estimators import Estimate, Fitted, Outputs
+from openworld.estimators import Estimate, FittedEstimator, Outputs
 from openworld.estimators.quote.by_class import ByClass, by_class
 
 TAKEN_FOR = 3  # classes that the images named so may be instead
@@ -14,7 +14,7 @@ LEAST = 0.5  # images of another class below which it is not worth a word
 
 
 def class_lines(
-    fitted: Fitted, accuracy: float, source: Outputs, target: Outputs, names: Sequence[str]
+    fitted: FittedEstimator, accuracy: float, source: Outputs, target: Outputs, names: Sequence[str]
 ) -> tuple[ClassLine, ...]:
     """A line for every class; none where the method tells nothing of single images.
 

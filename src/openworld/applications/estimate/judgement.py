@@ -19,7 +19,7 @@ from openworld.applications.estimate.quotes import Quoting
 from openworld.applications.estimate.results import Judgement, Method, Stretch
 from openworld.applications.estimate.tables import ScoreTable
 from openworld.datasets.training_images import ALIKE, SAME
-from openworld.estimators import Estimate, Fitted
+from openworld.estimators import Estimate, FittedEstimator
 from openworld.estimators.quote.alarm import COMMONEST, RAREST
 from openworld.estimators.quote.source_check import are_many, check_source
 from openworld.estimators.quote.spans import spans
@@ -136,7 +136,7 @@ def judge(
     return _by_class(judged, fitted, known, passed) if asked.by_class else judged
 
 
-def _method(fitted: Fitted, found: Estimate, on_source: tuple[float, float, float] | None) -> Method:
+def _method(fitted: FittedEstimator, found: Estimate, on_source: tuple[float, float, float] | None) -> Method:
     details = {name: one for name, one in found.details.items() if not isinstance(one, list) or len(one) <= LONGEST}
     estimator = fitted.estimator
     return Method(
@@ -183,7 +183,7 @@ def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
 
 
 def _stretches(
-    asked: Asked, fitted: Mapping[str, Fitted], quoting: Quoting, passed: Pass, progress: Progress | None
+    asked: Asked, fitted: Mapping[str, FittedEstimator], quoting: Quoting, passed: Pass, progress: Progress | None
 ) -> Iterator[Stretch]:
     """Every span by every method, and what may be quoted of it, one after the other."""
     keyed = Keyed(blocks_of(passed.table, "over time", progress), asked.cut, passed.sample.n)
@@ -203,7 +203,7 @@ def _stretches(
         )
 
 
-def _by_class(judged: Judgement, fitted: Mapping[str, Fitted], known: Pass, passed: Pass) -> Judgement:
+def _by_class(judged: Judgement, fitted: Mapping[str, FittedEstimator], known: Pass, passed: Pass) -> Judgement:
     if judged.quote.accuracy is None:
         return replace(
             judged, warnings=(*judged.warnings, "class by class nothing is told, as nothing is of the whole")

@@ -1,7 +1,7 @@
 """Which estimators can be asked, given what the scores hold; and what is to be said of that."""
 
 from openworld._errors import OpenworldError
-from openworld.estimators import CBPE, GDE, Fitted, Outputs, check_reference, find_estimator
+from openworld.estimators import CBPE, GDE, FittedEstimator, Outputs, check_reference, find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 
 USUAL = (
@@ -17,7 +17,7 @@ _MISSING = {
 }
 
 
-def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, Fitted]:
+def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, FittedEstimator]:
     """The estimators of these names, or all usual ones that can be had, fitted on the source.
 
     Raises:

@@ -15,8 +15,8 @@ from openworld.backbones.dual_encoder import DualEncoder
 from openworld.datasets.names.forms import readable_class_name
 from openworld.evaluations.runtime import backbone
 from openworld.features import encode
-from openworld.learners._bank import cosine_logits, require_distinct
-from openworld.learners._text import encode_names
+from openworld.learners.engine.text_bank import cosine_logits, require_distinct
+from openworld.learners.engine.text_features import encode_names
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.applications.shift.images import Gathered
 from openworld.applications.shift.text_decomposition import FEWEST, NAMES, RATE, STEPS
-from openworld.shift import LAID, LOOKS, Decomposition, SeesLooks, in_looks, picture_grid
+from openworld.shift import LAID, LOOKS, AppearanceEncoder, Decomposition, in_looks, picture_grid
 
 TEXTS, PICTURES = "texts", "pictures"
 TEACHERS = (TEXTS, PICTURES)
@@ -16,7 +16,7 @@ WHITENED, LOOKING = 192, 12  # numbers that features are whitened to, and how ma
 
 
 def fit_by_pictures(
-    seeing: SeesLooks, reference: Gathered, *, seed: int, told: Callable[[str, int, int], None]
+    seeing: AppearanceEncoder, reference: Gathered, *, seed: int, told: Callable[[str, int, int], None]
 ) -> Decomposition:
     """LAID on one picture of each class (of many a draw of `NAMES`), in every look of `LOOKS`.
 

@@ -9,7 +9,7 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
-from openworld.shift import LAID, Decomposition, SeesLooks, load_decomposition, write_texts
+from openworld.shift import LAID, AppearanceEncoder, Decomposition, load_decomposition, write_texts
 
 EMBEDDED = "embedded"
 NAMES, FEWEST = 200, 20  # names that LAID learns from at most, and at least
@@ -55,7 +55,7 @@ def read_laid(file: Path, clip) -> Decomposition:
     kept = load_decomposition(file)
     weights, width = (
         kept.about.get("weights"),
-        clip.width if isinstance(clip, SeesLooks) else clip.config.joint_dimension,
+        clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension,
     )
     if weights not in (None, clip.fingerprint) or kept.width != width:
         raise OpenworldError(

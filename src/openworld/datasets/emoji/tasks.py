@@ -34,7 +34,7 @@ _CONCEPTS_PER_GROUP = 30
 
 
 @dataclass(frozen=True)
-class Task:
+class EmojiTask:
     """What the classes of a task are.
 
     Args:
@@ -129,7 +129,7 @@ def _pictures(classes: dict[str, tuple[Concept, ...]], style: str, part: str, va
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
 
-def _part_of(task: Task, part: str) -> dict[str, tuple[Concept, ...]]:
+def _part_of(task: EmojiTask, part: str) -> dict[str, tuple[Concept, ...]]:
     """The classes of a task with the concepts that a part may show."""
     if not task.disjoint:
         return task.classes()
@@ -186,18 +186,18 @@ def _spoken(name: str) -> str:
     return " ".join(re.sub(r"[-:]", " ", name).split())
 
 
-TASKS: dict[str, Task] = {
-    "concepts": Task("100 concepts", lambda: _block(0, 100)),
-    "concepts-b": Task("100 other concepts: another data set", lambda: _block(100, 200)),
-    "concepts-200": Task("200 concepts, those of concepts and concepts-b", lambda: _block(0, 200)),
-    "concepts-400": Task("400 concepts, for small effects", lambda: _block(0, 400)),
-    "withheld": Task("concepts that the embedded CLIP never saw", lambda: _block(0, 999, withheld=True)),
-    "subgroups": Task(
+TASKS: dict[str, EmojiTask] = {
+    "concepts": EmojiTask("100 concepts", lambda: _block(0, 100)),
+    "concepts-b": EmojiTask("100 other concepts: another data set", lambda: _block(100, 200)),
+    "concepts-200": EmojiTask("200 concepts, those of concepts and concepts-b", lambda: _block(0, 200)),
+    "concepts-400": EmojiTask("400 concepts, for small effects", lambda: _block(0, 400)),
+    "withheld": EmojiTask("concepts that the embedded CLIP never saw", lambda: _block(0, 999, withheld=True)),
+    "subgroups": EmojiTask(
         "49 subgroups; shots and test show different concepts",
         lambda: _classes_of("subgroup", _SMALLEST_SUBGROUP, 999),
         disjoint=True,
     ),
-    "groups": Task(
+    "groups": EmojiTask(
         "8 groups; small, for trying things out; shots and test show different concepts",
         lambda: _classes_of("group", _SMALLEST_SUBGROUP, _CONCEPTS_PER_GROUP),
         disjoint=True,

@@ -14,14 +14,14 @@ from PIL import Image
 from openworld._errors import OpenworldError
 from openworld._plain import is_text, require_text
 from openworld.datasets.formats.decoding import decode
-from openworld.datasets.formats.split_files import Rows
+from openworld.datasets.formats.split_files import ImageRows
 from openworld.datasets.image_set import ImageSet
 
 MISSING = -1
 """The size of a file that is not there, or that is no plain file."""
 
 
-def image_set(name: str, folder: Path, classnames: Sequence[str], rows: Rows, chosen: np.ndarray | None = None):
+def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRows, chosen: np.ndarray | None = None):
     """The pictures `rows` below `folder`, or those of them at `chosen` (int[M]), as an `ImageSet`.
 
     Its content is a hash of paths and sizes, so that a million pictures need not be read; a file that is replaced by

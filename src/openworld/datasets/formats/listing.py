@@ -16,7 +16,7 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.folder import PARTS
-from openworld.datasets.formats.split_files import Rows, require_below
+from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
@@ -57,7 +57,7 @@ def load(
     columns = _read(path)
     names, labels = _classes(path, columns)
     own = _rows_of(path, columns, part)
-    rows = Rows(tuple(columns["path"][row] for row in own), labels[own], _groups(columns, own))
+    rows = ImageRows(tuple(columns["path"][row] for row in own), labels[own], _groups(columns, own))
     for one in rows.paths:
         require_below(one, str(path))
     chosen = None if shots is None else few_shot(rows.labels, shots, random.Random(seed))

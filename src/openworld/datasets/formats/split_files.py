@@ -20,7 +20,7 @@ FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ImageRows:
     """The pictures of a part, in the order in which their data set lists them.
 
     Args:
@@ -49,7 +49,7 @@ class Split:
     """
 
     classnames: tuple[str, ...]
-    parts: dict[str, Rows]
+    parts: dict[str, ImageRows]
     wordnet_ids: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
 
@@ -141,12 +141,12 @@ def _variant_line(path: Path, line: str, labels: dict[str, int]) -> tuple[str, i
     return f"{picture}.jpg", labels[name.strip()]
 
 
-def _rows(pairs: Iterable[tuple[str, int]]) -> Rows:
+def _rows(pairs: Iterable[tuple[str, int]]) -> ImageRows:
     paths, labels = [], []
     for path, label in pairs:
         paths.append(path)
         labels.append(label)
-    return Rows(tuple(paths), np.array(labels, dtype=np.int64))
+    return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))
 
 
 def _read_text(path: Path) -> str:

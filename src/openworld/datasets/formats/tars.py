@@ -35,7 +35,7 @@ _MOST_SHARDS = 100_000
 
 
 @dataclass(frozen=True)
-class Sample:
+class TarSample:
     """Where a picture lies: its shard, its name there, and its first byte and length in the shard; and its label."""
 
     shard: Path
@@ -95,7 +95,7 @@ def load(
 class TarReader:
     """Reads picture i straight from its shard."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[TarSample, ...]
 
     def __call__(self, index: int) -> Image.Image:
         sample = self.samples[index]
@@ -175,7 +175,7 @@ def _braces(pattern: str) -> Iterator[str]:
         yield from _braces(pattern[: found.start()] + one + pattern[found.end() :])
 
 
-def _samples(shard: Path) -> list[Sample]:
+def _samples(shard: Path) -> list[TarSample]:
     """The samples of a shard in the order in which their pictures lie there."""
     pictures: dict[str, tarfile.TarInfo] = {}
     labels: dict[str, str] = {}
@@ -192,7 +192,7 @@ def _samples(shard: Path) -> list[Sample]:
     if alone:
         lacks = "label (.cls)" if alone[0] in pictures else "picture"
         raise OpenworldError(f"{shard} holds {len(alone)} sample(s) that are not whole: {alone[0]} has no {lacks}.")
-    return [Sample(shard, own.name, own.offset_data, own.size, labels[key]) for key, own in pictures.items()]
+    return [TarSample(shard, own.name, own.offset_data, own.size, labels[key]) for key, own in pictures.items()]
 
 
 def _members(shard: Path, file) -> list[tarfile.TarInfo]:
@@ -263,7 +263,7 @@ def _label(shard: Path, file, member: tarfile.TarInfo) -> str:
     return label
 
 
-def _classes(shard: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.ndarray]:
+def _classes(shard: Path, samples: list[TarSample]) -> tuple[tuple[str, ...], np.ndarray]:
     """Class names in label order, and int64[N] labels."""
     listings = [place / "classnames.txt" for place in (shard.parent, shard.parent.parent)]
     for path in listings:
@@ -278,7 +278,7 @@ def _classes(shard: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.nd
     return tuple(names.tolist()), labels.astype(np.int64)
 
 
-def _listed_classes(listing: Path, samples: list[Sample]) -> tuple[tuple[str, ...], np.ndarray]:
+def _listed_classes(listing: Path, samples: list[TarSample]) -> tuple[tuple[str, ...], np.ndarray]:
     names = read_lines(listing)
     places = {name: label for label, name in enumerate(names)} | {str(label): label for label in range(len(names))}
     unknown = next((sample for sample in samples if sample.label not in places), None)

@@ -12,7 +12,7 @@ from itertools import count
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, in_order
 from openworld.datasets.names.forms import readable_class_name
-from openworld.datasets.names.pairs import Pair, alike
+from openworld.datasets.names.pairs import NamePair, alike
 from openworld.datasets.names.tokens import Speller, token_findings
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet
 from openworld.datasets.templates import PHOTO
@@ -92,7 +92,7 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
         yield Finding("not a name", "note", numbers, told)
 
 
-def _within(pair: Pair, names: Sequence[str], base: int) -> Finding:
+def _within(pair: NamePair, names: Sequence[str], base: int) -> Finding:
     first, second = names[pair.place], names[pair.other]
     clash = pair.place < base <= pair.other
     sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
@@ -100,13 +100,13 @@ def _within(pair: Pair, names: Sequence[str], base: int) -> Finding:
     return Finding("clash" if clash else pair.kind, _severity(pair), (first, second), sentence)
 
 
-def _severity(pair: Pair) -> str:
+def _severity(pair: NamePair) -> str:
     if pair.kind == "duplicate":
         return "error"
     return "warning" if pair.sure else "note"
 
 
-def _effect(pair: Pair, clash: bool) -> str:
+def _effect(pair: NamePair, clash: bool) -> str:
     if pair.kind == "duplicate":
         return "nothing can tell them apart."
     if pair.kind == "misspelling":
@@ -118,7 +118,7 @@ def _effect(pair: Pair, clash: bool) -> str:
     )
 
 
-def _across(pair: Pair, names: Sequence[str], others: Sequence[str], other: str) -> Finding:
+def _across(pair: NamePair, names: Sequence[str], others: Sequence[str], other: str) -> Finding:
     first, second = names[pair.place], others[pair.other]
     sentence = f"{first!r} and {second!r} of {other} {pair.likeness}: where one is base, {_LEFT_OUT}."
     return Finding("clash", "warning" if pair.sure else "note", (first, second), sentence)

@@ -18,7 +18,7 @@ from openworld.datasets.names.wordnet import WordNet
 
 
 @dataclass(frozen=True)
-class Pair:
+class NamePair:
     """Two names by their places, the kind of likeness (of KINDS), and it in words; `sure` unless it takes a look."""
 
     place: int
@@ -28,7 +28,7 @@ class Pair:
     sure: bool = True
 
 
-def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[Pair]:
+def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
     """Every pair of names that are alike, each told once, as the first that fits of the kinds below.
 
     Args:
@@ -54,22 +54,22 @@ def _keys(wordnet: WordNet | None) -> list[tuple[str, Keys]]:
     ]
 
 
-def _judge(kind: str, place: int, other: int, names, others, wordnet: WordNet | None) -> Pair | None:
+def _judge(kind: str, place: int, other: int, names, others, wordnet: WordNet | None) -> NamePair | None:
     name, second = names[place], others[other]
     if kind == "duplicate":
-        return Pair(place, other, kind, "are the same name")
+        return NamePair(place, other, kind, "are the same name")
     if kind == "near-duplicate":
-        return Pair(place, other, kind, f"differ only in {_difference(name, second)}")
+        return NamePair(place, other, kind, f"differ only in {_difference(name, second)}")
     if kind == "synonym":
         return _synonyms(place, other, wordnet.meanings(name), wordnet.meanings(second), wordnet)
     apart = one_slip_apart(singular_name(name), singular_name(second))
-    return Pair(place, other, kind, "are one letter apart", sure=False) if apart else None
+    return NamePair(place, other, kind, "are one letter apart", sure=False) if apart else None
 
 
-def _synonyms(place: int, other: int, one: tuple[int, ...], second: tuple[int, ...], wordnet: WordNet) -> Pair:
+def _synonyms(place: int, other: int, one: tuple[int, ...], second: tuple[int, ...], wordnet: WordNet) -> NamePair:
     shared = next(meaning for meaning in one if meaning in second)
     words = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
-    return Pair(place, other, "synonym", words, sure=shared in (one[0], second[0]))
+    return NamePair(place, other, "synonym", words, sure=shared in (one[0], second[0]))
 
 
 def _written(name: str) -> str:

@@ -10,7 +10,7 @@ MANY = 12  # of ImageNet's thousand names in OpenAI's vocabulary none takes more
 ENDS = 2  # start and end token
 
 
-class Spelling(Protocol):
+class NameTokens(Protocol):
     """How a text is read: token ids, characters that are lost, characters known by their bytes alone."""
 
     ids: tuple[int, ...]
@@ -23,7 +23,7 @@ class Speller(Protocol):
 
     positions: int
 
-    def spell(self, text: str) -> Spelling: ...
+    def spell(self, text: str) -> NameTokens: ...
 
 
 def token_findings(names: Sequence[str], tokenizer: Speller, template: str, context: int) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def token_findings(names: Sequence[str], tokenizer: Speller, template: str, cont
         yield from _full_stop(name, spelling, tokenizer)
 
 
-def _same_tokens(names: Sequence[str], spelled: Sequence[Spelling]) -> Iterator[Finding]:
+def _same_tokens(names: Sequence[str], spelled: Sequence[NameTokens]) -> Iterator[Finding]:
     first: dict[tuple[int, ...], str] = {}
     for name, spelling in zip(names, spelled, strict=True):
         twin = first.setdefault(tuple(spelling.ids), name)
@@ -58,7 +58,7 @@ def _same_tokens(names: Sequence[str], spelled: Sequence[Spelling]) -> Iterator[
             yield Finding("same tokens", "error", (twin, name), told)
 
 
-def _unread(name: str, spelling: Spelling) -> Iterator[Finding]:
+def _unread(name: str, spelling: NameTokens) -> Iterator[Finding]:
     if spelling.unread or not spelling.ids:
         what = f"the characters {spelling.unread!r}" if spelling.unread else "all"
         told = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
@@ -68,7 +68,7 @@ def _unread(name: str, spelling: Spelling) -> Iterator[Finding]:
         yield Finding("unread", "warning", (name,), told)
 
 
-def _full_stop(name: str, spelling: Spelling, tokenizer: Speller) -> Iterator[Finding]:
+def _full_stop(name: str, spelling: NameTokens, tokenizer: Speller) -> Iterator[Finding]:
     stopped = tuple(tokenizer.spell(f"{name}.").ids)
     if stopped[: len(spelling.ids)] != tuple(spelling.ids):
         told = f"the last sign of {name!r} and the sentence's full stop become other tokens together; drop that sign."

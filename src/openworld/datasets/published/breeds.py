@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets.formats.split_files import Rows, Split, read_lines
+from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
 ROOT = "n00001740"
@@ -22,7 +22,7 @@ _DEEPEST = 100
 
 
 @dataclass(frozen=True)
-class Task:
+class BreedsTask:
     """How superclasses are chosen: nodes at a level below a node, with so many subclasses each, half of them source."""
 
     level: int
@@ -31,10 +31,10 @@ class Task:
 
 
 TASKS = {
-    "entity13": Task(level=3, subclasses=20),
-    "entity30": Task(level=4, subclasses=8),
-    "living17": Task(level=5, subclasses=4, below="n00004258"),
-    "nonliving26": Task(level=5, subclasses=4, below="n00021939"),
+    "entity13": BreedsTask(level=3, subclasses=20),
+    "entity30": BreedsTask(level=4, subclasses=8),
+    "living17": BreedsTask(level=5, subclasses=4, below="n00004258"),
+    "nonliving26": BreedsTask(level=5, subclasses=4, below="n00021939"),
 }
 
 DOMAINS = ("source", "target")
@@ -100,7 +100,7 @@ class Hierarchy:
                 self._set_levels(child, level + 1)
 
 
-def superclasses(task: Task, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
+def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
     """The superclasses of a task, in label order.
 
     Raises:
@@ -116,7 +116,7 @@ def superclasses(task: Task, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
     )
 
 
-def superclass_rows(task: Task, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
+def superclass_rows(task: BreedsTask, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
     """The pictures of a task in one domain, out of those of ImageNet or a variant.
 
     Args:
@@ -134,7 +134,7 @@ def superclass_rows(task: Task, hierarchy: Hierarchy, domain: str, split: Split,
     rows = split.parts[part]
     labels = new[rows.labels]
     kept = np.flatnonzero(labels >= 0)
-    picked = Rows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
+    picked = ImageRows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
     return Split(tuple(one.name for one in chosen), {part: picked}, tuple(one.node for one in chosen))
 
 

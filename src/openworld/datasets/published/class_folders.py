@@ -15,7 +15,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets.formats.decoding import FORMATS
 from openworld.datasets.formats.files import first
-from openworld.datasets.formats.split_files import Rows, Split, read_lines
+from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
 
 LISTING = "classnames.txt"
 
@@ -132,14 +132,14 @@ def _require_same(place: Path, found: list[str], called: dict[str, int], listing
         )
 
 
-def _rows(images: Path, place: str, called: dict[str, int]) -> Rows:
+def _rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
     paths, labels = [], []
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:
             own = sorted(entry.name for entry in entries if _is_picture(entry.name))
         paths += [f"{place}/{name}/{file}".lstrip("/") for file in own]
         labels += [label] * len(own)
-    return Rows(tuple(paths), np.array(labels, dtype=np.int64))
+    return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))
 
 
 def _is_picture(name: str) -> bool:

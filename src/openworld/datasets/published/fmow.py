@@ -14,7 +14,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._plain import require_plain
-from openworld.datasets.formats.split_files import Rows
+from openworld.datasets.formats.split_files import ImageRows
 
 PARTS = {
     "train": ("train", 0, 2013),
@@ -46,7 +46,7 @@ NAMES = tuple(_IN_ORDER.split())
 _COLUMNS = ("split", "category", "country_code", "timestamp")
 
 
-def read_fmow(folder: Path, part: str, region: str = "") -> Rows:
+def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
     """The pictures of a part, of one region or of all, in the order of rgb_metadata.csv.
 
     Args:
@@ -70,7 +70,7 @@ def read_fmow(folder: Path, part: str, region: str = "") -> Rows:
             raise OpenworldError(f"{listing}, row {number} has the unknown class {row['category']!r}; get it again.")
         paths.append(f"images/rgb_img_{number}.png")
         found.append(labels[row["category"]])
-    return Rows(tuple(paths), np.array(found, dtype=np.int64))
+    return ImageRows(tuple(paths), np.array(found, dtype=np.int64))
 
 
 def _regions(path: Path) -> dict[str, str]:

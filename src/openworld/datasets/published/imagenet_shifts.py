@@ -12,7 +12,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import Rows, Split
+from openworld.datasets.formats.split_files import ImageRows, Split
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
@@ -65,7 +65,7 @@ def _restricted(split: Split, kept: Sequence[str], part: str) -> Split:
     rows = split.parts[part]
     labels = new[rows.labels]
     chosen = np.flatnonzero(labels >= 0)
-    picked = Rows(tuple(rows.paths[index] for index in chosen.tolist()), labels[chosen])
+    picked = ImageRows(tuple(rows.paths[index] for index in chosen.tolist()), labels[chosen])
     names = (split.classnames[split.wordnet_ids.index(one)] for one in kept)
     return Split(tuple(names), {part: picked}, tuple(kept))
 

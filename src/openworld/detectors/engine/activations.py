@@ -51,7 +51,7 @@ class Maps:
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Activations:
     """N images as a classifier, or a two-tower model, sees them; half precision is read as float32.
 
     Args:
@@ -66,7 +66,7 @@ class Seen:
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
 
-    >>> seen = Seen(torch.tensor([[3.0, 4.0]]), Head(torch.eye(2)))
+    >>> seen = Activations(torch.tensor([[3.0, 4.0]]), Head(torch.eye(2)))
     >>> seen.logits.tolist(), seen.predictions.tolist()
     ([[3.0, 4.0]], [1])
     """
@@ -147,14 +147,14 @@ class Seen:
             raise OpenworldError(f"{who} needs images moved by {how}; {_WAYS['gradient']}.")
         return self.perturbed[how]
 
-    def take(self, rows) -> "Seen":
+    def take(self, rows) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
         parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches")}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
         return replace(self, **taken, maps=maps, perturbed={how: h[rows] for how, h in self.perturbed.items()})
 
-    def split(self, size: int) -> "Iterator[Seen]":
+    def split(self, size: int) -> "Iterator[Activations]":
         """In parts of `size` images, or as it is where there are no more."""
         if len(self) <= size:
             yield self
@@ -183,7 +183,7 @@ _WAYS = {
     "maps": "let `plan(...)` make the passes over images; maps are not kept with cached features",
     "gradient": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "texts": "pass texts=encode_texts(clip, names); only two-tower models have them",
-    "patches": "encode with patches=True and read them with `seen_by(clip, features, texts)`",
+    "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
 
 
@@ -226,7 +226,7 @@ def _labels(values) -> Tensor:
     return labels
 
 
-def _require_one_count(seen: Seen) -> None:
+def _require_one_count(seen: Activations) -> None:
     parts = {name: getattr(seen, name) for name in ("features", "outputs", "labels", "patches")}
     counts = {name: len(part) for name, part in parts.items() if part is not None}
     counts |= {f"perturbed by {how}": len(h) for how, h in seen.perturbed.items()}
@@ -235,7 +235,7 @@ def _require_one_count(seen: Seen) -> None:
         raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")
 
 
-def _require_widths(seen: Seen) -> None:
+def _require_widths(seen: Activations) -> None:
     head, features = seen.head, seen.features
     if head is not None and features is not None and features.shape[1] != head.width:
         raise OpenworldError(f"features have {features.shape[1]} columns, but the head reads {head.width}.")

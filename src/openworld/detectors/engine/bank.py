@@ -13,7 +13,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Bank:
         """The total of no image, where `start` images come before."""
         return Rows(None, None, None, start, start)
 
-    def add(self, total: Rows | None, seen: Seen) -> Rows:
+    def add(self, total: Rows | None, seen: Activations) -> Rows:
         """The total with one more batch in it."""
         total = self.begin(0) if total is None else total
         generator = np.random.default_rng(self.seed)

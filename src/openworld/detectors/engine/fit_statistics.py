@@ -11,8 +11,8 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked, wrong
-from openworld.detectors.engine.activations import Seen
-from openworld.detectors.engine.fitted import ROWS, Fitted
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fitted import ROWS, FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.statistics import Least
@@ -20,7 +20,7 @@ from openworld.detectors.engine.texts import Texts
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class FitStatistics:
     """What detectors ask for of some training images, a shard or all of them; made by `gather`.
 
     Args:
@@ -30,7 +30,7 @@ class Gathered:
         width: how many numbers a feature has, None where there were none.
 
     >>> from openworld.detectors import KNN
-    >>> shards = [gather({"KNN": KNN(1)}, [Seen(torch.eye(2)[[place]])], start=place) for place in (0, 1)]
+    >>> shards = [gather({"KNN": KNN(1)}, [Activations(torch.eye(2)[[place]])], start=place) for place in (0, 1)]
     >>> shards[0].merge(shards[1]).fit()["KNN"].state.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
@@ -45,7 +45,7 @@ class Gathered:
     __repr__ = short_repr
 
     @checked
-    def merge(self, following: "Gathered") -> "Gathered":
+    def merge(self, following: "FitStatistics") -> "FitStatistics":
         """What would have been gathered of both in one pass, these images before those that follow.
 
         Sums are those of one pass to rounding in float64; banks are the same.
@@ -60,7 +60,7 @@ class Gathered:
         if None not in (self.width, following.width) and self.width != following.width:
             raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
         least = [one for one in (self.least, following.least) if one is not None]
-        return Gathered(
+        return FitStatistics(
             self.detectors,
             self._merged(following),
             self.head or following.head,
@@ -69,7 +69,7 @@ class Gathered:
             self.width or following.width,
         )
 
-    def fit(self) -> dict[str, Fitted]:
+    def fit(self) -> dict[str, FittedDetector]:
         """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
         asked = _asked(self.detectors)
         if not self.totals and (learning := [label for label, wanted in asked.items() if wanted]):
@@ -85,24 +85,24 @@ class Gathered:
 
         save_gathered(self, path)
 
-    def _merged(self, following: "Gathered") -> tuple:
+    def _merged(self, following: "FitStatistics") -> tuple:
         if not self.totals or not following.totals:
             return self.totals or following.totals
         pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
         return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
 
-    def _learned(self, detector, asked: tuple, totals: Mapping) -> Fitted:
+    def _learned(self, detector, asked: tuple, totals: Mapping) -> FittedDetector:
         gathered = [totals[statistic] for statistic in asked]
         with solvable(detector.name):
             state = detector.learn(self.head, *gathered) if asked else None
         concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
-        fitted = Fitted(detector, state, self.head, self.texts, tuple(concerns), self.width)
+        fitted = FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
         return _warned(fitted, self.least) if negative else fitted
 
 
 @checked
-def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int = 0) -> Gathered:
+def gather(detectors: Mapping[str, Any], batches: Iterable[Activations], *, start: int = 0) -> FitStatistics:
     """Gather what several detectors learn from in one pass over training images; what they share is gathered once.
 
     Args:
@@ -117,8 +117,8 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int 
     totals = {one: one.begin(start) if hasattr(one, "begin") else None for wanted in asked.values() for one in wanted}
     first, least, images = None, None, 0
     for batch in batches:
-        if not isinstance(batch, Seen):
-            raise wrong(batch, "what was Seen of some images", "batches")
+        if not isinstance(batch, Activations):
+            raise wrong(batch, "Activations", "batches")
         first = batch if first is None else first
         images += len(batch)
         for part in batch.split(ROWS) if len(batch) else ():
@@ -126,13 +126,13 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Seen], *, start: int 
                 _require_to_learn(detectors[label], wanted, part)
             totals = {one: one.add(total, part) for one, total in totals.items()}
             least = Least().add(least, part) if positive and part.features is not None else least
-    context = Seen() if first is None else first
+    context = Activations() if first is None else first
     width = None if context.features is None else context.features.shape[1]
-    return Gathered(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
+    return FitStatistics(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
 
 
 @checked
-def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[str, Fitted]:
+def fit_together(detectors: Mapping[str, Any], batches: Iterable[Activations]) -> dict[str, FittedDetector]:
     """Fit several detectors in one pass over the training images; what they share is gathered once.
 
     Args:
@@ -146,14 +146,14 @@ def fit_together(detectors: Mapping[str, Any], batches: Iterable[Seen]) -> dict[
     return gather(detectors, batches).fit()
 
 
-def fit(detector, features: Tensor | Seen | None, labels: Tensor | None, head: Head | None) -> Fitted:
+def fit(detector, features: Tensor | Activations | None, labels: Tensor | None, head: Head | None) -> FittedDetector:
     """Fit one detector; what every detector's own `fit` calls."""
-    seen = features if isinstance(features, Seen) else Seen(features, head=head, labels=labels)
+    seen = features if isinstance(features, Activations) else Activations(features, head=head, labels=labels)
     return fit_together({detector.name: detector}, [seen])[detector.name]
 
 
 def statistics_of(detectors: Mapping[str, Any]) -> tuple:
-    """What all of them ask for, each once: what `Gathered.totals` are the totals of."""
+    """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
     return tuple(dict.fromkeys(statistic for wanted in _asked(detectors).values() for statistic in wanted))
 
 
@@ -172,7 +172,7 @@ def _same_head(one: Head, other: Head) -> bool:
     return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
 
 
-def _require_to_learn(detector, statistics: tuple, part: Seen) -> None:
+def _require_to_learn(detector, statistics: tuple, part: Activations) -> None:
     """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
     needs = [need for statistic in statistics for need in statistic.needs]
     needs += [need for need in detector.needs if statistics and need in ("head", "logits")]
@@ -182,7 +182,7 @@ def _require_to_learn(detector, statistics: tuple, part: Seen) -> None:
             raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
 
 
-def _warned(one: Fitted, least: float) -> Fitted:
+def _warned(one: FittedDetector, least: float) -> FittedDetector:
     sentence = (
         f"{one.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
         f"here is {least:.3g}."

@@ -11,7 +11,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen, require_finite
+from openworld.detectors.engine.activations import Activations, require_finite
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.texts import Texts
@@ -20,7 +20,7 @@ ROWS = 4096  # images scored at a time: bounds what N x C and N x D intermediate
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedDetector:
     """A detector bound to what it learned.
 
     Args:
@@ -39,11 +39,11 @@ class Fitted:
     __repr__ = short_repr
 
     @checked
-    def score(self, features: Tensor | Seen) -> Tensor:
+    def score(self, features: Tensor | Activations) -> Tensor:
         """How much images look like the training data: larger = more in-distribution.
 
         Args:
-            features: float[N, D], or all that was `Seen` of N images.
+            features: float[N, D], or all that was `Activations` of N images.
         Returns:
             float[N] on the same device.
         Raises:
@@ -52,7 +52,7 @@ class Fitted:
         """
         return score_together({"score": self}, features)["score"]
 
-    def read(self, seen: Seen) -> Tensor:
+    def read(self, seen: Activations) -> Tensor:
         """Scores of images that are known to bring all that is needed; small numbers of them."""
         with solvable(self.detector.name):
             scores = self.detector.read(self.state, seen)
@@ -70,16 +70,16 @@ class Fitted:
 
 @torch.no_grad()
 @checked
-def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dict[str, Tensor]:
+def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Activations) -> dict[str, Tensor]:
     """Scores of all detectors for the same images: what they share (logits, softmax, norms) is computed once.
 
     Args:
-        fitted: fitted detectors by a label of yours. features: as for `Fitted.score`.
+        fitted: fitted detectors by a label of yours. features: as for `FittedDetector.score`.
     Returns:
         float[N] by the same labels, larger = more in-distribution.
     """
     parts = {label: [] for label in fitted}
-    whole = features if isinstance(features, Seen) else Seen(features)
+    whole = features if isinstance(features, Activations) else Activations(features)
     for part in whole.split(ROWS):
         completed = {}
         for label, one in fitted.items():
@@ -91,7 +91,7 @@ def score_together(fitted: Mapping[str, Fitted], features: Tensor | Seen) -> dic
     return {label: torch.cat(found) for label, found in parts.items()}
 
 
-def _require_width(shown: Seen, one: Fitted) -> None:
+def _require_width(shown: Activations, one: FittedDetector) -> None:
     if one.width is not None and shown.features is not None and shown.features.shape[1] != one.width:
         raise OpenworldError(
             f"{one.detector.name} was fitted on features of {one.width} numbers, and these have "
@@ -99,7 +99,7 @@ def _require_width(shown: Seen, one: Fitted) -> None:
         )
 
 
-def _completed(part: Seen, one: Fitted, completed: dict[tuple, Seen]) -> Seen:
+def _completed(part: Activations, one: FittedDetector, completed: dict[tuple, Activations]) -> Activations:
     """The part with head and texts of the fit where it brings none; one for all detectors that were fitted together."""
     head, texts = part.head or one.head, part.texts or one.texts
     key = (id(head), id(texts))

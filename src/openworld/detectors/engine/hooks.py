@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from openworld._arrays import as_scores
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Maps, Seen
+from openworld.detectors.engine.activations import Activations, Maps
 from openworld.detectors.engine.affine import AffineBatchNorm
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layer_search import family_of, find_head, find_last_stage, logits_of, recorded, run
@@ -23,7 +23,7 @@ Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class WatchedModel:
     """A classifier with its parts named; made by `watch`.
 
     Args:
@@ -42,7 +42,7 @@ class Watched:
     @checked
     def see(
         self, images: Batch, labels=None, *, maps: bool = False, perturbations: Sequence[Perturbation] = ()
-    ) -> Seen:
+    ) -> Activations:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
 
         Args:
@@ -60,7 +60,7 @@ class Watched:
         if not perturbations:
             with torch.no_grad():
                 features, logits, found = self._forward(pixels, maps)
-            return Seen(features, self.head, logits, labels, found)
+            return Activations(features, self.head, logits, labels, found)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
@@ -71,7 +71,7 @@ class Watched:
         with torch.no_grad():
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
-        return Seen(features.detach(), self.head, logits.detach(), labels, found, moved)
+        return Activations(features.detach(), self.head, logits.detach(), labels, found, moved)
 
     def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
         wanted = {self.head_name} | ({self.last_stage} if maps else set())
@@ -108,7 +108,7 @@ def watch(
     head: str | None = None,
     last_stage: str | None = None,
     pixel_std: Sequence[float] | None = None,
-) -> Watched:
+) -> WatchedModel:
     """Find the head of a classifier, and the last stage of a convolutional one, by running it on a few images.
 
     Args:
@@ -128,7 +128,8 @@ def watch(
     """
     if hasattr(module, "encode_text"):
         raise OpenworldError(
-            f"{type(module).__name__} has two towers and no head; use `seen_by(clip, features, texts)`, not `watch`."
+            f"{type(module).__name__} has two towers and no head; use `activations_of(clip, features, texts)` "
+            "instead of `watch`."
         )
     _require_batch(images)
     _require_evaluation(module)
@@ -138,10 +139,10 @@ def watch(
     deviations = None if pixel_std is None else tuple(as_scores(pixel_std, "pixel_std").tolist())
     if deviations is not None and not all(value > 0 for value in deviations):
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
-    return Watched(module, found, Head.of(layer), stage, family_of(module), deviations)
+    return WatchedModel(module, found, Head.of(layer), stage, family_of(module), deviations)
 
 
-def no_last_stage(model: Watched) -> str:
+def no_last_stage(model: WatchedModel) -> str:
     """Why a model has no maps to give."""
     return (
         f"maps are needed, and the model ({model.family}) has no last stage whose maps are averaged into what enters "

@@ -135,7 +135,7 @@ def _no_head(module: nn.Module) -> str:
         )
     return (
         "the model calls no linear layer, so that there is no head; detectors need logits = W h + b at its end."
-        f"{way} Those that need logits alone run on Seen(outputs=logits)."
+        f"{way} Those that need logits alone run on Activations(outputs=logits)."
     )
 
 

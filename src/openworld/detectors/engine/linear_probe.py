@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy
 from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_positive
 
@@ -21,7 +21,7 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
     """The head that minimises mean cross-entropy + penalty / 2 * the squared weights, by L-BFGS in float64.
 
     Args:
-        features: float[N, D], such as the unit embeddings of `seen_by`. labels: int[N].
+        features: float[N, D], such as the unit embeddings of `activations_of`. labels: int[N].
         classes: C; None for the largest label + 1.
         penalty: above 0; scikit-learn's C is 1 / (penalty N). What suits depends on the length of the features: choose
             it on held-out images.
@@ -35,7 +35,7 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
     require_positive(penalty=penalty)
     require_at_least(2, classes=2 if classes is None else classes)
     require_at_most(MANY, classes=classes or 2)
-    seen = Seen(features, labels=labels)
+    seen = Activations(features, labels=labels)
     if seen.labels is None or seen.features is None:
         raise OpenworldError("a probe is fitted on features and labels; one of them came as None.")
     counts = torch.bincount(seen.labels.cpu(), minlength=classes or 0)

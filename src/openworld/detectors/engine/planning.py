@@ -16,10 +16,10 @@ from torch.utils.data import DataLoader, IterableDataset
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
-from openworld.detectors.engine.activations import Seen
-from openworld.detectors.engine.fit_statistics import Gathered, gather
-from openworld.detectors.engine.fitted import Fitted, score_together
-from openworld.detectors.engine.hooks import Watched, no_last_stage, no_pixel_std
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import FitStatistics, gather
+from openworld.detectors.engine.fitted import FittedDetector, score_together
+from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_pixel_std
 from openworld.detectors.engine.perturbation import Perturbation
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
@@ -35,7 +35,7 @@ class Passes:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class DetectionPlan:
     """Detectors and the classifier that they judge; made by `plan`.
 
     Args:
@@ -44,7 +44,7 @@ class Plan:
     """
 
     detectors: Mapping[str, Any]
-    model: Watched
+    model: WatchedModel
     warnings: tuple[str, ...] = ()
 
     @property
@@ -54,7 +54,7 @@ class Plan:
         return Passes(1 + len(moved), len({how.direction for how in moved}), int(self._maps(self.detectors)))
 
     @checked
-    def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, Fitted]:
+    def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
         """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
 
         Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
@@ -67,8 +67,8 @@ class Plan:
         return self.gather(batches).fit()
 
     @checked
-    def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> Gathered:
-        """What `fit` learns from, of a shard of the training images; see `Gathered.merge`.
+    def gather(self, batches: Iterable[tuple[Tensor, Any]], *, start: int = 0) -> FitStatistics:
+        """What `fit` learns from, of a shard of the training images; see `FitStatistics.merge`.
 
         Args:
             batches: (images, labels). start: how many training images come before the shard.
@@ -84,7 +84,7 @@ class Plan:
 
     @torch.no_grad()
     @checked
-    def score(self, fitted: Mapping[str, Fitted], batches: Iterable[Tensor]) -> dict[str, Tensor]:
+    def score(self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor]) -> dict[str, Tensor]:
         """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
 
         Args:
@@ -99,17 +99,17 @@ class Plan:
                 found[label].append(scores.cpu())
         return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in found.items()}
 
-    def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Seen:
+    def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Activations:
         return self.model.see(images, labels, maps=maps, perturbations=perturbations)
 
-    def _with_head(self, shown: Iterable[Seen]) -> Iterable[Seen]:
+    def _with_head(self, shown: Iterable[Activations]) -> Iterable[Activations]:
         """At least one batch, so that detectors that learn nothing know the head without any image."""
         empty = True
         for batch in shown:
             empty = False
             yield batch
         if empty:
-            yield Seen(head=self.model.head)
+            yield Activations(head=self.model.head)
 
     def _perturbations(self, detectors: Mapping[str, Any]) -> tuple[Perturbation, ...]:
         return tuple(dict.fromkeys(one.perturbation for one in detectors.values() if "gradient" in one.needs))
@@ -119,7 +119,7 @@ class Plan:
 
 
 @checked
-def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
+def plan(detectors: Mapping[str, Any] | Iterable[Any], model: WatchedModel) -> DetectionPlan:
     """Plan the passes for some detectors, and refuse at once what cannot work.
 
     Args:
@@ -142,9 +142,9 @@ def plan(detectors: Mapping[str, Any] | Iterable[Any], model: Watched) -> Plan:
         if {"texts", "patches"} & set(detector.needs):
             raise OpenworldError(
                 f"{label} compares with class names and needs a two-tower model; read its features with "
-                "`seen_by(clip, features, texts)` and score those."
+                "`activations_of(clip, features, texts)` and score those."
             )
-    return Plan(labelled, model, tuple(_weaknesses(labelled, model.family)))
+    return DetectionPlan(labelled, model, tuple(_weaknesses(labelled, model.family)))
 
 
 @checked

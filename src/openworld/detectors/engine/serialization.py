@@ -15,20 +15,20 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.fit_statistics import Gathered, statistics_of
-from openworld.detectors.engine.fitted import Fitted
+from openworld.detectors.engine.fit_statistics import FitStatistics, statistics_of
+from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.tensor_trees import classes_beside, put_together, take_apart
 from openworld.detectors.engine.texts import Texts
 from openworld.runs import to_json
 
 FITTED, GATHERED = "openworld fitted detectors", "openworld gathered statistics"
-WRITERS = {FITTED: "`Fitted.save` or `save_together`", GATHERED: "`Gathered.save`"}
+WRITERS = {FITTED: "`FittedDetector.save` or `save_together`", GATHERED: "`FitStatistics.save`"}
 OURS = {"Head": Head, "Texts": Texts}
 
 
 @checked
-def save_together(fitted: Mapping[str, Fitted], path: Path | str) -> None:
+def save_together(fitted: Mapping[str, FittedDetector], path: Path | str) -> None:
     """Write fitted detectors into one file, scores of which are the same to the last bit when it was read again.
 
     Args:
@@ -43,8 +43,8 @@ def save_together(fitted: Mapping[str, Fitted], path: Path | str) -> None:
 
 
 @checked
-def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, Fitted]:
-    """Read what `save_together` or `Fitted.save` wrote.
+def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, FittedDetector]:
+    """Read what `save_together` or `FittedDetector.save` wrote.
 
     Args:
         kinds: classes of detectors in the file that are neither ours nor installed plug-ins.
@@ -58,8 +58,9 @@ def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str =
 
 
 @checked
-def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Fitted:
-    """Read what `Fitted.save` wrote; arguments and errors as for `load_together`, and a file of several is refused.
+def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FittedDetector:
+    """Read what `FittedDetector.save` wrote; arguments and errors as for `load_together`, and a file of several is
+    refused.
 
     >>> import tempfile, torch
     >>> from openworld.detectors import KNN
@@ -74,8 +75,8 @@ def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "
     return next(iter(found.values()))
 
 
-def save_gathered(gathered: Gathered, path: Path | str) -> None:
-    """Write what was gathered of a shard; what `Gathered.save` calls."""
+def save_gathered(gathered: FitStatistics, path: Path | str) -> None:
+    """Write what was gathered of a shard; what `FitStatistics.save` calls."""
     tensors: dict[str, Tensor] = {}
     classes = [classes_beside(statistic) for statistic in statistics_of(gathered.detectors)]
     form = {
@@ -92,18 +93,18 @@ def save_gathered(gathered: Gathered, path: Path | str) -> None:
 
 
 @checked
-def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> Gathered:
-    """Read what `Gathered.save` wrote; arguments and errors as for `load_together`."""
+def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FitStatistics:
+    """Read what `FitStatistics.save` wrote; arguments and errors as for `load_together`."""
     form, tensors = _read(Path(path), GATHERED, device)
     with _told(path, GATHERED):
         detectors = {label: _detector(one, kinds) for label, one in form["detectors"].items()}
         pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
         totals = tuple(put_together(total, tensors, classes_beside(one)) for one, total in pairs)
         head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-        return Gathered(detectors, totals, head, texts, form["least"], form["width"])
+        return FitStatistics(detectors, totals, head, texts, form["least"], form["width"])
 
 
-def _fitted_form(one: Fitted, where: str, tensors: dict[str, Tensor]) -> dict:
+def _fitted_form(one: FittedDetector, where: str, tensors: dict[str, Tensor]) -> dict:
     return {
         "detector": _settings(one.detector),
         "state": take_apart(one.state, f"{where}.state", tensors, classes_beside(one.detector)),
@@ -114,11 +115,11 @@ def _fitted_form(one: Fitted, where: str, tensors: dict[str, Tensor]) -> dict:
     }
 
 
-def _fitted_of(form: dict, tensors: Mapping[str, Tensor], kinds: Iterable[type]) -> Fitted:
+def _fitted_of(form: dict, tensors: Mapping[str, Tensor], kinds: Iterable[type]) -> FittedDetector:
     detector = _detector(form["detector"], kinds)
     state = put_together(form["state"], tensors, classes_beside(detector))
     head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-    return Fitted(detector, state, head, texts, tuple(form["warnings"]), form["width"])
+    return FittedDetector(detector, state, head, texts, tuple(form["warnings"]), form["width"])
 
 
 def _settings(detector: Any) -> dict:

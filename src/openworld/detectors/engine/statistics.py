@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class ClassSums:
 
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
 
-    def add(self, total: ClassTotals | None, seen: Seen) -> ClassTotals:
+    def add(self, total: ClassTotals | None, seen: Activations) -> ClassTotals:
         """The total with one more batch in it."""
         chosen = seen.predictions == seen.labels if self.correct else slice(None)
         labels, features = seen.labels[chosen].to(seen.features.device), seen.features[chosen].double()
@@ -90,7 +90,7 @@ class Mean:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: Moments | None, seen: Seen) -> Moments:
+    def add(self, total: Moments | None, seen: Activations) -> Moments:
         """The total with one more batch in it."""
         found = seen.features.sum(dim=0, dtype=torch.float64)
         dtype = seen.features.dtype
@@ -116,7 +116,7 @@ class Products:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: Moments | None, seen: Seen) -> Moments:
+    def add(self, total: Moments | None, seen: Activations) -> Moments:
         """The total with one more batch in it."""
         rows = seen.features.double()
         rows = rows if self.lift is None else self.lift(rows)
@@ -138,7 +138,7 @@ class Collected:
     of: Any
     needs: tuple[str, ...]
 
-    def add(self, total: Tensor | None, seen: Seen) -> Tensor:
+    def add(self, total: Tensor | None, seen: Activations) -> Tensor:
         """The total with one more batch in it."""
         found = self.of(seen)
         return found if total is None else torch.cat([total, found])
@@ -154,7 +154,7 @@ class Least:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: float | None, seen: Seen) -> float:
+    def add(self, total: float | None, seen: Activations) -> float:
         """The total with one more batch in it."""
         found = float(seen.features.min())
         return found if total is None else min(total, found)

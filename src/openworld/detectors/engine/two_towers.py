@@ -5,7 +5,7 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Seen
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.texts import Texts
 from openworld.features import Features
@@ -13,7 +13,7 @@ from openworld.features import Features
 
 @torch.no_grad()
 @checked
-def seen_by(clip, features: Features, texts: Texts, head: Head | None = None) -> Seen:
+def activations_of(clip, features: Features, texts: Texts, head: Head | None = None) -> Activations:
     """Encoded images, ready for any detector.
 
     The head is the model's zero-shot classifier over unit embeddings, so that MSP, Energy, KNN, MDS and the like run on
@@ -41,7 +41,7 @@ def seen_by(clip, features: Features, texts: Texts, head: Head | None = None) ->
         rows = torch.from_numpy(features.patches[:]).to(clip.device, clip.dtype)
         patches = clip.project_patches(rows).float()
     same = len(features.classnames) == len(texts.own)
-    return Seen(
+    return Activations(
         unit,
         head or Head.of_texts(texts.own.to(unit), clip.logit_scale.float()),
         labels=torch.from_numpy(features.labels[:]).to(clip.device) if same else None,

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from openworld.estimators.engine.bootstrap import below_threshold
-from openworld.estimators.engine.fitted import Reading, finite
+from openworld.estimators.engine.fitted import RawEstimate, finite
 from openworld.estimators.engine.threshold import share_below, threshold, threshold_warnings
 
 
@@ -24,9 +24,9 @@ class Cut:
         """With the threshold that the rule finds."""
         return cls(scores, wrong, rule, threshold(scores, int(wrong.sum()), rule))
 
-    def read(self, target: np.ndarray, kept: str, warnings: tuple[str, ...] = (), **details) -> Reading:
+    def read(self, target: np.ndarray, kept: str, warnings: tuple[str, ...] = (), **details) -> RawEstimate:
         """Target scores float[n_t] against the threshold; `kept`: what resamples do not find anew."""
-        return Reading(
+        return RawEstimate(
             share_below(target, self.value),
             partial(below_threshold, self.scores, self.wrong, target, self.rule),
             f"source and target images, {kept} kept",

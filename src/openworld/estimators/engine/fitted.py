@@ -17,7 +17,7 @@ from openworld.estimators.engine.temperature import source_temperature
 
 
 @dataclass(frozen=True)
-class Known:
+class SourceSummary:
     """What every fitted estimator remembers of the source.
 
     n, classes: how many images and classes. mistakes: k, None without labels. temperature: T of the judged model's
@@ -39,7 +39,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class RawEstimate:
     """What an estimator reads off a target.
 
     raw_error: the estimate, perhaps outside [0, 1]; None where nothing can be said, for which `warnings` give the
@@ -56,11 +56,11 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedEstimator:
     """An estimator fitted on a source set: its settings, what is `known` of the source, and what it keeps of it."""
 
     estimator: Any
-    known: Known
+    known: SourceSummary
     state: Any = None
 
     @checked
@@ -99,16 +99,16 @@ class Fitted:
 
 
 @checked
-def look_at(source: Outputs, estimator, calibrate: bool = False) -> Known:
+def look_at(source: Outputs, estimator, calibrate: bool = False) -> SourceSummary:
     """Check that the source has what the estimator needs, and fit its temperature if it is to `calibrate`."""
     source.require(tuple(estimator.needs), estimator.name)
     if source.labels is None:
-        return Known(source.n, source.classes)
+        return SourceSummary(source.n, source.classes)
     if not calibrate:
-        return Known(source.n, source.classes, source.mistakes, pulls=np.zeros(source.n))
+        return SourceSummary(source.n, source.classes, source.mistakes, pulls=np.zeros(source.n))
     found = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
     warnings = (found.warning,) if found.warning else ()
-    return Known(source.n, source.classes, source.mistakes, found.value, warnings, found.pulls)
+    return SourceSummary(source.n, source.classes, source.mistakes, found.value, warnings, found.pulls)
 
 
 def finite(number: float) -> float | None:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.fitted import Reading
+from openworld.estimators.engine.fitted import RawEstimate
 from openworld.estimators.engine.outputs import Outputs
 
 STEPS = 200  # of Newton's method, at most
@@ -38,7 +38,7 @@ class SlicedSource:
         cells = place.ravel() + len(patterns) * ~source.wrong
         return cls(patterns, np.bincount(cells, minlength=2 * len(patterns)).reshape(2, -1), pairs)
 
-    def read(self, target: Outputs) -> Reading:
+    def read(self, target: Outputs) -> RawEstimate:
         """No sample scores: the weights are of source images."""
         groups = _groups(target, self.pairs)
         if groups.shape[1] != self.patterns.shape[1]:
@@ -48,10 +48,10 @@ class SlicedSource:
             )
         weights = tilted(self.patterns, self.counts.sum(axis=0), groups.mean(axis=0))
         if weights is None:
-            return Reading(None, None, "", warnings=(_UNREACHED,))
+            return RawEstimate(None, None, "", warnings=(_UNREACHED,))
         left = _effective(weights, self.counts.sum(axis=0))
         seen, counts = np.unique(groups, axis=0, return_counts=True)
-        return Reading(
+        return RawEstimate(
             _error(weights, self.counts),
             lambda resamples, generator: np.array(
                 [self._again(seen, counts, generator) for _ in range(resamples)], np.float64

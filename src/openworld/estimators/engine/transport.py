@@ -22,14 +22,14 @@ STALLED = 0.9  # share of the excess that a round must leave at most, or shortes
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class TransportPlan:
     """assigned: int64[n], the label of each image. prices: float64[C], v, of which the lowest is 0."""
 
     assigned: np.ndarray
     prices: np.ndarray
 
 
-def transport(probabilities: np.ndarray, quotas: np.ndarray) -> Plan:
+def transport(probabilities: np.ndarray, quotas: np.ndarray) -> TransportPlan:
     """Labels for all images at the least total cost.
 
     Args:
@@ -49,7 +49,7 @@ def transport(probabilities: np.ndarray, quotas: np.ndarray) -> Plan:
     assigned, prices = probabilities.argmax(axis=1), np.zeros(len(quotas))
     _raise_prices(probabilities, quotas, assigned, prices)
     _Paths(probabilities, quotas, assigned, prices).settle()
-    return Plan(assigned, prices - prices.min())
+    return TransportPlan(assigned, prices - prices.min())
 
 
 def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
@@ -67,14 +67,14 @@ def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
     return given
 
 
-def given_probabilities(probabilities: np.ndarray, plan: Plan) -> np.ndarray:
+def assigned_probabilities(probabilities: np.ndarray, plan: TransportPlan) -> np.ndarray:
     """Probability of each image's label in the plan, float64[n]; 1 - it is the image's cost."""
     return probabilities[np.arange(len(probabilities)), plan.assigned]
 
 
-def worths(probabilities: np.ndarray, plan: Plan) -> np.ndarray:
+def reduced_profits(probabilities: np.ndarray, plan: TransportPlan) -> np.ndarray:
     """max_c (p_ic - v_c) of each image, float64[n]; as p_ic - v_c is largest at the image's own label."""
-    return given_probabilities(probabilities, plan) - plan.prices[plan.assigned]
+    return assigned_probabilities(probabilities, plan) - plan.prices[plan.assigned]
 
 
 def _raise_prices(p: np.ndarray, quotas: np.ndarray, assigned: np.ndarray, prices: np.ndarray) -> None:

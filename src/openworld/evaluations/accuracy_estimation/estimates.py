@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from openworld.estimators import Estimate, Fitted, Outputs, ScoreRegression
+from openworld.estimators import Estimate, FittedEstimator, Outputs, ScoreRegression
 from openworld.evaluations.accuracy_estimation.conditions import Answers
 from openworld.evaluations.estimation_entries import EstimatorSpec
 
@@ -19,9 +19,9 @@ class Fits:
     """
 
     specs: Sequence[EstimatorSpec]
-    fitted: Mapping[str, Mapping[str | None, Fitted]]
+    fitted: Mapping[str, Mapping[str | None, FittedEstimator]]
 
-    def of(self, one: EstimatorSpec, corruption: str | None) -> Fitted:
+    def of(self, one: EstimatorSpec, corruption: str | None) -> FittedEstimator:
         """The estimator that has seen nothing of the corruption."""
         known = self.fitted[one.label]
         return known.get(corruption, known[None])
@@ -98,14 +98,14 @@ class _Once:
         return outputs.once(("score", self.label), lambda: self.of.score(outputs))
 
 
-def _fit(one: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, Fitted]:
+def _fit(one: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, FittedEstimator]:
     if not one.is_score:
         return {None: one.build().fit(seen_by(one, source))}
     lines = {corruption: [each for other, each in shifts.items() if other != corruption] for corruption in shifts}
     return {corruption: _line(one, sets) for corruption, sets in (lines | {None: [*shifts.values()]}).items()}
 
 
-def _line(one: EstimatorSpec, sets: Sequence[Answers]) -> Fitted:
+def _line(one: EstimatorSpec, sets: Sequence[Answers]) -> FittedEstimator:
     score = _Once(one.build().of, one.label)
     return ScoreRegression(score).fit([seen_by(one, each) for each in sets])
 

@@ -25,7 +25,7 @@ from openworld.evaluations.runtime import Machine, Source, backbone, require_sam
 from openworld.evaluations.shift_degrees import Split, decomposition_of, split_of, unfitted
 from openworld.evaluations.units import stage_unit, task_unit
 from openworld.features import Features, encode, is_encoded
-from openworld.learners._text import encode_names
+from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
 from openworld.runs import Unit, UnitResult, read_spec
 from openworld.shift import Decomposition, decomposed_zero_shot

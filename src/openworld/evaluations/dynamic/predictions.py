@@ -16,7 +16,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic.scenarios import Course
 from openworld.features import Features, View
-from openworld.learners import Answer, Fitted
+from openworld.learners import Answer, FittedLearner
 from openworld.learners.plugin_api import answer_of
 
 _SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree to some 1e-5
@@ -55,7 +55,7 @@ class Pool:
         pairs = np.stack([self.origin, np.concatenate([part.groups for part in self.parts])])
         return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
 
-    def answer(self, fitted: Fitted, images: np.ndarray, base: np.ndarray, new: np.ndarray) -> Answer:
+    def answer(self, fitted: FittedLearner, images: np.ndarray, base: np.ndarray, new: np.ndarray) -> Answer:
         """What a fitted learner says of the pictures int64[n], increasing, among base and new classes."""
         bank = fitted.text_bank(*([self.names[one] for one in side] for side in (base, new)))
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
@@ -115,7 +115,7 @@ class Said:
     baseness: np.ndarray | None
 
 
-def answer_views(fitted: Fitted, pool: Pool, courses: Sequence[Course]) -> Iterator[Iterator[Said]]:
+def answer_views(fitted: FittedLearner, pool: Pool, courses: Sequence[Course]) -> Iterator[Iterator[Said]]:
     """The answers in the views of each course, one by one, by slices of one matrix where that is exact.
 
     Args:
@@ -128,7 +128,7 @@ def answer_views(fitted: Fitted, pool: Pool, courses: Sequence[Course]) -> Itera
         yield _answers(fitted, pool, course, whole)
 
 
-def answer_view(fitted: Fitted, pool: Pool, course: Course, view: View) -> Said:
+def answer_view(fitted: FittedLearner, pool: Pool, course: Course, view: View) -> Said:
     """The same for one view from its own text bank: nothing is sliced. What `answer_views` must equal."""
     base, new = _sides(course, view)
     if not len(base):
@@ -139,19 +139,19 @@ def answer_view(fitted: Fitted, pool: Pool, course: Course, view: View) -> Said:
     return Said(view, answer.logits, answer.baseness)
 
 
-def _among_new(fitted: Fitted, pool: Pool, course: Course, view: View) -> np.ndarray:
+def _among_new(fitted: FittedLearner, pool: Pool, course: Course, view: View) -> np.ndarray:
     """float32[n, c] where no name in the view was trained on, though a text bank wants a base name."""
     if fitted.learner.depends_on_other_names:  # a further name would matter: all are told as base names
         return pool.answer(fitted, view.images, view.classes, course.new[:0]).logits
     return pool.answer(fitted, view.images, course.base[:1], view.classes).logits[:, 1:]
 
 
-def _answers(fitted: Fitted, pool: Pool, course: Course, whole: "_Whole | None") -> Iterator[Said]:
+def _answers(fitted: FittedLearner, pool: Pool, course: Course, whole: "_Whole | None") -> Iterator[Said]:
     for view in course.views:
         yield _said(fitted, pool, course, view, whole)
 
 
-def _said(fitted: Fitted, pool: Pool, course: Course, view: View, whole: "_Whole | None") -> Said:
+def _said(fitted: FittedLearner, pool: Pool, course: Course, view: View, whole: "_Whole | None") -> Said:
     base, new = _sides(course, view)
     if whole is None:
         return answer_view(fitted, pool, course, view)
@@ -173,7 +173,7 @@ class _Whole:
     default_scores: bool
 
     @classmethod
-    def of(cls, fitted: Fitted, pool: Pool, courses: Sequence[Course]) -> "_Whole":
+    def of(cls, fitted: FittedLearner, pool: Pool, courses: Sequence[Course]) -> "_Whole":
         base, new = courses[0].base, courses[0].new
         images = np.unique(np.concatenate([view.images for course in courses for view in course.views]))
         answer = pool.answer(fitted, images, base, new)

@@ -30,8 +30,8 @@ from openworld.evaluations.recognition_metrics import shots_asked, training_imag
 from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
 from openworld.evaluations.tasks import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
 from openworld.features import Encoding
-from openworld.learners import Fitted, configure, find_learner
-from openworld.learners import Task as PublishedTask
+from openworld.learners import FittedLearner, configure, find_learner
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 3
@@ -209,7 +209,7 @@ def _kinds(spec: DynamicSpec) -> list[tuple[DataSpec, tuple[Scenario, ...], dict
     return kinds + ([(spec.source, against, shared | entries)] if against else [])
 
 
-def _described(task: Task, fitted: Fitted) -> dict:
+def _described(task: Task, fitted: FittedLearner) -> dict:
     return {
         "protocol": "dynamic",
         "dataset": task.data.dataset,

@@ -14,10 +14,10 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic.predictions import default_scores, scored_by_default
 from openworld.evaluations.generalisation.task import Stage
 from openworld.features import Features
-from openworld.learners import Answer, Fitted
+from openworld.learners import Answer, FittedLearner
 
 
-def answer_stages(fitted: Fitted, stages: Sequence[Stage]) -> Iterator[Answer]:
+def answer_stages(fitted: FittedLearner, stages: Sequence[Stage]) -> Iterator[Answer]:
     """The answers at each stage, pictures in its order; by slices of one answer where that is exact.
 
     Args:
@@ -30,7 +30,7 @@ def answer_stages(fitted: Fitted, stages: Sequence[Stage]) -> Iterator[Answer]:
         yield answer_stage(fitted, stage, shared if stage in at_home else None)
 
 
-def answer_stage(fitted: Fitted, stage: Stage, shared: "_Shared | None" = None) -> Answer:
+def answer_stage(fitted: FittedLearner, stage: Stage, shared: "_Shared | None" = None) -> Answer:
     """The answer at one stage; without `shared` nothing is sliced, and `answer_stages` must equal it."""
     bank = fitted.text_bank(stage.base_names, stage.new_names)
     base = fitted.answer(stage.base, bank) if shared is None else shared.slice(fitted, stage, bank)
@@ -48,14 +48,14 @@ class _Shared:
     default: bool
 
     @classmethod
-    def of(cls, fitted: Fitted, stages: Sequence[Stage]) -> "_Shared":
+    def of(cls, fitted: FittedLearner, stages: Sequence[Stage]) -> "_Shared":
         base: Features = stages[0].base
         names = {normalise_class_name(name): name for stage in stages for name in stage.new_names}
         answer = fitted.answer(base, fitted.text_bank(stages[0].base_names, names.values()))
         places = {name: place for place, name in enumerate(names, stages[0].base_count)}
         return cls(answer, places, scored_by_default(answer, stages[0].base_count))
 
-    def slice(self, fitted: Fitted, stage: Stage, bank) -> Answer:
+    def slice(self, fitted: FittedLearner, stage: Stage, bank) -> Answer:
         """The part of a stage, whose names `bank` holds."""
         new = [self.places[normalise_class_name(name)] for name in stage.new_names]
         logits = self.answer.logits[:, [*range(stage.base_count), *new]]

@@ -38,8 +38,8 @@ from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
 from openworld.evaluations.tasks import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding
-from openworld.learners import Fitted, configure, find_learner
-from openworld.learners import Task as PublishedTask
+from openworld.learners import FittedLearner, configure, find_learner
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 3
@@ -193,7 +193,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     )
 
 
-def _described(task: Task, fitted: Fitted) -> dict:
+def _described(task: Task, fitted: FittedLearner) -> dict:
     return {
         "protocol": "generalisation",
         "source": task.source,

@@ -18,7 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._plain import read_plain
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.files import image_set
-from openworld.datasets.formats.split_files import Rows, require_below
+from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.evaluations.runtime import cached_here
 from openworld.evaluations.shift_entries import CellsSpec
 from openworld.shift.synthesis import GeneratedSet, read_generated
@@ -63,7 +63,7 @@ def given_cells(spec: CellsSpec) -> GivenCells:
     _require_once(paths)
     labels, styles = zip(*map(_said, paths), strict=True)
     (classes, label), (looks, style) = (np.unique(names, return_inverse=True) for names in (labels, styles))
-    images = image_set("given cells", Path(spec.pictures), classes.tolist(), Rows(paths, label.astype(np.int64)))
+    images = image_set("given cells", Path(spec.pictures), classes.tolist(), ImageRows(paths, label.astype(np.int64)))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
     levels = (np.array(one, dtype=np.int64) for one in (semantic, covariate))
     return GivenCells(images, tuple(looks.tolist()), style.astype(np.int64), *levels, shape)

@@ -65,10 +65,10 @@ def two_tower_says(
     clip = backbone(model.backbone, machine.device)
     texts = _texts(model, clip, training.classnames, dataset)
     fitted = detectors.fit_together(
-        {one.label: one.build() for one in model.detectors}, [detectors.seen_by(clip, training, texts)]
+        {one.label: one.build() for one in model.detectors}, [detectors.activations_of(clip, training, texts)]
     )
     # Classes of the pool are others, and no score may look at them.
-    seen = [replace(detectors.seen_by(clip, one, texts), labels=None) for one in (test, pool)]
+    seen = [replace(detectors.activations_of(clip, one, texts), labels=None) for one in (test, pool)]
     found = [_plain(detectors.score_together(fitted, one)) for one in seen]
     concerns = tuple(said for one in fitted.values() for said in one.warnings)
     return Said(*found, seen[0].predictions.cpu().numpy(), concerns)

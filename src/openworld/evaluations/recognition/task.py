@@ -30,8 +30,8 @@ from openworld.evaluations.runtime import Machine, Source, encoded_parts, requir
 from openworld.evaluations.tasks import encode_tasks, fingerprints_of, in_order, other_inputs, resolve, units_of
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding, Features
-from openworld.learners import Fitted, configure, encoding_for, find_learner
-from openworld.learners import Task as PublishedTask
+from openworld.learners import FittedLearner, configure, encoding_for, find_learner
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.runs import Unit, UnitResult, read_spec
 
 ALGORITHM_VERSION = 5
@@ -280,7 +280,7 @@ def _require_validation(task: Task) -> None:
         require_sides(task.sources["validation"].load(), names, task.operating)
 
 
-def _described(task: Task, fitted: Fitted, test: Features, base_count: int) -> dict:
+def _described(task: Task, fitted: FittedLearner, test: Features, base_count: int) -> dict:
     same = task.train_domain == task.test_domain
     return {
         "protocol": "recognition",

@@ -9,7 +9,7 @@ from openworld.evaluations.ood_detection.cells import Divided
 from openworld.evaluations.recognition_by_shift.predictions import Told
 from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.recognition_metrics import rows_of
-from openworld.learners import Fitted
+from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
@@ -17,7 +17,7 @@ PARTS = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc")
 Table = Mapping[str, np.ndarray]
 
 
-def described(task: Task, fitted: Fitted, names: Names, base: Told, found: Divided) -> dict:
+def described(task: Task, fitted: FittedLearner, names: Names, base: Told, found: Divided) -> dict:
     """What was tuned on what, and what it met."""
     return {
         "protocol": "open-world-by-shift",

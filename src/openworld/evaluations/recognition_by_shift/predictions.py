@@ -14,7 +14,7 @@ from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
 from openworld.features import Features
-from openworld.learners import Fitted
+from openworld.learners import FittedLearner
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Told:
 class Asked:
     """A fitted learner that is asked about image sets of a task among all names."""
 
-    def __init__(self, task: Task, fitted: Fitted, names: Names, machine: Machine):
+    def __init__(self, task: Task, fitted: FittedLearner, names: Names, machine: Machine):
         self._task, self._fitted, self._names, self._machine = task, fitted, names, machine
         self._bank = fitted.text_bank(names.base, names.new)
 

@@ -40,7 +40,7 @@ from openworld.evaluations.shift_degrees import unfitted, unmeasured
 from openworld.evaluations.shift_entries import DecompositionSpec, PoolSpec
 from openworld.evaluations.tasks import inputs_of, resolve, units_of
 from openworld.features import Encoding
-from openworld.learners import Task as PublishedTask
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner
 from openworld.runs import Unit, UnitResult, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES

@@ -11,7 +11,7 @@ from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
-from openworld.learners._fitted import Fitted
+from openworld.learners.engine.fitted import FittedLearner
 from openworld.learners.zero_shot import ZeroShot
 
 
@@ -55,7 +55,7 @@ class Prediction:
 
 
 def predict(
-    fitted: Fitted, features: Features, new_names: Sequence[str] = (), *, template: str = PHOTO, top: int = 1
+    fitted: FittedLearner, features: Features, new_names: Sequence[str] = (), *, template: str = PHOTO, top: int = 1
 ) -> tuple[Prediction, ...]:
     """Name pictures among the names that a learner was fitted on and new ones.
 
@@ -70,7 +70,7 @@ def predict(
         OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
     """
     require_at_least(1, top=top)
-    zero_shot = Fitted(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
+    zero_shot = FittedLearner(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
     answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
     guesses = _guesses(fitted, new_names, answer.logits, top)
     plain = zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
@@ -91,7 +91,7 @@ def _by_side(base: Sequence[str], new: Sequence[str], answer) -> tuple[list[str]
     return as_base, [new[column] for column in answer.logits[:, len(base) :].argmax(axis=1)]
 
 
-def _guesses(fitted: Fitted, new_names: Sequence[str], logits: np.ndarray, top: int) -> list[tuple[Guess, ...]]:
+def _guesses(fitted: FittedLearner, new_names: Sequence[str], logits: np.ndarray, top: int) -> list[tuple[Guess, ...]]:
     names = [(name, "base") for name in fitted.classnames] + [(name, "new") for name in new_names]
     shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
     probabilities = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)

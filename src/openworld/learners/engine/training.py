@@ -11,7 +11,7 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._memory import keeping_batch
-from openworld.learners._images import Images
+from openworld.learners.engine.images import Images
 
 Terms = dict[str, Tensor]
 Decay = Literal["per epoch", "per step", "none"]

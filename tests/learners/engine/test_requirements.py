@@ -6,7 +6,7 @@ from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.backbones.published_files import EMBEDDED
 from openworld.learners import LEARNERS
-from openworld.learners._able import lacking, offers_everything, require_able
+from openworld.learners.engine.requirements import lacking, offers_everything, require_able
 from openworld.testing import small_world
 
 NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}
@@ -61,7 +61,7 @@ def test_siglip_runs_learners_of_names_alone():
     import torch
 
     from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
-    from openworld.learners._size import WordTokenizer
+    from openworld.learners.engine.parameter_counts import WordTokenizer
 
     text = TextConfig(width=16, layers=2, heads=2, mlp_width=24, vocabulary=512, causal=False, pool="last")
     image = ImageConfig(16, 8, 16, 2, 2, 24, class_token=False, pre_norm=False, patch_bias=True, pool="attention")

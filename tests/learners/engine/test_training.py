@@ -5,7 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.learners import Schedule
-from openworld.learners._training import Loop, draw_batches, train
+from openworld.learners.engine.training import Loop, draw_batches, train
 
 
 def sizes(count, **settings):

@@ -4,15 +4,15 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.learners import Names, TextBank
-from openworld.learners._bank import answer_by_cosine
+from openworld.learners import NameSets, TextBank
+from openworld.learners.engine.text_bank import answer_by_cosine
 
 
 def test_base_names_come_first_and_training_names_default_to_them():
-    names = Names(("cat", "dog"), ("owl",))
+    names = NameSets(("cat", "dog"), ("owl",))
     assert names.all == ("cat", "dog", "owl")
     assert names.training == ("cat", "dog")
-    assert Names(("cat",), (), ("cat", "dog")).training == ("cat", "dog")
+    assert NameSets(("cat",), (), ("cat", "dog")).training == ("cat", "dog")
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_base_names_come_first_and_training_names_default_to_them():
 )
 def test_names_that_no_prompt_tells_apart_are_refused(base, new, sentence):
     with pytest.raises(OpenworldError, match=sentence):
-        Names(base, new)
+        NameSets(base, new)
 
 
 def test_logits_and_score_of_one_image():

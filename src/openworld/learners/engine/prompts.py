@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from openworld._errors import OpenworldError
-from openworld.learners._text import STANDARD_DEVIATION, encode_behind, start_context
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context
 
 
 def start_image_prompts(clip, depth: int, length: int, generator: Generator) -> Tensor:

@@ -11,13 +11,13 @@ from torch.nn.functional import normalize
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.learners._images import Answer
+from openworld.learners.engine.images import Answer
 
 Subset = Literal["base", "new", "all"]
 
 
 @dataclass(frozen=True)
-class Names:
+class NameSets:
     """The class names of an evaluation, and those that the learner was trained on.
 
     Args:
@@ -28,7 +28,7 @@ class Names:
     Raises:
         OpenworldError: no base name, an empty name, or two names that differ by case, outer spaces or "_" alone.
 
-    >>> Names(("cat", "wild_dog"), ("owl",)).all
+    >>> NameSets(("cat", "wild_dog"), ("owl",)).all
     ('cat', 'wild_dog', 'owl')
     """
 

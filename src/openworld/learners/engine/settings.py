@@ -5,16 +5,16 @@ from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
 from openworld._errors import unknown_name
-from openworld.learners._training import Schedule
+from openworld.learners.engine.training import Schedule
 from openworld.runs import read_spec
 
-Task = Literal["base-to-new", "openpl", "ood"]
-TASKS = get_args(Task)
+PublishedSetting = Literal["base-to-new", "openpl", "ood"]
+TASKS = get_args(PublishedSetting)
 """What settings are published for: OpenworldAUC's comparison (Hua et al., 2025), OpenPL's unified setting, and the
 detection of images of no known class."""
 
 
-def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", task: Task = "base-to-new"):
+def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", task: PublishedSetting = "base-to-new"):
     """The learner with what is published for `dataset` and `task`, `settings` put over it.
 
     Args:

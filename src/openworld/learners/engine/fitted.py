@@ -17,16 +17,16 @@ from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.backbones.layouts import require_finite
 from openworld.features import Features
-from openworld.learners._bank import Names, Subset, TextBank, require_distinct
-from openworld.learners._images import Answer, Images, shown
-from openworld.learners._settings import configure
-from openworld.learners._training import PLAIN, Loop, Schedule, draw_batches, train
+from openworld.learners.engine.images import Answer, Images, shown
+from openworld.learners.engine.settings import configure
+from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
+from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, train
 
 CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedLearner:
     """What `fit` returns.
 
     Args:
@@ -62,7 +62,7 @@ class Fitted:
         Raises:
             OpenworldError: no base name, an empty name, two names that prompts cannot tell apart, a name too long.
         """
-        names = Names(tuple(base_names), tuple(new_names), self.classnames)
+        names = NameSets(tuple(base_names), tuple(new_names), self.classnames)
         return self.learner.text_bank(self.clip, self.parameters, names)
 
     @torch.no_grad()
@@ -134,8 +134,8 @@ class Fitted:
         return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
 
 
-def load(folder: Path, clip) -> Fitted:
-    """Read back what `Fitted.save` wrote.
+def load(folder: Path, clip) -> FittedLearner:
+    """Read back what `FittedLearner.save` wrote.
 
     Args:
         folder: where it was saved.
@@ -154,10 +154,10 @@ def load(folder: Path, clip) -> Fitted:
             "load that backbone."
         )
     learner = configure(find_learner(description["learner"]), description["settings"])
-    return Fitted(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
+    return FittedLearner(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 
-def fit_prompts(learner, clip, features: Features, *, seed: int) -> Fitted:
+def fit_prompts(learner, clip, features: Features, *, seed: int) -> FittedLearner:
     """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one.
 
     Args:
@@ -182,7 +182,7 @@ def fit_prompts(learner, clip, features: Features, *, seed: int) -> Fitted:
 
     batches = batches_of(learner, clip, features, generator, loop)
     learned, history = train(parameters, loss, batches, learner.schedule, loop)
-    return Fitted(learner, clip, tuple(features.classnames), learned, history)
+    return FittedLearner(learner, clip, tuple(features.classnames), learned, history)
 
 
 def require_trainable(learner, features: Features) -> None:
@@ -232,7 +232,7 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
         parameters = load_file(folder / "parameters.safetensors", device=device)
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
         raise OpenworldError(
-            f"{folder} holds no whole learner ({error}); give a folder that `Fitted.save` wrote, or fit it again."
+            f"{folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote, or fit again."
         ) from error
     require_finite(parameters, str(folder))
     return description, parameters

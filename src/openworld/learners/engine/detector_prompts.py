@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.learners._bank import Names, cosine_logits
-from openworld.learners._text import encode_behind
+from openworld.learners.engine.text_bank import NameSets, cosine_logits
+from openworld.learners.engine.text_features import encode_behind
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Detectors:
         return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
 
 
-def detectors_among(clip, contexts: Tensor, names: Names, own: Sequence[Sequence[int]]) -> Detectors:
+def detectors_among(clip, contexts: Tensor, names: NameSets, own: Sequence[Sequence[int]]) -> Detectors:
     """Detectors with contexts float[K, N, W] at an evaluation, whatever its names; own: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}

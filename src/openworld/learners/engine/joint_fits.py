@@ -12,13 +12,13 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.features import Features
-from openworld.learners._fitted import Fitted, batches_of, require_trainable, trainable
-from openworld.learners._images import Images
-from openworld.learners._training import PLAIN, train
+from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.images import Images
+from openworld.learners.engine.training import PLAIN, train
 
 
-def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[int]) -> list[Fitted]:
-    """One `Fitted` per seed, as `learner.fit` gives it.
+def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[int]) -> list[FittedLearner]:
+    """One `FittedLearner` per seed, as `learner.fit` gives it.
 
     Learners that run the image tower, train in stages, bring their own gradient or draw at random in a step are fitted
     one by one, and so are image sets that differ in names or size.
@@ -47,7 +47,7 @@ def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[i
     loop = getattr(learner, "loop", PLAIN)
     learned, history = train(parameters, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
     return [
-        Fitted(
+        FittedLearner(
             learner,
             clip,
             tuple(names),

@@ -7,7 +7,7 @@ from tiny_clip import tiny_clip
 from torch.nn.functional import normalize
 
 from openworld.learners import CoOp, GMoP, KgCoOp, Schedule, ZeroShotEnsemble
-from openworld.learners._text import encode_names
+from openworld.learners.engine.text_features import encode_names
 
 SHORT = Schedule(epochs=2, batch_size=8)
 
