@@ -81,6 +81,21 @@ def test_progress_and_errors_show_them_too(capsys, monkeypatch):
     assert not steering(capsys.readouterr().err)
 
 
+def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(capsys, monkeypatch):
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "200", "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+    now = [0.0]
+    with console.bars() as progress:
+        monkeypatch.setattr(progress, "get_time", lambda: now[0])
+        bar = progress.add_task("fitting", total=10, completed=5, before=5, rate="")
+        progress.refresh()
+        assert "left" not in capsys.readouterr().err
+        now[0] = 60.0
+        progress.update(bar, completed=6)
+        progress.refresh()
+    assert "about 4 min left" in capsys.readouterr().err
+
+
 def test_data_are_exact_in_a_pipe_and_visible_on_a_terminal(capsys, monkeypatch):
     console.write(FOREIGN)
     assert capsys.readouterr().out == FOREIGN + "\n"
