@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -149,3 +150,76 @@ def test_no_picture_is_opened_without_saying_its_formats(repository):
     assert opened
     for name, call in opened:
         assert "formats" in {keyword.arg for keyword in call.keywords}, f"{name}, line {call.lineno}"
+
+
+def modules(repository):
+    """Every module of ours, by its dotted name: its path."""
+    paths = (repository / "src").rglob("*.py")
+    named = {".".join(path.relative_to(repository / "src").with_suffix("").parts): path for path in paths}
+    return {name.removesuffix(".__init__"): path for name, path in named.items()}
+
+
+def imported_modules(name, paths):
+    """Modules of ours that a module imports, at its top or within a function; not the packages that it lies in."""
+    for node in statements(paths[name]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "openworld":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found = inner if inner in paths else node.module
+                if not f"{name}.".startswith(f"{found}."):
+                    yield found
+
+
+def test_no_room_imports_a_private_module_of_another(repository):
+    paths = modules(repository)
+    for name in paths:
+        for other in imported_modules(name, paths):
+            _, room, *inner = other.split(".")
+            if name.split(".")[1:2] != [room]:
+                assert not any(part.startswith("_") for part in inner), f"{name} imports {other}"
+
+
+CIRCLES = (  # that are still there; nothing may be added
+    {"backbones.foreign.encoder", "backbones.foreign.files", "backbones.published_files", "backbones.tokenizer"}
+    | {"backbones.foreign", "backbones.preprocess", "backbones.two_tower"},
+    {"detectors.engine.fit_statistics", "detectors.engine.fitted", "detectors.engine.serialization"},
+    {f"evaluations.recognition.{chapter}" for chapter in ("comparison", "outcome", "summary")},
+)
+
+
+def test_no_import_circle(repository):
+    paths = modules(repository)
+    needs = {name: set(imported_modules(name, paths)) for name in paths}
+
+    @cache
+    def reached(name):
+        found, waiting = set(), [name]
+        while waiting:
+            new = needs[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return found
+
+    circling = {name.removeprefix("openworld.") for name in paths if name in reached(name)}
+    assert circling <= set().union(*CIRCLES)
+
+
+TWICE = {  # class names that are still defined more than once, and how often; nothing may be added
+    "Task": 7,
+    "Asked": 5,
+    "Shown": 4,
+    "Sides": 4,
+    **dict.fromkeys(("Cell", "Column", "Estimate", "Need", "Pair", "Row"), 3),
+    **dict.fromkeys(("Answers", "Axis", "Block", "Calibrated", "Cells", "Comparison", "Condition", "Cost", "Cut"), 2),
+    **dict.fromkeys(
+        ("Division", "Done", "Evidence", "Ground", "Head", "Judged", "Layout", "Levels", "Line", "Look"), 2
+    ),
+    **dict.fromkeys(("Measured", "Method", "Number", "Panel", "Pictures", "Plan", "Pool", "RunFolder", "Said"), 2),
+    **dict.fromkeys(("Side", "Split", "Stage", "Table", "Unit", "Words", "World"), 2),
+}
+
+
+def test_a_class_name_is_defined_once(repository):
+    sources = (path.read_text(encoding="utf-8") for path in modules(repository).values())
+    defined = Counter(name for source in sources for name in re.findall(r"^class ([A-Z]\w*)[(:]", source, re.M))
+    assert {name: times for name, times in defined.items() if times > TWICE.get(name, 1)} == {}
