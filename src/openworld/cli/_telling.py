@@ -28,7 +28,7 @@ from openworld.runs.atomic import write_file
 TOLD_BY = {
     "recognition": "_tell_recognition",
     "generalisation": "_tell_generalisation",
-    "dynamic": "_tell_dynamic",
+    "dynamic": "_tell_story",
     "accuracy-estimation": "_tell_accuracy_estimation",
     "incremental-shift": "_tell_incremental_shift",
     "open-world-by-shift": "_tell_open_world_by_shift",

@@ -26,6 +26,7 @@ class Story:
         tables: what a terminal shows, the main one first.
         page: everything.
         text: sentences under the tables of a terminal; None for the verdict of the page.
+        papers: the tables of Markdown and LaTeX, where a terminal shows fewer or shorter ones.
     """
 
     run: RunFolder
@@ -33,6 +34,7 @@ class Story:
     tables: tuple[Table, ...]
     page: Page
     text: tuple[str, ...] | None = None
+    papers: tuple[Table, ...] = ()
 
     def show(self, out) -> None:
         """Print the tables and the sentences on a rich console."""
@@ -56,7 +58,7 @@ class Story:
             raise unknown_name("table form", form, FORMS)
         if form in ("markdown", "latex"):
             write = markdown_table if form == "markdown" else latex_table
-            return "\n".join(map(write, self.tables))
+            return "\n".join(map(write, self.papers or self.tables))
         return {"csv": self.results.to_csv, "json": self.results.to_json, "parquet": self.results.to_parquet}[form]()
 
     def html(self) -> str:

@@ -144,13 +144,13 @@ def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
         (one.dataset, one.table): one.value for one in numbers if one.method == METHOD and one.metric == "Acc(0)"
     }
     for scenario, tables in (("emerging-classes", EMERGING), ("distribution-shift", SHIFTS)):
-        for course in dynamic.played_courses(runs, scenario):
-            ours = next((one for one in dynamic.of_course(course, ("Acc(0)",)) if one.method == METHOD), None)
+        for placed in dynamic.scenario_runs(runs, scenario):
+            dataset, numbers = placed[0], dynamic.numbers_of(placed, ("Acc(0)",))
+            ours = next((one for one in numbers if one.method == METHOD), None)
             for table in tables:
-                if (value := printed.get((course.dataset, table))) is not None:
-                    told = None if ours is None else ours.value
-                    around = _over_orders(ours)
-                    yield AcceptanceCell(course.dataset, "Acc(0)", value, f"Table {table}", told, around)
+                if (value := printed.get((dataset, table))) is not None:
+                    own = None if ours is None else ours.value
+                    yield AcceptanceCell(dataset, "Acc(0)", value, f"Table {table}", own, _over_orders(ours))
 
 
 def _over_orders(ours: Measured | None) -> float:
@@ -165,7 +165,7 @@ def _over_orders(ours: Measured | None) -> float:
     if len(values) < 2:
         return 0.0
     spread = stdev(values) * sqrt(1 / PAPERS_ORDERS + 1 / len(values))
-    pictures = max((one.n for one in ours.intervals if one.over == "groups of pictures"), default=0)
+    pictures = max((one.n for one in ours.intervals if one.over == "images"), default=0)
     return float(stdtrit(len(values) - 1, 1 - OUTSIDE / 2)) * spread + (tolerance_of(pictures) / 100 if pictures else 0)
 
 

@@ -32,7 +32,7 @@ def _loses_nothing(story: Story) -> None:
 
 
 def _every_renderer_says_the_same(story: Story) -> None:
-    for table in (*story.tables, *_tables(story.page.sections)):
+    for table in (*story.tables, *story.papers, *_tables(story.page.sections)):
         check_table(table)
 
 

@@ -1,16 +1,15 @@
-"""From records of dynamic scenarios to the numbers of OpenPL's tables: curves by data set, and ranks."""
+"""From results of dynamic scenarios to the numbers of OpenPL's tables: curves by data set, and ranks."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.dynamic.answers import Evidence
-from openworld.evaluations.dynamic.courses import CourseKey, CourseTable, load_courses
-from openworld.evaluations.dynamic.numbers import Number, ScenarioTable, course_numbers, scenario_tables
-from openworld.metrics import final_ranks
+from openworld.evaluations.dynamic.averages import Average, average_of
+from openworld.evaluations.dynamic.curves import ScenarioCurves, ScenarioKey, scenario_curves
 from openworld.papers import AVERAGE
-from openworld.papers.measured import Measured, StandsFor
-from openworld.results import Interval
+from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.results import Result, RunFolder
 
 KEYS = {
     "Acc(0)": "initial_accuracy",
@@ -22,101 +21,71 @@ KEYS = {
     "NegArea": "negative_area",
     "delta_AUC": "delta_auc",
     "delta_PN": "delta_pn",
+    "Friedman_rank": "friedman_rank",
+    "Final_rank": "final_rank",
 }
+"""A number of the paper -> our metric."""
+
+PlacedRun = tuple[str, ScenarioCurves, StandsFor]
+"""What a paper calls the data set whose images or classes are new; its curves; the run."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlayedCourse:
-    """A course by the names of a paper: its data set is the one whose pictures or classes are new."""
-
-    dataset: str
-    table: CourseTable
-    run: StandsFor
-    backbone: str
-
-
-def played_courses(runs: Sequence[StandsFor], scenario: str) -> tuple[PlayedCourse, ...]:
-    """Every course of a scenario, in order of appearance."""
+def scenario_runs(runs: Sequence[StandsFor], scenario: str) -> tuple[PlacedRun, ...]:
+    """Every run of a scenario, in order of appearance."""
     return tuple(
-        PlayedCourse(_dataset(run, table.key), table, run, run.backbone)
+        (_dataset(run, curves.key), curves, run)
         for run in runs
-        for table in run.read(load_courses)
-        if table.key.scenario == scenario
+        for curves in run.read(_load)
+        if curves.key.scenario == scenario
     )
 
 
-def _dataset(run: StandsFor, key: CourseKey) -> str:
+def read(
+    scenario: str, runs: Sequence[StandsFor], metrics: Sequence[str], datasets: Sequence[str] = ()
+) -> tuple[Measured, ...]:
+    """Every number of every run of a scenario; only their averages where a table has several `datasets`.
+
+    Where any run is on one of `datasets`, those on others are left out: a table averages its own data sets.
+    """
+    found = scenario_runs(runs, scenario)
+    found = tuple(placed for placed in found if placed[0] in datasets) or found
+    if not found:
+        raise OpenworldError(f"no run has {scenario}; give a finished one that does.")
+    if len(datasets) > 1:
+        return tuple(_averages(found, metrics))
+    return tuple(number for placed in found for number in numbers_of(placed, metrics))
+
+
+def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[Measured]:
+    """The numbers of one scenario run: of the mean curve over the seeds; ranks over its levels, among its learners."""
+    dataset, curves, run = placed
+    yield from _measured(Average((curves,), {}).rows(), metrics, dataset, run)
+
+
+def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[Measured]:
+    """Tables 6 to 9: deltas averaged over the data sets, ranks over all (data set, level) pairs."""
+    datasets = tuple(dataset for dataset, _, _ in found)
+    rows = average_of([curves for _, curves, _ in found]).rows()
+    for number in _measured(rows, metrics, AVERAGE, found[0][2]):
+        yield replace(number, datasets=datasets)
+
+
+def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run: StandsFor) -> Iterator[Measured]:
+    """Those of our results that a table has, learner by learner, in its order of metrics; undefined ones have no row."""
+    by_place = {(row.entity, row.metric.key): row for row in rows if "level" not in row.where}
+    for learner in dict.fromkeys(learner for learner, _ in by_place):
+        for metric in metrics:
+            row = by_place[learner, KEYS[metric]]
+            if row.value.value is not None:
+                yield measured_of(row, metric, dataset=dataset, method=run.method(learner), backbone=run.backbone)
+
+
+def _dataset(run: StandsFor, key: ScenarioKey) -> str:
     if key.against is None:
         return run.dataset(key.dataset, key.domain)
     name, _, domain = key.against.partition(", ")
     return run.dataset(name, domain or None)
 
 
-def read(
-    scenario: str, runs: Sequence[StandsFor], metrics: Sequence[str], datasets: Sequence[str] = ()
-) -> tuple[Measured, ...]:
-    """Every number of every course, course by course; only their averages where a table has several `datasets`.
-
-    Where any course is on one of `datasets`, courses on others are left out: a table averages its own data sets.
-    """
-    courses = played_courses(runs, scenario)
-    courses = tuple(course for course in courses if course.dataset in datasets) or courses
-    if not courses:
-        raise OpenworldError(f"no run played {scenario}; give a finished one that did.")
-    if len(datasets) > 1:
-        return tuple(_averaged(courses, metrics))
-    return tuple(number for course in courses for number in of_course(course, metrics))
-
-
-def of_course(course: PlayedCourse, metrics: Sequence[str]) -> Iterator[Measured]:
-    """The numbers of one course: of the mean curve over the seeds; ranks over its levels, among all that played it."""
-    table = course.table
-    ranks = {"Friedman_rank": table.friedman, "Final_rank": final_ranks(table.friedman)}
-    numbers = course_numbers(table)
-    for place, learner in enumerate(table.learners):
-        curve = table.curves[place]
-        for metric in metrics:
-            told = {"datasets": (course.dataset,), "backbone": course.backbone}
-            named = (course.dataset, "", course.run.method(learner), metric)
-            if metric in ranks:
-                yield Measured(*named, float(ranks[metric][place]), **told)
-            elif (number := numbers[learner][KEYS[metric]]).value is not None:
-                own = curve.robustness.per_seed
-                per_seed = tuple(getattr(one, KEYS[metric]) for one in own)
-                yield Measured(*named, number.value, _intervals(number, table.evidence), per_seed, **told)
-
-
-def _averaged(courses: Sequence[PlayedCourse], metrics: Sequence[str]) -> Iterator[Measured]:
-    """Tables 6 to 9: deltas averaged over the courses, ranks over all (course, level) pairs."""
-    (joined,) = scenario_tables([course.table for course in courses])
-    told = {"datasets": tuple(course.dataset for course in courses), "backbone": courses[0].backbone}
-    for place, learner in enumerate(joined.learners):
-        ranks = {"Friedman_rank": joined.ranking.friedman[place], "Final_rank": joined.ranking.final[place]}
-        for metric in metrics:
-            named = (AVERAGE, "", courses[0].run.method(learner), metric)
-            if metric in ranks:
-                yield Measured(*named, ranks[metric], **told)
-            elif (number := joined.numbers[learner][KEYS[metric]]).value is not None:
-                intervals = _intervals(number, joined.evidence)
-                yield Measured(*named, number.value, intervals, _mean_by_seed(joined, place, KEYS[metric]), **told)
-
-
-def _mean_by_seed(joined: ScenarioTable, place: int, name: str) -> tuple[float, ...]:
-    """Of every seed the mean over the courses; empty where the courses have other seeds."""
-    curves = [course.curves[place] for course in joined.courses]
-    if len({curve.seeds for curve in curves}) > 1:
-        return ()
-    by_seed = zip(*([getattr(one, name) for one in curve.per_seed] for curve in curves), strict=True)
-    return tuple(sum(values) / len(values) for values in by_seed)
-
-
-def _intervals(number: Number, found: Evidence) -> tuple[Interval, ...]:
-    """Over pictures, over seeds (of the seeds' own curves), and over courses where there are several."""
-    kinds = []
-    if number.over_images is not None:
-        kinds.append(Interval(*number.over_images, "groups of pictures", found.errors.groups))
-    for over, spread in (("seeds", number.seeds), ("data sets", number.courses)):
-        ends = None if spread is None else spread.interval()
-        if ends is not None:
-            kinds.append(Interval(*ends, over, spread.n))
-    return tuple(kinds)
+def _load(folder: Path) -> tuple[ScenarioCurves, ...]:
+    return scenario_curves(RunFolder.read(folder))

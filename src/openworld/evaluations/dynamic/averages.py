@@ -1,0 +1,279 @@
+"""The mean over scenario runs of the same learners: numbers of curves, ranks, accuracy by level, and tests of areas.
+
+Three kinds of chance are kept apart. Over images: others could have been taken, given these seeds (and data sets).
+Over seeds: class order, shots and training could have gone otherwise; Student's t on what each seed's own curve gives.
+Over data sets: the mean over the runs of a scenario might be another on others; Student's t on the runs' values.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.dynamic.curves import LearnerCurve, ScenarioCurves, scenario_curves
+from openworld.evaluations.dynamic.image_errors import OTHER_SEEDS, ImageErrors, image_errors
+from openworld.evaluations.dynamic.record import SCENARIOS, ViewRecord
+from openworld.metrics import (
+    ImageInterval,
+    PairedTest,
+    area_test,
+    curve_intervals,
+    final_ranks,
+    friedman_ranks,
+    friedman_test,
+    nemenyi,
+    seed_spread,
+    seeds_test,
+)
+from openworld.metrics.estimate import share_interval
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Interval,
+    Metric,
+    Result,
+    Results,
+    RunFolder,
+    Value,
+    comparison,
+    corrected,
+    interval_of,
+    mean,
+    student,
+)
+
+NUMBERS = (
+    *("auc", "initial_accuracy", "worst_accuracy", "variation", "slope_variance"),
+    *("positive_area", "negative_area", "delta_auc", "delta_pn"),
+)
+LINEAR = ("initial_accuracy", "auc", "delta_auc", "delta_pn")  # the mean over runs is that of the mean curve
+BY_LEVEL: dict[str, Callable[[ViewRecord], float | None]] = {
+    "accuracy": lambda view: view.accuracy,
+    "base_accuracy": lambda view: view.base_accuracy,
+    "new_accuracy": lambda view: view.new_accuracy,
+    "auroc": lambda view: view.auroc.value,
+}
+ONE_KIND = "the view holds base images alone, or new ones alone"
+AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, None))
+CRITICAL_DIFFERENCE = Metric("critical_difference", "critical difference of mean ranks", "fraction", 2, 0, (0.0, None))
+FRIEDMAN_P = Metric("friedman_p", "p of Friedman's test", "number", 2, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioFacts:
+    """What the numbers of one scenario run, or the means over all runs of a scenario, rest on.
+
+    Args:
+        scenario: its name. title: in words. where: the place of its results.
+        runs: how many scenario runs they are means of.
+        learners: in the order of the run. seeds: how many. levels: of change, of the first run.
+        images: in the largest view. groups: of images that are drawn together; 0 where nothing is known over images,
+            with the `reason`.
+        sizes: (images, classes) of every view of the first run and seed.
+        source, target: image sets of a single run, "" of others.
+    """
+
+    scenario: str
+    title: str
+    where: Mapping[str, str]
+    runs: int
+    learners: tuple[str, ...]
+    seeds: int
+    levels: tuple[float, ...]
+    images: int
+    groups: int
+    reason: str
+    sizes: tuple[tuple[int, int], ...]
+    source: str = ""
+    target: str = ""
+
+
+def average_of(runs: Sequence[ScenarioCurves]) -> "Average":
+    """The mean over runs of one scenario; of a single run its own numbers, at its own place.
+
+    Raises:
+        OpenworldError: runs of other learners.
+    """
+    for run in runs:
+        if run.learners != runs[0].learners:
+            raise OpenworldError(
+                f"{runs[0].key.title} has {', '.join(runs[0].learners)}, and {run.key.title} has "
+                f"{', '.join(run.learners)}; ranks need the same learners on all data sets of a scenario. Run what is "
+                "missing, or report the runs apart."
+            )
+    return Average(tuple(runs), runs[0].key.where if len(runs) == 1 else {"scenario": runs[0].key.scenario})
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers."""
+
+    runs: tuple[ScenarioCurves, ...]
+    where: Mapping[str, str]
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """In the order of the run."""
+        return self.runs[0].learners
+
+    @cached_property
+    def errors(self) -> ImageErrors:
+        """How far the means would move with other images."""
+        return image_errors([run.answers for run in self.runs], [run.levels for run in self.runs])
+
+    @property
+    def facts(self) -> ScenarioFacts:
+        """What the numbers rest on."""
+        first, errors, alone = self.runs[0], self.errors, len(self.runs) == 1
+        mean_of = f"{SCENARIOS[first.key.scenario]}, mean of {len(self.runs)} scenario runs"
+        curve = first.curves[first.baseline]
+        return ScenarioFacts(
+            scenario=first.key.scenario,
+            title=first.key.title if alone else mean_of,
+            where=self.where,
+            runs=len(self.runs),
+            learners=self.learners,
+            seeds=len(curve.seeds),
+            levels=first.levels,
+            images=errors.images,
+            groups=0 if errors.errors is None else errors.errors.groups,
+            reason=errors.reason,
+            sizes=tuple((view.n_images, view.n_classes) for view in curve.views[0]),
+            source=first.key.source if alone else "",
+            target=(first.key.against or "") if alone else "",
+        )
+
+    def rows(self) -> Iterator[Result]:
+        """Numbers of the curves, ranks, and accuracies by level."""
+        ranks = friedman_ranks(np.concatenate([run.accuracy for run in self.runs], axis=1))
+        by_rank = zip(self.learners, ranks.tolist(), final_ranks(ranks).tolist(), strict=True)
+        for learner in self.learners:
+            yield from self._numbers(learner)
+        for learner, rank, final in by_rank:
+            yield Result(learner, METRICS["friedman_rank"], Value(rank), self.where)
+            yield Result(learner, METRICS["final_rank"], Value(final), self.where)
+        if len({run.levels for run in self.runs}) == 1:
+            for learner in self.learners:
+                yield from self._levels(learner)
+
+    def tests(self) -> tuple[Comparison, ...]:
+        """All pairs of learners in their areas: on the same images, with these seeds; and over seeds, on these images.
+
+        Each of the two families is corrected by itself.
+        """
+        return (*self._tests("images", self._on_images), *self._tests("seeds", self._over_seeds))
+
+    def rank_tests(self) -> Iterator[Result]:
+        """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
+        test, difference, where = friedman_test(self._areas), nemenyi(self._areas), self._scenario
+        yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), where)
+        yield Result("", CRITICAL_DIFFERENCE, Value(difference.value, reason=difference.reason or ""), where)
+        for learner, rank in zip(self.learners, difference.mean_ranks, strict=True):
+            yield Result(learner, AREA_RANK, Value(rank), where)
+
+    def rank_comparisons(self) -> Iterator[Comparison]:
+        """Nemenyi's tests of all pairs, where there are runs enough."""
+        found, where = nemenyi(self._areas), self._scenario | {"over": "data sets"}
+        for one, two in combinations(range(len(self.learners)), 2) if found.p_values else ():
+            difference = found.mean_ranks[one] - found.mean_ranks[two]
+            pair = self.learners[one], self.learners[two]
+            yield Comparison(*pair, AREA_RANK, difference, found.p_values[one][two], where=where)
+
+    @property
+    def _scenario(self) -> dict[str, str]:
+        return {"scenario": self.where["scenario"]}
+
+    @cached_property
+    def _areas(self) -> np.ndarray:
+        """float64[learners, runs], equal where they differ in their last bits only."""
+        areas = [[run.curves[name].robustness.auc for run in self.runs] for name in self.learners]
+        return np.array(areas).round(12)
+
+    def _curves(self, learner: str) -> list[LearnerCurve]:
+        return [run.curves[learner] for run in self.runs]
+
+    def _by_seed(self, learner: str, number: Callable[[LearnerCurve, int], float | None]) -> dict[int, float | None]:
+        """{seed: the mean over the runs of a number of its own curve}; empty where the runs have other seeds."""
+        curves = self._curves(learner)
+        if len({curve.seeds for curve in curves}) > 1:
+            return {}
+        seeds = enumerate(curves[0].seeds)
+        return {seed: mean([number(curve, place) for curve in curves]) for place, seed in seeds}
+
+    def _numbers(self, learner: str) -> Iterator[Result]:
+        over_images = self._over_images(learner)
+        for name in NUMBERS:
+            values = [getattr(curve.robustness, name) for curve in self._curves(learner)]
+            by_seed = self._by_seed(learner, lambda curve, place, name=name: getattr(curve.per_seed[place], name))
+            found = over_images.get(name)
+            intervals = () if found is None else self._interval((found.low, found.high))
+            reason = self._curves(learner)[0].robustness.reason or ""
+            yield _result(learner, METRICS[name], values, by_seed, self.where, intervals, reason)
+
+    def _over_images(self, learner: str) -> dict[str, ImageInterval]:
+        """Intervals over images; of means over runs only of those that are numbers of the mean curve."""
+        if self.errors.errors is None:
+            return {}
+        baseline = None if learner == self.runs[0].baseline else self.learners.index(self.runs[0].baseline)
+        found = curve_intervals(self.errors.errors, self.runs[0].levels, self.learners.index(learner), baseline)
+        return {name: found[name] for name in NUMBERS if name in LINEAR or len(self.runs) == 1}
+
+    def _levels(self, learner: str) -> Iterator[Result]:
+        for name, number in BY_LEVEL.items():
+            for at, level in enumerate(self.runs[0].levels):
+                by_seed = self._by_seed(learner, lambda curve, place, at=at, of=number: of(curve.views[place][at]))
+                values = [mean([number(views[at]) for views in curve.views]) for curve in self._curves(learner)]
+                intervals = self._at_level(learner, at, mean(values)) if name == "accuracy" else ()
+                where = {**self.where, "level": level}
+                yield _result(learner, METRICS[name], values, by_seed, where, intervals, ONE_KIND)
+
+    def _at_level(self, learner: str, at: int, value: float) -> tuple[Interval, ...]:
+        if self.errors.errors is None:
+            return ()
+        weights = np.zeros(self.errors.errors.accuracy.shape)
+        weights[self.learners.index(learner), at] = 1.0
+        return self._interval(share_interval(value, self.errors.errors.spread(weights)))
+
+    def _interval(self, ends: Sequence[float | None] | None) -> tuple[Interval, ...]:
+        """Ends over images; n is the number of groups that are drawn together."""
+        return interval_of(ends, "images", self.errors.errors.groups)
+
+    def _tests(self, over: str, test: Callable[[str, str], PairedTest]) -> tuple[Comparison, ...]:
+        where = {**self.where, "over": over}
+        pairs = combinations(self.learners, 2)
+        return corrected(comparison(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs)
+
+    def _on_images(self, one: str, two: str) -> PairedTest:
+        if self.errors.errors is None:
+            return PairedTest(None, None, None, None, self.errors.reason)
+        rows = (self.learners.index(name) for name in (one, two))
+        return area_test(self.errors.errors, self.runs[0].levels, *rows)
+
+    def _over_seeds(self, one: str, two: str) -> PairedTest:
+        first, second = (self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (one, two))
+        if not first or first.keys() != second.keys():
+            return PairedTest(None, None, None, None, OTHER_SEEDS)
+        return seeds_test(list(first.values()), list(second.values()))
+
+
+def _result(
+    learner: str,
+    metric: Metric,
+    values: Sequence[float | None],
+    by_seed: Mapping[int, float | None],
+    where: Mapping[str, str | float],
+    intervals: tuple[Interval, ...],
+    reason: str,
+) -> Result:
+    """The mean of the runs' values, with intervals over images, over seeds (of their own curves) and over data sets."""
+    value, own = mean(values), tuple(by_seed.values())
+    if value is None:
+        return Result(learner, metric, Value(None, reason=reason), where)
+    if None in own:
+        by_seed, own = {}, ()
+    intervals = (*intervals, *student(own, metric), *student(values, metric, "data sets"))
+    deviation = seed_spread(own).std if len(own) > 1 else None
+    return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), own)

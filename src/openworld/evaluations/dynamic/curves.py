@@ -1,0 +1,135 @@
+"""From records of dynamic scenarios to Dynamic Robustness Curves: seeds joined, compared with the baseline's.
+
+Accuracy is averaged over the seeds first; every number of a curve is of that mean (OpenPL, section 4).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.dynamic.image_errors import Answers, read_answers
+from openworld.evaluations.dynamic.record import SCENARIOS, DynamicRecord, ScenarioRecord, ViewRecord
+from openworld.metrics import Robustness, robustness
+from openworld.results import RunFolder
+
+
+@dataclass(frozen=True)
+class ScenarioKey:
+    """A scenario, the data set and domain that learners were tuned on, and the image set that takes over, if any."""
+
+    scenario: str
+    dataset: str
+    domain: str | None
+    against: str | None
+
+    @property
+    def source(self) -> str:
+        """Data set and domain that learners were tuned on."""
+        return f"{self.dataset}, {self.domain}" if self.domain else self.dataset
+
+    @property
+    def title(self) -> str:
+        """Scenario and image sets in words."""
+        return f"{SCENARIOS[self.scenario]}: {self.source}" + (f" → {self.against}" if self.against else "")
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What tells its results apart."""
+        target = {"target": self.against} if self.against else {}
+        return {"scenario": self.scenario, "images": self.source} | target
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerCurve:
+    """One learner in one scenario run: the mean curve with its numbers, and of every seed the views."""
+
+    seeds: tuple[int, ...]
+    robustness: Robustness
+    views: tuple[tuple[ViewRecord, ...], ...]
+
+    @property
+    def per_seed(self) -> tuple[Robustness, ...]:
+        """The seeds' own curves, in the order of `seeds`."""
+        return self.robustness.per_seed or (self.robustness,)
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioCurves:
+    """One scenario run: the curves by learner, in the order of the run.
+
+    Args:
+        key: which scenario, on what.
+        levels: of change, increasing.
+        curves: {learner: its curve}.
+        baseline: the learner that tunes nothing, with which every other is compared.
+        answers: {learner: {seed: what it named right}}.
+    """
+
+    key: ScenarioKey
+    levels: tuple[float, ...]
+    curves: Mapping[str, LearnerCurve]
+    baseline: str
+    answers: Mapping[str, Mapping[int, Answers | None]]
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """In the order of the run."""
+        return tuple(self.curves)
+
+    @cached_property
+    def accuracy(self) -> np.ndarray:
+        """float64[learners, levels], means over the seeds, equal where they differ in their last bits only."""
+        return np.array([curve.robustness.accuracy for curve in self.curves.values()]).round(12)
+
+
+@dataclass(frozen=True, eq=False)
+class _Unit:
+    """One scenario run of one learner with one seed."""
+
+    metrics: DynamicRecord
+    scenario_run: ScenarioRecord
+    answers: Answers | None
+
+    @property
+    def accuracy(self) -> list[float]:
+        return [view.accuracy for view in self.scenario_run.views]
+
+
+def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
+    """Join the records of every scenario run, in the order of the paper's scenarios.
+
+    Raises:
+        OpenworldError: records of another evaluation, or a scenario run without zero-shot CLIP.
+    """
+    found: dict[ScenarioKey, dict[str, list[_Unit]]] = {}
+    for record, metrics in zip(run.records, run.metrics(DynamicRecord), strict=True):
+        source = ScenarioKey("", metrics.dataset, metrics.domain, None).source
+        answers = read_answers(record, metrics, source)
+        for scenario_run, answer in zip(metrics.courses, answers, strict=True):
+            key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.domain, scenario_run.against)
+            found.setdefault(key, {}).setdefault(metrics.learner, []).append(_Unit(metrics, scenario_run, answer))
+    order = list(SCENARIOS)
+    return tuple(_joined(key, found[key]) for key in sorted(found, key=lambda key: order.index(key.scenario)))
+
+
+def _joined(key: ScenarioKey, by_learner: Mapping[str, list[_Unit]]) -> ScenarioCurves:
+    by_seed = {name: sorted(units, key=lambda unit: unit.metrics.seed) for name, units in by_learner.items()}
+    baseline = next((name for name, units in by_seed.items() if units[0].metrics.yardstick), None)
+    if baseline is None:
+        raise OpenworldError(f"no zero-shot learner was run in {key.title}; every curve is compared with its own.")
+    zero_shot = {unit.metrics.seed: unit.accuracy for unit in by_seed[baseline]}
+    levels = tuple(view.level for view in by_seed[baseline][0].scenario_run.views)
+    compared = {name: None if name == baseline else zero_shot for name in by_seed}
+    curves = {name: _curve(units, levels, compared[name]) for name, units in by_seed.items()}
+    answers = {name: {unit.metrics.seed: unit.answers for unit in units} for name, units in by_seed.items()}
+    return ScenarioCurves(key, levels, curves, baseline, answers)
+
+
+def _curve(units: Sequence[_Unit], levels: tuple[float, ...], zero_shot: Mapping | None) -> LearnerCurve:
+    seeds = tuple(unit.metrics.seed for unit in units)
+    same = None if zero_shot is None else [zero_shot[seed] for seed in seeds]
+    views = tuple(unit.scenario_run.views for unit in units)
+    return LearnerCurve(seeds, robustness(levels, [unit.accuracy for unit in units], same), views)

@@ -1,0 +1,77 @@
+"""What a run of dynamic scenarios says: tables, the verdict, Dynamic Robustness Curves and ranks."""
+
+from collections.abc import Iterator, Mapping
+
+from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
+from openworld.evaluations.dynamic.results import Facts, results
+from openworld.evaluations.dynamic.tables import LEGEND, level_table, overview_table, robustness_table
+from openworld.evaluations.dynamic.verdict import verdict
+from openworld.report.figure import Figure
+from openworld.report.page import Page, Section
+from openworld.report.provenance import spent
+from openworld.report.sentences import counted, listed
+from openworld.report.series_style import Look, looks
+from openworld.report.story import Story
+from openworld.report.table import Table
+from openworld.results import Results, RunFolder
+
+MANY = 4  # scenario runs; of more, a terminal shows one table per scenario
+
+
+def story(run: RunFolder) -> Story:
+    """The story of a run."""
+    found, facts = results(run)
+    styles = looks(facts.learners, [facts.baseline])
+    means = [one for one in facts.scenarios if one.runs > 1]
+    whole = [
+        robustness_table(found, one, facts.baseline, f"table-{place}")
+        for place, one in enumerate((*means, *facts.runs), 1)
+    ]
+    many = len(facts.runs) > MANY
+    brief = [
+        robustness_table(found, one, facts.baseline, f"brief-{place}", brief=True)
+        for place, one in enumerate(facts.scenarios if many else facts.runs, 1)
+    ]
+    sentences, seeds = verdict(found, facts), " ".join(map(str, facts.seeds))
+    page = Page(
+        title=f"{listed(facts.datasets)} while the world changes",
+        subtitle=(
+            counted(len(facts.runs), "scenario run"),
+            counted(len(facts.learners), "learner"),
+            f"seed{'s' * (len(facts.seeds) > 1)} {seeds}",
+        ),
+        verdict=sentences,
+        sections=(_numbers(found, facts, whole), *_figures(found, facts, styles)),
+        styles=styles,
+        facts=(("seeds", seeds), ("records", str(len(run.records))), *_durations(run, facts)),
+    )
+    further = (f"Every one of the {len(facts.runs)} scenario runs is in the report.",) * many
+    return Story(run, found, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
+
+
+def _numbers(found: Results, facts: Facts, whole: list[Table]) -> Section:
+    """The overview and every table behind it; of a single scenario run its table."""
+    by_level = tuple(level_table(found, one, f"levels-{place}") for place, one in enumerate(facts.runs, 1))
+    levels = Section("Accuracy by level", tables=by_level)
+    if len(facts.runs) == 1:
+        return Section("The numbers", tables=tuple(whole), folded=(levels,))
+    folded = (Section(table.title, tables=(table,)) for table in whole)
+    return Section("The numbers", tables=(overview_table(found, facts),), folded=(*folded, levels))
+
+
+def _figures(found: Results, facts: Facts, styles: Mapping[str, Look]) -> Iterator[Section]:
+    figures: list[Figure | None] = [
+        curve_figure(found, [run for run in facts.runs if run.scenario == one.scenario], facts.baseline, styles)
+        for one in facts.scenarios
+    ]
+    figures += [parts_figure(found, facts, styles), rank_figure(found, facts, styles)]
+    for figure in figures:
+        if figure is not None:
+            yield Section(figure.title, figures=(figure,))
+
+
+def _durations(run: RunFolder, facts: Facts) -> Iterator[tuple[str, str]]:
+    for learner in facts.learners:
+        words = spent([record for record in run.records if record.metrics["learner"] == learner])
+        if words:
+            yield learner, words

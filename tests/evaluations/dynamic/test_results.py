@@ -1,0 +1,248 @@
+"""Curves, ranks, intervals and tests of made-up records of dynamic scenarios, by hand and from stored predictions."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations.dynamic.averages import LINEAR, NUMBERS, average_of
+from openworld.evaluations.dynamic.curves import scenario_curves
+from openworld.evaluations.dynamic.image_errors import Answers, image_errors
+from openworld.evaluations.dynamic.results import results
+from openworld.evaluations.dynamic.verdict import area_tests, verdict
+from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
+from openworld.results import RunFolder, between
+from openworld.runs import RunStore, Unit, UnitResult
+
+LEVELS = (0.0, 0.5, 1.0)
+# Accuracy by level of two seeds; CoOp starts above zero-shot and ends below.
+CURVES = {
+    "zero-shot": [[0.6, 0.6, 0.6], [0.6, 0.6, 0.6]],
+    "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]],
+    "Co<b>": [[0.7, 0.7, 0.7], [0.7, 0.7, 0.7]],
+}
+SETS = ("emoji-concepts", "emoji-groups")
+FIRST = {"scenario": "emerging-classes", "images": "emoji-concepts, twemoji"}
+
+
+def write(folder, learners=CURVES, datasets=SETS, levels=None):
+    """Write a run; `levels` = {data set: how many levels it has}."""
+    store = RunStore(folder)
+    store.create({"protocol": "dynamic"}, {"protocol": "dynamic", "seeds": [1, 2]}, {"command": ["openworld", "run"]})
+    planned = [
+        (Unit("math:sqrt", {"x": [data, name, seed]}, name=f"{data} {name} {seed}"), data, name, seed)
+        for data in datasets
+        for name in (learners[data] if isinstance(learners, dict) and data in learners else learners)
+        for seed in (2, 1)
+    ]
+    store.plan([unit for unit, *_ in planned])
+    for unit, data, name, seed in planned:
+        store.write(unit, UnitResult(metrics=_metrics(data, name, seed, (levels or {}).get(data, 3))))
+    return RunFolder.read(folder)
+
+
+def _metrics(data, name, seed, count):
+    views = [
+        {"level": level, "accuracy": value, "n_images": 100, "n_classes": 10}
+        | {"auroc": {"value": 0.8 if level else None}, "base_accuracy": value}
+        for level, value in list(zip(LEVELS, CURVES[name][seed - 1], strict=True))[:count]
+    ]
+    about = {"protocol": "dynamic", "dataset": data, "domain": "twemoji", "learner": name, "seed": seed}
+    about |= {"yardstick": name == "zero-shot", "tuned_parameters": 0 if name == "zero-shot" else 512}
+    kinds = (("co-evolution", "emoji-concepts-b, twemoji"), ("emerging-classes", None))
+    runs = [{"scenario": scenario, "against": against, "views": views} for scenario, against in kinds]
+    return about | {"courses": runs}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The results of curves by hand: two scenarios on two data sets, without predictions."""
+    return results(write(tmp_path_factory.mktemp("by-hand")))
+
+
+@pytest.fixture(scope="module")
+def curves(course_run):
+    return scenario_curves(RunFolder.read(course_run))
+
+
+@pytest.fixture(scope="module")
+def found(course_run):
+    """The results of a run with predictions: one run of emerging classes, two of a distribution shift."""
+    return results(RunFolder.read(course_run))
+
+
+def test_scenario_runs_come_in_the_papers_order_with_their_titles(made):
+    _, facts = made
+    assert [(run.scenario, run.source.partition(",")[0]) for run in facts.runs] == [
+        ("emerging-classes", "emoji-concepts"),
+        ("emerging-classes", "emoji-groups"),
+        ("co-evolution", "emoji-concepts"),
+        ("co-evolution", "emoji-groups"),
+    ]
+    assert facts.runs[2].title.endswith("emoji-concepts, twemoji → emoji-concepts-b, twemoji")
+    assert [run.runs for run in facts.scenarios] == [2, 2] and facts.datasets == SETS and facts.seeds == (1, 2)
+
+
+def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
+    results, _ = made
+
+    def of(metric, learner="CoOp"):
+        return results.result(learner, metric, **FIRST)
+
+    assert of("positive_area", "zero-shot").value.value is None
+    assert "no zero-shot curve" in of("delta_auc", "zero-shot").value.reason
+    assert of("auc").value.value == pytest.approx(0.6) and of("auc").seeds == (1, 2)
+    assert of("auc").value.over("seeds") is None, "both seeds have .6: no interval is made up"
+    first = of("initial_accuracy").value
+    assert first.value == pytest.approx(0.8) and (first.over("seeds").low, first.over("seeds").high) == (0.0, 1.0)
+    assert of("positive_area").value.value == pytest.approx(0.05) == of("negative_area").value.value
+    assert of("variation").value.value == pytest.approx(0.4) and of("variation").per_seed == pytest.approx((0.6, 0.2))
+    assert first.over("images") is None and "predictions" in made[1].runs[0].reason
+
+
+def test_accuracies_by_level_are_results_with_every_seed(made):
+    results, _ = made
+    row = results.result("CoOp", "accuracy", **FIRST, level=1.0)
+    assert row.value.value == pytest.approx(0.4) and row.per_seed == (0.3, 0.5)
+    aurocs = [results.value("CoOp", "auroc", **FIRST, level=level) for level in LEVELS]
+    assert aurocs[0].value is None and aurocs[0].reason and aurocs[1].value == pytest.approx(0.8)
+    assert results.value("CoOp", "new_accuracy", **FIRST, level=0.5).value is None
+
+
+def test_ranks_by_hand(made):
+    results, _ = made
+    # By level, zero-shot: 3, 2.5, 2; CoOp: 1, 2.5, 3; the other: 2, 1, 1.
+    ranks = [results.value(learner, "friedman_rank", **FIRST).value for learner in CURVES]
+    assert ranks == pytest.approx([(3 + 2.5 + 2) / 3, (1 + 2.5 + 3) / 3, (2 + 1 + 1) / 3])
+    assert [results.value(name, "final_rank", scenario="co-evolution").value for name in CURVES] == [3, 2, 1]
+    assert "needs at least 5" in results.value("", "friedman_p", scenario="co-evolution").reason
+
+
+def test_with_data_sets_enough_the_tests_of_ranks_are_made(tmp_path):
+    results, facts = _of_many(tmp_path)
+    assert results.value("", "friedman_p", scenario="co-evolution").value < 0.05
+    assert results.value("", "critical_difference", scenario="co-evolution").value > 0
+    pairs = [test for test in results.comparisons if test.metric.key == "area_rank"]
+    assert len(pairs) == 2 * 3 and all(0 <= test.p <= 1 for test in pairs)
+    assert "p = " in verdict(results, facts)[2]
+
+
+def _of_many(folder):
+    return results(write(folder, datasets=[f"set {number}" for number in range(6)]))
+
+
+def test_without_zero_shot_there_are_no_curves(tmp_path):
+    with pytest.raises(OpenworldError, match="no zero-shot learner"):
+        results(write(tmp_path, ["CoOp"]))
+
+
+def test_records_of_another_evaluation_are_refused(small_run):
+    with pytest.raises(OpenworldError, match="of another kind"):
+        results(RunFolder.read(small_run))
+
+
+def test_runs_with_other_levels_are_ranked_together_and_have_no_means_by_level(tmp_path):
+    run = write(tmp_path, levels={"emoji-groups": 2})
+    first, second = scenario_curves(run)[:2]
+    found, facts = results(run)
+    whole = friedman_ranks(np.concatenate([first.accuracy, second.accuracy], axis=1))
+    ranks = [found.value(name, "friedman_rank", scenario="emerging-classes").value for name in CURVES]
+    assert ranks == pytest.approx(whole) and "same levels" in facts.scenarios[0].reason
+    assert not [row for row in found if row.where.keys() == {"scenario", "level"}]
+
+
+def test_learners_that_lack_a_data_set_are_not_ranked(tmp_path):
+    learners = {"emoji-concepts": list(CURVES), "emoji-groups": ["zero-shot", "CoOp"]}
+    with pytest.raises(OpenworldError, match="the same learners on all data sets") as refused:
+        results(write(tmp_path, learners))
+    assert "emoji-concepts, twemoji" in str(refused.value) and "emoji-groups, twemoji" in str(refused.value)
+
+
+def test_stored_predictions_give_back_the_accuracy_of_the_records(curves, found):
+    for one, facts in zip(curves, found[1].runs, strict=True):
+        errors = average_of([one]).errors
+        assert errors.errors.accuracy == pytest.approx(one.accuracy) and errors.images == facts.images == 60
+        assert errors.errors.groups == facts.groups == 12
+
+
+def test_every_number_of_a_scenario_run_has_an_interval_over_images_that_holds_it(found):
+    results, facts = found
+    for run in facts.runs:
+        for learner in run.learners:
+            for name in NUMBERS:
+                value = results.value(learner, name, **run.where)
+                interval = value.over("images")
+                assert (value.value is None) == (interval is None), name
+                assert interval is None or interval.low <= value.value <= interval.high, name
+
+
+def test_levels_have_intervals_over_images(found):
+    results, facts = found
+    for level in LEVELS:
+        value = results.value("GMoP", "accuracy", **facts.runs[0].where, level=level)
+        assert value.over("images").low < value.value < value.over("images").high and value.over("images").n == 12
+
+
+def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
+    (results, facts), one = found, curves[0]
+    tests, errors = area_tests(results, facts.runs[0], "images"), average_of([one]).errors.errors
+    assert len(tests) == 3
+    for test in tests:
+        rows = (one.learners.index(name) for name in (test.entity, test.other))
+        raw = area_test(errors, one.levels, *rows).p_value
+        assert raw <= test.p <= min(1.0, 3 * raw)
+    assert between(tests, "GMoP", "zero-shot").better and between(tests, "zero-shot", "GMoP").worse
+
+
+def test_over_seeds_a_learner_is_paired_seed_by_seed(found):
+    results, facts = found
+    areas = [results.result(name, "auc", **facts.runs[0].where).per_seed for name in ("CoOp", "zero-shot")]
+    test = between(area_tests(results, facts.runs[0], "seeds"), "CoOp", "zero-shot")
+    assert test.difference == pytest.approx(seeds_test(*areas).difference)
+    assert test.p is not None and not test.differs, "two seeds show nothing"
+
+
+def test_means_over_data_sets_and_their_intervals(found):
+    results, facts = found
+    shift = {"scenario": "distribution-shift"}
+    each = [run.where for run in facts.runs if run.scenario == "distribution-shift"]
+    for name in NUMBERS:
+        value = results.value("GMoP", name, **shift)
+        assert value.value == pytest.approx(np.mean([results.value("GMoP", name, **where).value for where in each]))
+        assert (value.over("images") is not None) == (name in LINEAR)
+    assert results.value("GMoP", "auc", **shift).over("data sets").n == 2
+    assert facts.scenarios[1].title == "distribution shift, mean of 2 scenario runs"
+    areas = [results.value("GMoP", "auc", **run.where).value for run in facts.runs]
+    assert results.value("GMoP", "auc").value == pytest.approx(np.mean(areas)), "over all scenario runs"
+
+
+def test_images_of_the_source_count_once_over_data_sets(curves, found):
+    # Both variants are shown as part 0, the source's: the same images stand behind both runs.
+    assert found[1].scenarios[1].groups == 12
+    answers = [one.answers for one in curves[1:]]
+    views = [[one["zero-shot"][seed].groups for one in answers for seed in (1, 2)]]
+    correct = [
+        [np.stack(level) for level in zip(*(one[name][seed].correct for name in one), strict=True)]
+        for one in answers
+        for seed in (1, 2)
+    ]
+    expected = level_errors(views[0], correct)
+    assert average_of(curves[1:]).errors.errors.covariance == pytest.approx(expected.covariance)
+
+
+def test_other_images_or_seeds_are_not_compared():
+    one, two = (Answers((np.array(ids),), (np.array(ids),), (np.array([True, False]),)) for ids in ([0, 1], [0, 2]))
+
+    def reason(first, second):
+        return image_errors([{"a": first, "b": second}], [(0.0, 1.0)]).reason
+
+    assert "same images" in reason({1: one}, {1: two})
+    assert "same seeds" in reason({1: one}, {2: one})
+    assert "keep no predictions" in reason({1: one}, {1: None})
+    assert image_errors([{"a": {1: one}, "b": {1: one}}], [(0.0, 1.0)]).errors.groups == 2
+
+
+def test_one_seed_has_no_interval_over_seeds(make_course_run):
+    found, facts = results(RunFolder.read(make_course_run(seeds=(1,))))
+    value, tests = found.value("GMoP", "auc", **facts.runs[0].where), area_tests(found, facts.runs[0], "seeds")
+    assert value.over("seeds") is None and value.over("images") is not None
+    assert "one seed says nothing" in between(tests, "GMoP", "zero-shot").reason
