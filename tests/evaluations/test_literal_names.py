@@ -7,9 +7,6 @@ from rich.console import Console
 
 from openworld.applications.shift.results import Group
 from openworld.applications.shift.wording import terminal_groups
-from openworld.evaluations.dynamic.courses import load_courses
-from openworld.evaluations.dynamic.numbers import scenario_tables
-from openworld.evaluations.dynamic.terminal import terminal_course, terminal_scenario
 from openworld.evaluations.recognition.exports import export
 from openworld.evaluations.recognition.imbalance_tables import terminal_mixes
 from openworld.evaluations.recognition.outcome import load
@@ -45,14 +42,6 @@ def test_recognition(recognised):
 @pytest.mark.parametrize(("form", "escape"), [("markdown", plain), ("latex", as_tex)])
 def test_exports_escape_what_is_markup_to_them(recognised, form, escape):
     assert whole(export(recognised, form), map(escape, NAMES))
-
-
-def test_dynamic(make_course_run):
-    learners = {"zero-shot": 0.4, **dict.fromkeys(NAMES, 1.0)}
-    folder = make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),))
-    tables = load_courses(folder)
-    assert whole(shown(terminal_course(tables[0])))
-    assert whole(shown(terminal_scenario(scenario_tables(tables)[0])))
 
 
 def test_concepts_of_a_measured_shift():

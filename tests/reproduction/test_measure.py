@@ -288,5 +288,5 @@ def test_ranks_of_one_data_set_and_over_all(played):
 
 
 def test_a_scenario_that_nobody_played_is_refused(played):
-    with pytest.raises(OpenworldError, match="no run played co-evolution"):
+    with pytest.raises(OpenworldError, match="no run has co-evolution"):
         measured("openpl", "9", [StandsFor(played)])

@@ -15,7 +15,7 @@ from openworld.evaluations.dynamic.results import results
 from openworld.evaluations.dynamic.tables import overview_table, robustness_table
 from openworld.evaluations.dynamic.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
-from openworld.report.render import terminal_table
+from openworld.report.render import as_tex, plain, terminal_table
 from openworld.report.series_style import looks
 from openworld.results import RunFolder
 from openworld.testing import check_story
@@ -55,7 +55,11 @@ def section(story, heading):
 @pytest.mark.parametrize("kind", ["several", "single", "crowded"])
 def test_a_run_is_told_in_every_form(kind, course_run, crowded, make_course_run):
     single = (("distribution-shift", "clay"),)
-    folders = {"several": lambda: course_run, "single": lambda: make_course_run(courses=single), "crowded": lambda: crowded}
+    folders = {
+        "several": lambda: course_run,
+        "single": lambda: make_course_run(courses=single),
+        "crowded": lambda: crowded,
+    }
     check_story(read_story(folders[kind]()))
 
 
@@ -146,6 +150,14 @@ def test_where_nobody_took_part_in_all_runs_nobody_leads(found):
     assert "none leads" in leader and "2 scenario runs" in leader
 
 
+def test_names_that_look_like_markup_come_out_letter_by_letter(make_course_run):
+    names = ("crane [/bird]", "crane [bird]", "[red]")
+    learners = {"zero-shot": 0.4, **dict.fromkeys(names, 1.0)}
+    story = read_story(make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),)))
+    assert all(name in printed(story.tables[0], 400) for name in names)
+    assert all(plain(name) in story.export("markdown") and as_tex(name) in story.export("latex") for name in names)
+
+
 def test_the_page_is_escaped_and_has_its_facts(told):
     page = told.html()
     assert "&lt;b&gt;clay" in page and "<b>clay" not in page
@@ -209,7 +221,10 @@ def test_ranks_are_drawn_where_there_are_runs_enough(found, crowded):
     many, facts = results(RunFolder.read(crowded))
     figure = rank_figure(many, facts, looks(facts.learners, ["zero-shot"]))
     (chart,), (row, *_) = figure.charts, figure.rows()
-    assert row["scenario_runs"] == 6 and row["friedman_p"] == many.value("", "friedman_p", **facts.scenarios[0].where).value
+    assert (
+        row["scenario_runs"] == 6
+        and row["friedman_p"] == many.value("", "friedman_p", scenario="distribution-shift").value
+    )
     assert chart.title == "distribution shift" and "Nemenyi" in figure.caption[1]
 
 

@@ -10,7 +10,7 @@ from openworld.evaluations.dynamic.image_errors import Answers, image_errors
 from openworld.evaluations.dynamic.results import results
 from openworld.evaluations.dynamic.verdict import area_tests, verdict
 from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
-from openworld.results import RunFolder, between
+from openworld.results import RunFolder, find_comparison
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEVELS = (0.0, 0.5, 1.0)
@@ -190,13 +190,13 @@ def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
         rows = (one.learners.index(name) for name in (test.entity, test.other))
         raw = area_test(errors, one.levels, *rows).p_value
         assert raw <= test.p <= min(1.0, 3 * raw)
-    assert between(tests, "GMoP", "zero-shot").better and between(tests, "zero-shot", "GMoP").worse
+    assert find_comparison(tests, "GMoP", "zero-shot").better and find_comparison(tests, "zero-shot", "GMoP").worse
 
 
 def test_over_seeds_a_learner_is_paired_seed_by_seed(found):
     results, facts = found
     areas = [results.result(name, "auc", **facts.runs[0].where).per_seed for name in ("CoOp", "zero-shot")]
-    test = between(area_tests(results, facts.runs[0], "seeds"), "CoOp", "zero-shot")
+    test = find_comparison(area_tests(results, facts.runs[0], "seeds"), "CoOp", "zero-shot")
     assert test.difference == pytest.approx(seeds_test(*areas).difference)
     assert test.p is not None and not test.differs, "two seeds show nothing"
 
@@ -245,4 +245,4 @@ def test_one_seed_has_no_interval_over_seeds(make_course_run):
     found, facts = results(RunFolder.read(make_course_run(seeds=(1,))))
     value, tests = found.value("GMoP", "auc", **facts.runs[0].where), area_tests(found, facts.runs[0], "seeds")
     assert value.over("seeds") is None and value.over("images") is not None
-    assert "one seed says nothing" in between(tests, "GMoP", "zero-shot").reason
+    assert "one seed says nothing" in find_comparison(tests, "GMoP", "zero-shot").reason

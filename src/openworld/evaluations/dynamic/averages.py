@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.dynamic.curves import LearnerCurve, ScenarioCurves, scenario_curves
+from openworld.evaluations.dynamic.curves import LearnerCurve, ScenarioCurves
 from openworld.evaluations.dynamic.image_errors import OTHER_SEEDS, ImageErrors, image_errors
 from openworld.evaluations.dynamic.record import SCENARIOS, ViewRecord
 from openworld.metrics import (
@@ -35,11 +35,9 @@ from openworld.results import (
     Interval,
     Metric,
     Result,
-    Results,
-    RunFolder,
     Value,
-    comparison,
-    corrected,
+    comparison_of,
+    correct_for_many,
     interval_of,
     mean,
     student,
@@ -244,7 +242,9 @@ class Average:
     def _tests(self, over: str, test: Callable[[str, str], PairedTest]) -> tuple[Comparison, ...]:
         where = {**self.where, "over": over}
         pairs = combinations(self.learners, 2)
-        return corrected(comparison(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs)
+        return correct_for_many(
+            comparison_of(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs
+        )
 
     def _on_images(self, one: str, two: str) -> PairedTest:
         if self.errors.errors is None:

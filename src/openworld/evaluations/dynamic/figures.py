@@ -44,8 +44,8 @@ def curve_figure(found: Results, runs: Sequence[ScenarioFacts], baseline: str, s
     band = f"; the band behind a line spans the {first.seeds} seeds, lowest to highest" * (first.seeds > 1)
     crowded = ", and shows for a learner that is pointed at or chosen" * bool(band and len(first.learners) > CROWDED)
     caption = (
-        f"Accuracy among all names of a view while {CHANGES[scenario]}: from level 0, as learners were tuned{tuned}, to "
-        f"1, mean of {counted(first.seeds, 'seed')}{band}{crowded}.",
+        f"Accuracy among all names of a view while {CHANGES[scenario]}: from level 0, as learners were tuned{tuned}, "
+        f"to 1, mean of {counted(first.seeds, 'seed')}{band}{crowded}.",
         f"Tuning pays where a line stays above that of {baseline}, grey and dashed, which saw the very same images; "
         "whether the area between two lines is more than chance, the table's tests say.",
     )
@@ -73,14 +73,14 @@ def parts_figure(found: Results, facts: Facts, styles: Styles) -> Figure | None:
     charts = [
         _part(found, run, facts.baseline, part)
         for run in facts.scenarios
-        if any(row.value.value is not None for part in ("new_accuracy", "auroc") for row in _part_rows(found, run, part))
+        if any(row.value.value is not None for part in ("new_accuracy", "auroc") for row in _rows_of(found, run, part))
         for part in PARTS
     ]
     if not charts:
         return None
     caption = (
-        "Accuracy taken apart, among all names of a view: on images of classes that learners were tuned on, on those of "
-        "new ones, and the AUROC with which the score of baseness tells the two kinds apart; means over seeds and "
+        "Accuracy taken apart, among all names of a view: on images of classes that learners were tuned on, on those "
+        "of new ones, and the AUROC with which the score of baseness tells the two kinds apart; means over seeds and "
         "scenario runs, at the levels that have both kinds.",
         "A line that falls on the left says that old classes are lost among new names; one that lies low in the "
         "middle, that new ones never were named well; one near 50 on the right, that nobody would notice them.",
@@ -89,14 +89,14 @@ def parts_figure(found: Results, facts: Facts, styles: Styles) -> Figure | None:
     return Figure("split", title, caption, tuple(charts), styles, names=names)
 
 
-def _part_rows(found: Results, run: ScenarioFacts, part: str) -> list:
+def _rows_of(found: Results, run: ScenarioFacts, part: str) -> list:
     """The results of a part of accuracy by level; none where the runs of a mean have other levels."""
     own = found.where(metric=part, **run.where)
     return [row for row in own if row.where.keys() == {*run.where, "level"}]
 
 
 def _part(found: Results, run: ScenarioFacts, baseline: str, part: str) -> LineChart:
-    rows = _part_rows(found, run, part)
+    rows = _rows_of(found, run, part)
     values = {name: [row.value.value for row in rows if row.entity == name] for name in run.learners}
     lines = {name: Line(run.levels, of) for name, of in values.items()}
     title = f"{SCENARIOS[run.scenario]}: {PARTS[part]}"

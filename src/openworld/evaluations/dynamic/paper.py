@@ -71,7 +71,7 @@ def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[Me
 
 
 def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run: StandsFor) -> Iterator[Measured]:
-    """Those of our results that a table has, learner by learner, in its order of metrics; undefined ones have no row."""
+    """The results that a table has, learner by learner, in its order of metrics; undefined ones have no row."""
     by_place = {(row.entity, row.metric.key): row for row in rows if "level" not in row.where}
     for learner in dict.fromkeys(learner for learner, _ in by_place):
         for metric in metrics:

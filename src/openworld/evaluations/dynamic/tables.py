@@ -8,11 +8,18 @@ from openworld.evaluations.dynamic.results import Facts
 from openworld.evaluations.dynamic.verdict import area_tests
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table, cell_of
-from openworld.results import METRICS, TEXT, Comparison, Result, Results, between, mean
+from openworld.results import METRICS, TEXT, Comparison, Result, Results, find_comparison, mean
 
 PRIORITIES = {
-    **{"initial_accuracy": 4, "auc": 6, "worst_accuracy": 5, "variation": 1, "slope_variance": 0},
-    **{"positive_area": 2, "negative_area": 3, "delta_auc": 6, "delta_pn": 0},
+    "initial_accuracy": 4,
+    "auc": 6,
+    "worst_accuracy": 5,
+    "variation": 1,
+    "slope_variance": 0,
+    "positive_area": 2,
+    "negative_area": 3,
+    "delta_auc": 6,
+    "delta_pn": 0,
 }
 """The numbers in the order of the paper; on a narrow terminal those of the least priority are left out first."""
 
@@ -53,7 +60,7 @@ def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: st
     for learner in run.learners:
         numbers = [_number(found.result(learner, number, **run.where), run, brief=brief) for number in shown]
         ranks = [found.value(learner, rank, **run.where) for rank in RANKS]
-        tests = (between(tests, learner, baseline) for tests in (on_images, over_seeds))
+        tests = (find_comparison(tests, learner, baseline) for tests in (on_images, over_seeds))
         rows.append(Row(learner, (*numbers, *ranks, _test(*tests, brief=brief)), learner))
     caption = f"{_caption(found, run, baseline)}{'' if brief else _further(run, baseline)}"
     title = run.title[0].upper() + run.title[1:]
@@ -112,7 +119,7 @@ def _rank_test(found: Results, run: ScenarioFacts) -> str:
 
 
 def overview_table(found: Results, facts: Facts) -> Table:
-    """Learners by scenarios: the gain in area over the baseline with its test, and the ranks (OpenPL, Tables 6 to 9)."""
+    """Gains in area over the baseline with their tests, and ranks, scenario by scenario (OpenPL, Tables 6 to 9)."""
     columns = []
     for run in facts.scenarios:
         of = f" ({counted(run.runs, 'run')})" if run.runs > 1 else ""
@@ -135,7 +142,7 @@ def _standing(found: Results, run: ScenarioFacts, baseline: str, learner: str) -
         return None, None
     gain = cell_of(found.result(learner, "delta_auc", **run.where))
     rank, place = (found.value(learner, name, **run.where) for name in RANKS)
-    test = between(area_tests(found, run, "images"), learner, baseline)
+    test = find_comparison(area_tests(found, run, "images"), learner, baseline)
     words = test.verdict if test and test.p is not None else test.reason if test else ""
     cell = Cell(gain.content, under=words, note=gain.note, bold=bool(test and test.better))
     return cell, Cell(rank, under=METRICS["final_rank"].write(place.value))

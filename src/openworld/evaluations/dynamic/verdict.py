@@ -10,7 +10,7 @@ from openworld.evaluations.dynamic.averages import FRIEDMAN_P, ScenarioFacts
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import Facts
 from openworld.report.sentences import counted, few, listed, none_or, span
-from openworld.results import METRICS, Comparison, Results, between
+from openworld.results import METRICS, Comparison, Results, find_comparison
 
 HOLM = "Holm, 5 %"
 AUC, GAIN = METRICS["auc"], METRICS["delta_auc"]
@@ -40,7 +40,7 @@ def best_of(found: Results, run: ScenarioFacts) -> str:
 
 def _tests_of(found: Results, run: ScenarioFacts, learner: str) -> list[Comparison]:
     tests = area_tests(found, run, "images")
-    return [test for other in run.learners if (test := between(tests, learner, other)) is not None]
+    return [test for other in run.learners if (test := find_comparison(tests, learner, other)) is not None]
 
 
 def _leader(found: Results, run: ScenarioFacts) -> str:
@@ -72,10 +72,10 @@ def _leader_of_many(found: Results, facts: Facts) -> str:
     if best == baseline:
         return f"{lead}, though it tunes nothing; it comes first in {firsts} of them."
     tests = [_tests_of(found, run, best) for run in facts.runs]
-    against = [between(each, best, baseline) for each in tests]
+    against = [find_comparison(each, best, baseline) for each in tests]
     return (
-        f"{lead} ({GAIN.write(found.value(best, 'delta_auc').value)} against {baseline}); it comes first in {firsts}, is "
-        f"shown to be better than {baseline} in {none_or(sum(test.better for test in against))} and worse in "
+        f"{lead} ({GAIN.write(found.value(best, 'delta_auc').value)} against {baseline}); it comes first in {firsts}, "
+        f"is shown to be better than {baseline} in {none_or(sum(test.better for test in against))} and worse in "
         f"{none_or(sum(test.worse for test in against))}, and better than every other learner in "
         f"{none_or(sum(all(test.better for test in each) for each in tests))}."
     )
@@ -87,7 +87,7 @@ def _against_baseline(found: Results, facts: Facts) -> str:
         (run.scenario, test)
         for run in facts.runs
         for learner in run.learners
-        if (test := between(area_tests(found, run, "images"), learner, baseline)) is not None
+        if (test := find_comparison(area_tests(found, run, "images"), learner, baseline)) is not None
     ]
     tested = [(scenario, test) for scenario, test in tests if test.p is not None]
     if not tested:
@@ -126,8 +126,8 @@ def _evidence(found: Results, facts: Facts) -> str:
         return f"This rests on {counted(seeds, 'seed')}; no difference is tested image by image{ranks}."
     images, groups = span([run.images for run in known]), span([run.groups for run in known])
     return (
-        f"{'Each scenario run' if several else 'This'} rests on views of up to {images} images, in {groups} groups that "
-        f"are drawn together, and on {counted(seeds, 'seed')}; the tests compare the same images, given the "
+        f"{'Each scenario run' if several else 'This'} rests on views of up to {images} images, in {groups} groups "
+        f"that are drawn together, and on {counted(seeds, 'seed')}; the tests compare the same images, given the "
         f"seed{'s' * (seeds > 1)}, and are corrected{' within each scenario run' * several} ({HOLM}){ranks}."
     )
 
