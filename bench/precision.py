@@ -25,8 +25,9 @@ from openworld.backbones.precision import DTYPES
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.recognition.task import units
-from openworld.evaluations.runtime import Machine, Source
+from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.learners import ZeroShot
 
@@ -46,7 +47,7 @@ class Said:
     names: np.ndarray
 
 
-def said(source: Source, name: str, machine: Machine) -> Said:
+def said(source: ImageSelection, name: str, machine: Machine) -> Said:
     """What a backbone makes of pictures."""
     clip, images = machine.backbone(name), source.load()
     found = encode(clip, images, cache=machine.folder)
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     learners = tuple(_learner(name, asked.epochs) for name in asked.learners)
     spec = RecognitionSpec(learners, backbone=asked.backbone, seeds=tuple(asked.seeds), keep_validation=False)
-    source = Source(spec.dataset, spec.test_domain, "test")
+    source = DatasetSpec(spec.dataset, spec.test_domain).images()
     with tempfile.TemporaryDirectory() as cache:
         machine = Machine(device=asked.device, cache=cache)
         exact, numbers = said(source, spec.backbone, machine), measured(spec, machine)

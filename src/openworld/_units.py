@@ -14,12 +14,7 @@ FUNCTIONS = {
     "recognition-by-shift": f"{_EVALUATIONS}.recognition_by_shift.spec:run_unit",
     "decomposed-zero-shot": f"{_EVALUATIONS}.decomposed_zero_shot.task:run_unit",
     "scored-predictions": "openworld.applications.score:run_unit",
-    "encoding": f"{_EVALUATIONS}.encoding:encode_one",
-    "style-encoding": f"{_EVALUATIONS}.decomposed_zero_shot.task:encode_one",
-    "training": f"{_EVALUATIONS}.classifiers:train_one",
-    "inference": f"{_EVALUATIONS}.model_outputs:look_one",
-    "decomposition": f"{_EVALUATIONS}.shift_degrees:fit_one",
-    "shift-degrees": f"{_EVALUATIONS}.shift_degrees:measure_one",
+    "artifact": f"{_EVALUATIONS}.artifacts:build_artifact",
     "shift-piece": "openworld.shift.sharding:measure_piece",
 }
 """Name -> "module:function"."""

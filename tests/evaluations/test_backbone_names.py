@@ -6,7 +6,7 @@ from openworld.evaluations import DynamicSpec, RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.estimation_entries import ReferenceSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.shift_entries import DecompositionSpec, JudgedSpec
 from openworld.reproduction.settings import Ground
 
@@ -15,7 +15,7 @@ SPECS = {
     "recognition": lambda name: RecognitionSpec(ZERO_SHOT, backbone=name),
     "dynamic": lambda name: DynamicSpec(ZERO_SHOT, backbone=name),
     "generalisation": lambda name: GeneralisationSpec(
-        ZERO_SHOT, variants=(DataSpec("emoji-concepts", "sketch"),), backbone=name
+        ZERO_SHOT, variants=(DatasetSpec("emoji-concepts", "sketch"),), backbone=name
     ),
     "reference": lambda name: ReferenceSpec("CLIP", backbone=name),
     "judged": lambda name: JudgedSpec(backbone=name),

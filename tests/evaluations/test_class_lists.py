@@ -8,7 +8,7 @@ from openworld.evaluations import DynamicSpec, RecognitionSpec
 from openworld.evaluations.class_lists import casts, require_data
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)
 
@@ -21,7 +21,7 @@ def folder(tmp_path):
         for one in classes:
             (tmp_path / name / "test" / one).mkdir(parents=True)
             Image.new("RGB", (2, 2)).save(tmp_path / name / "test" / one / "1.png")
-        return DataSpec(str(tmp_path / name))
+        return DatasetSpec(str(tmp_path / name))
 
     return ask
 
@@ -48,7 +48,7 @@ def test_generalisation_leaves_out_what_the_run_leaves_out(folder):
 
 def test_dynamic_scenarios_meet_only_those_that_they_play_with(folder):
     source, other = folder("source", "cat", "dog"), folder("other", "DOG", "hen")
-    shared = {"source": source, "others": (other,), "variants": (source,), "datasets": (DataSpec("emoji-groups"),)}
+    shared = {"source": source, "others": (other,), "variants": (source,), "datasets": (DatasetSpec("emoji-groups"),)}
     found = casts(DynamicSpec(ZERO_SHOT, **shared))
     assert [(cast.title, cast.base_count) for cast in found] == [
         ("emoji-groups, twemoji", 0),
@@ -61,7 +61,7 @@ def test_dynamic_scenarios_meet_only_those_that_they_play_with(folder):
 
 
 def test_all_missing_data_sets_are_named_at_once(tmp_path):
-    spec = DynamicSpec(ZERO_SHOT, datasets=(DataSpec("dtd"),), variants=(DataSpec("imagenet-r"),))
+    spec = DynamicSpec(ZERO_SHOT, datasets=(DatasetSpec("dtd"),), variants=(DatasetSpec("imagenet-r"),))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENWORLD_DATA", str(tmp_path))
         with pytest.raises(

@@ -92,9 +92,9 @@ def stages_of(spec, machine) -> tuple:
     module = module_of(spec)
     if hasattr(module, "preparations"):
         return module.preparations(spec, machine)
-    from openworld.evaluations.encoding import encoding
+    from openworld.evaluations.encoding import EncodingStage
 
-    return (encoding(module.tasks(spec), machine),)
+    return (EncodingStage(module.tasks(spec), machine),)
 
 
 def _ours(name: str) -> type:

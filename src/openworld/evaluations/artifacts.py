@@ -1,20 +1,55 @@
-"""What a run does before its units, stage by stage: encoding pictures, training models.
+"""Things that are kept in the cache and built where they are missing, before the units of a run: encoded images,
+trained classifiers, outputs of models, decompositions, shift degrees.
 
-What comes of it lies in the cache. The engine of the run does a unit for each thing that is missing; that a unit was
-done is noted in the run's folder until the stage is over.
+Stages build them, a kind each. The engine of the run does a unit for every one that is missing; that a unit was done is
+noted in the run's folder until the stage is over, for what it made shows in the cache.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Protocol
 
-from openworld.runs import RunStore, Unit, execute
-from openworld.runs.atomic import remove
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.units import stage_unit
+from openworld.features import default_cache
+from openworld.features.checksums import is_intact, require_intact, write_with_checksum
+from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec, readable_json
+from openworld.runs.atomic import remove, write_file
 from openworld.runs.lock import file_lock
 from openworld.runs.store import LOCKS
 
+MANIFEST = "manifest.json"
+"""Written last into the folder of an artifact, which is whole with it."""
+
 Progress = Callable[[int, int], None]
-Missing = Callable[[], Mapping[Unit, int]]
+
+
+class Artifact(Protocol):
+    """A frozen dataclass, as specs are, that says what is to be built."""
+
+    @property
+    def name(self) -> str:
+        """What people call it, one of a kind in its stage."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """A hash of all that it depends on; where two have one key, one is built."""
+        ...
+
+    def size(self) -> int:
+        """How much there is to do, in what its stage counts."""
+        ...
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether the cache has it, whole and undamaged."""
+        ...
+
+    def build(self, machine: Machine) -> None:
+        """Build it, into the cache."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,50 +67,127 @@ class Crew:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of a run.
+    """Artifacts of one kind, of which those are built that the cache does not have.
 
     Args:
-        doing, done: what it is called while and after, such as "encoding" and "encoded".
+        doing, done: what it is called while and after, such as "encoding" and "encoded"; one of a kind in its run.
         counted: what is counted, such as "images".
-        work: does what is missing, and returns how many of `counted` that were; tells (so many done, of so many).
+        machine: where they are built and kept.
+        artifacts: finds them; asked once nobody else works on the stage.
     """
 
     doing: str
     done: str
     counted: str
-    work: Callable[[Crew, Progress | None], int]
+    machine: Machine
+    artifacts: Callable[[], Iterable[Artifact]]
+
+    def work(self, crew: Crew, progress: Progress | None = None) -> int:
+        """Build what is missing; return how much of `counted` that was. See `build_all`."""
+        return build_all(self.doing, self.artifacts, self.machine, crew, progress)
 
 
-def work_off(title: str, missing: Missing, crew: Crew, progress: Progress | None = None) -> int:
-    """Have every unit done that is missing; returns the sum of their sizes.
+def missing(artifacts: Iterable[Artifact], machine: Machine) -> list[Artifact]:
+    """Return the artifacts that the cache does not have, each once."""
+    distinct: dict[str, Artifact] = {}
+    for artifact in artifacts:
+        distinct.setdefault(artifact.key, artifact)
+    return [artifact for artifact in distinct.values() if not artifact.is_kept(machine)]
+
+
+def build_all(
+    title: str,
+    artifacts: Callable[[], Iterable[Artifact]],
+    machine: Machine,
+    crew: Crew,
+    progress: Progress | None = None,
+) -> int:
+    """Build every artifact that is missing; return the sum of their sizes.
 
     Args:
         title: of the stage, one of a kind in its run.
-        missing: finds the units, and how large each is; asked once nobody else works on the stage.
-        progress: called with (size done, size in all) after every unit.
+        artifacts: finds them.
+        machine: where they are built and kept.
+        crew: who does it.
+        progress: called with (size done, size in all) after each.
 
     Raises:
         OpenworldError: what `execute` raises.
     """
     with file_lock(crew.folder / LOCKS / f"{title}.lock"):  # a second process of this run waits
-        sizes = dict(missing())
+        needed = missing(artifacts(), machine)
+        units = [_unit(artifact, machine) for artifact in needed]
+        sizes = {artifact.name: artifact.size() for artifact in needed}
         total, done = sum(sizes.values()), 0
-        by_name = {unit.name: size for unit, size in sizes.items()}
 
-        def told(event) -> None:
+        def count(event) -> None:
             nonlocal done
             if event.state == "finished":
-                done += by_name[event.unit]
+                done += sizes[event.unit]
                 if progress:
                     progress(done, total)
 
         notes = crew.folder / f".{title}"
         remove(notes)  # of a process that was killed: what it did shows in the cache
         try:
-            if sizes:
-                workers = min(crew.workers, len(sizes))
-                how = {"engine": crew.engine, "workers": workers, "devices": crew.devices}
-                execute(list(sizes), RunStore(notes), **how, progress=told)
+            if units:
+                how = {"engine": crew.engine, "workers": min(crew.workers, len(units)), "devices": crew.devices}
+                execute(units, RunStore(notes), **how, progress=count)
         finally:
             remove(notes)
         return total
+
+
+def build_artifact(kind: str, artifact: Mapping, machine: Mapping) -> UnitResult:
+    """Build one artifact: the unit of every stage.
+
+    Args:
+        kind: "module:class" of the artifact.
+        artifact, machine: as JSON.
+    """
+    module, name = kind.split(":")
+    read_spec(artifact, getattr(import_module(module), name)).build(read_spec(machine, Machine))
+    return UnitResult()
+
+
+def cache_of(machine: Machine) -> Path:
+    """Return the folder in which everything is kept."""
+    return machine.folder or default_cache()
+
+
+def folder_of(artifact: Artifact, machine: Machine) -> Path:
+    """Return the folder of an artifact in the cache."""
+    return cache_of(machine) / artifact.key
+
+
+def keep(folder: Path, files: Mapping[str, bytes], about: Mapping) -> None:
+    """Write the files of an artifact with their checksums, and last its manifest.
+
+    Args:
+        folder: of the artifact.
+        files: by name.
+        about: what the manifest says, for people and `openworld cache`: name, domain, count.
+    """
+    for name, content in files.items():
+        write_with_checksum(folder / name, content)
+    write_file(folder / MANIFEST, readable_json(about))
+
+
+def has_whole(folder: Path, name: str) -> bool:
+    """Return whether a folder has its manifest, and a file in it as it was written."""
+    return (folder / MANIFEST).exists() and is_intact(folder / name)
+
+
+def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:
+    """Return the path of a file of an artifact.
+
+    Raises:
+        OpenworldError: it is gone from the cache, or damaged.
+    """
+    return require_intact(folder_of(artifact, machine) / name)
+
+
+def _unit(artifact: Artifact, machine: Machine) -> Unit:
+    kind = type(artifact)
+    what = {"kind": f"{kind.__module__}:{kind.__qualname__}", "artifact": asdict(artifact)}
+    return stage_unit(build_artifact, what, artifact.name, machine)

@@ -8,9 +8,8 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations import module_of
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.generalisation.task import left_out_of
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_by_shift.task import names_of
-from openworld.evaluations.runtime import Source
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ _ENTRIES = {
     "accuracy-estimation": lambda spec: (*spec.sources, *spec.targets),
     "incremental-shift": lambda spec: (*spec.sources, *spec.pool),
     "open-world-by-shift": lambda spec: (*spec.sources, *spec.pool),
-    "decomposed-zero-shot": lambda spec: (*spec.sets, *map(DataSpec, spec.names)),
+    "decomposed-zero-shot": lambda spec: (*spec.sets, *map(DatasetSpec, spec.names)),
 }
 """Protocol -> everything in a spec that names a data set."""
 
@@ -192,7 +191,7 @@ def _names_of(one) -> tuple[str, ...]:
 
 
 def _names(dataset: str, domain: str | None) -> tuple[str, ...]:
-    return Source(dataset, domain, "test").load().classnames
+    return DatasetSpec(dataset, domain).classnames
 
 
 def _half(names: tuple[str, ...]) -> int:

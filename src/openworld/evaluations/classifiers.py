@@ -1,13 +1,11 @@
-"""Judged models of a run: training them, keeping their checkpoints in the cache, and finding them there again.
+"""Classifiers of a run: trained ones, whose checkpoints are kept in the cache, and saved ones in folders.
 
-The folder of a training is named by a hash of its recipe and pictures, beside those of encoded image sets, and is whole
-as soon as it has a manifest.
+A training is an artifact; its key is a hash of its recipe and images.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,27 +15,25 @@ from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
+from openworld.evaluations.artifacts import MANIFEST, folder_of, keep
 from openworld.evaluations.estimation_entries import ReferenceSpec
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.runtime import Machine, cached_here
-from openworld.evaluations.units import stage_unit
-from openworld.features import default_cache
-from openworld.features.checksums import is_intact, read_intact, write_with_checksum
-from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
-from openworld.runs.atomic import write_file
+from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.runtime import Machine
+from openworld.features.checksums import is_intact, read_intact
+from openworld.runs import digest
 
-MANIFEST = "manifest.json"
+_FILES = (WEIGHTS, DESCRIPTION)
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training: an architecture, a recipe, a seed and pictures; `label` is what tables call the model."""
+    """One training: an architecture, a recipe, a seed and images; `label` is what tables call the model."""
 
     label: str
     architecture: str
     recipe: Recipe
     seed: int
-    pictures: Pictures
+    images: ImageSelection
     threads: int
 
     @property
@@ -47,12 +43,35 @@ class Training:
 
     @property
     def key(self) -> str:
-        """Says what comes of it."""
+        """A hash of what comes of it."""
         return _key(self)
+
+    def size(self) -> int:
+        """Its epochs."""
+        return self.recipe.epochs
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether it has its manifest, and every checkpoint that this names as it was written."""
+        folder = folder_of(self, machine)
+        try:
+            epochs = json.loads((folder / MANIFEST).read_bytes())["checkpoints"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        return all(is_intact(folder / _file(epoch, name)) for epoch in epochs for name in _FILES)
+
+    def build(self, machine: Machine) -> None:
+        """Train it, and keep its checkpoints; a spec says itself what is trained on, so that these do not."""
+        torch.set_num_threads(self.threads)
+        images = self.images.load()
+        trained = classifiers.train(self.architecture, images, self.recipe, seed=self.seed, device=machine.device)
+        saved = {epoch: classifiers.files(classifier) for epoch, classifier in trained.items()}
+        files = {_file(epoch, name): contents[name] for epoch, contents in saved.items() for name in _FILES}
+        about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
+        keep(folder_of(self, machine), files, about | {"checkpoints": list(saved), "images": images.fingerprint})
 
 
 @dataclass(frozen=True)
-class Judged:
+class Checkpoint:
     """A classifier: a checkpoint of a training, or what lies in a folder.
 
     Args:
@@ -71,65 +90,24 @@ class Judged:
 
     @property
     def key(self) -> str:
-        """Says what it answers."""
-        return digest([self.training.key, self.epoch])[:32] if self.training else _of_files(self.folder)
+        """A hash of what it answers."""
+        return digest([self.training.key, self.epoch])[:32] if self.training else _hash_of_files(self.folder)
 
     def load(self, machine: Machine) -> Classifier:
-        """The classifier, read once per process."""
+        """Return the classifier, read once per process."""
         if self.training:
             return _of_training(folder_of(self.training, machine), self.epoch, self.training.architecture)
         return _of_folder(self.folder, self.key, self.architecture or None)
 
 
-def in_folder(folder: str, **of) -> Judged:
-    """A saved classifier; `of`: label, seed, epoch and architecture where it has them."""
-    return Judged(**{"label": "", "seed": 0, "epoch": 0} | of, folder=folder)
+def in_folder(folder: str, **of) -> Checkpoint:
+    """Return a saved classifier; `of`: label, seed, epoch and architecture where it has them."""
+    return Checkpoint(**{"label": "", "seed": 0, "epoch": 0} | of, folder=folder)
 
 
-def of_reference(reference: ReferenceSpec) -> Judged:
-    """The saved classifier of a reference that is one."""
+def of_reference(reference: ReferenceSpec) -> Checkpoint:
+    """Return the saved classifier of a reference that is one."""
     return in_folder(reference.classifier, architecture=reference.architecture)
-
-
-def folder_of(training: Training, machine: Machine) -> Path:
-    """Where the checkpoints of a training lie."""
-    return cache_of(machine) / training.key
-
-
-def cache_of(machine: Machine) -> Path:
-    """Where everything is kept."""
-    return machine.folder or default_cache()
-
-
-def untrained(trainings: Iterable[Training], machine: Machine) -> dict[Unit, int]:
-    """A unit per training that is not in the cache, and how many epochs it has."""
-    missing = [one for one in dict.fromkeys(trainings) if not _is_kept(folder_of(one, machine))]
-    return {_unit(one, machine): one.recipe.epochs for one in missing}
-
-
-def train_one(training: Mapping, machine: Mapping) -> UnitResult:
-    """The unit: one training, into the cache."""
-    training, machine = read_spec(training, Training), read_spec(machine, Machine)
-    torch.set_num_threads(training.threads)
-    images, folder = training.pictures.load(), folder_of(training, machine)
-    kept = classifiers.train(training.architecture, images, training.recipe, seed=training.seed, device=machine.device)
-    for epoch, one in kept.items():
-        held = classifiers.files(one)
-        for name in (WEIGHTS, DESCRIPTION):  # a spec says itself what is trained on
-            write_with_checksum(folder / _file(epoch, name), held[name])
-    told = {"name": images.name, "domain": images.domain, "model": training.name, "count": len(images)}
-    told |= {"checkpoints": list(kept), "images": images.fingerprint}
-    write_file(folder / MANIFEST, readable_json(told))
-    return UnitResult()
-
-
-def _is_kept(folder: Path) -> bool:
-    """Whether a training has its manifest, and every checkpoint that it names as it was written."""
-    try:
-        epochs = json.loads((folder / MANIFEST).read_bytes())["checkpoints"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return all(is_intact(folder / _file(epoch, name)) for epoch in epochs for name in (WEIGHTS, DESCRIPTION))
 
 
 def _file(epoch: int, name: str) -> str:
@@ -137,20 +115,16 @@ def _file(epoch: int, name: str) -> str:
     return f"{epoch:05d}-{name}"
 
 
-def _unit(training: Training, machine: Machine) -> Unit:
-    return stage_unit(train_one, {"training": asdict(training)}, training.name, machine)
-
-
 @cached_here(maxsize=256)
 def _key(training: Training) -> str:
-    told = {"architecture": training.architecture, "recipe": training.recipe, "seed": training.seed}
-    told |= {"threads": training.threads, "pictures": training.pictures.load().fingerprint}
-    return digest(told | {"version": classifiers.VERSION})[:32]
+    depends_on = {"architecture": training.architecture, "recipe": training.recipe, "seed": training.seed}
+    depends_on |= {"threads": training.threads, "pictures": training.images.fingerprint}
+    return digest(depends_on | {"version": classifiers.VERSION})[:32]
 
 
 @lru_cache(maxsize=64)
 def _of_training(folder: Path, epoch: int, architecture: str) -> Classifier:
-    files = {name: read_intact(folder / _file(epoch, name)) for name in (WEIGHTS, DESCRIPTION)}
+    files = {name: read_intact(folder / _file(epoch, name)) for name in _FILES}
     return classifiers.load(files, architecture=architecture)
 
 
@@ -160,7 +134,7 @@ def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
 
 
 @cached_here(maxsize=64)
-def _of_files(folder: str) -> str:
+def _hash_of_files(folder: str) -> str:
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())
     if not files:
         raise OpenworldError(f"there is no saved classifier in {folder}; give a folder that `classifiers.save` wrote.")

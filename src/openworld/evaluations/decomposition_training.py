@@ -9,9 +9,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.model_outputs import embeddings_of
-from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.features import Features, encode
 from openworld.shift import AppearanceEncoder, in_looks, picture_grid, write_texts
@@ -29,7 +28,9 @@ def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], mac
     return torch.cat(parts).reshape(len(names), len(templates), -1)
 
 
-def look_grid(how: DecompositionSpec, pictures: Pictures, looks: tuple[str, ...], machine: Machine) -> torch.Tensor:
+def look_grid(
+    how: DecompositionSpec, pictures: ImageSelection, looks: tuple[str, ...], machine: Machine
+) -> torch.Tensor:
     """Training pictures in looks, float32[S, looks, D] on the CPU; of many pictures a draw of `THINGS`."""
     images = pictures.load()
     sets = in_looks(images.subset(drawn(images.labels, THINGS, how.seed)), looks, seed=how.seed)
@@ -49,10 +50,10 @@ def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:
     return np.sort(order[np.argsort(turn[order], kind="stable")][:count])
 
 
-def features_of(pictures: Pictures, name: str, taught_by: str, machine: Machine) -> Features:
+def features_of(pictures: ImageSelection, name: str, taught_by: str, machine: Machine) -> Features:
     """What is split into halves of these pictures, from the cache where it has them."""
     if taught_by == "texts":
-        return embeddings_of(pictures, name, machine)
+        return encoded(pictures.load(), name, machine)
     return encode(encoder(name, taught_by, machine.device), pictures.load(), **machine.storage)
 
 

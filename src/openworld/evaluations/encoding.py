@@ -1,70 +1,87 @@
-"""Encode what tasks read on an engine: a unit per missing shard, which writes the bytes that encoding here would write.
+"""Encode what tasks read. An artifact is a shard of an image set, with the bytes that encoding the whole would write.
 
-The shards go into the cache of encoded image sets; a set becomes whole when `encode_tasks` has looked at it afterwards.
+A set becomes whole when `encode_tasks` has looked at it afterwards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 
-from openworld.evaluations.artifacts import Crew, Progress, Stage, work_off
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.runtime import Machine, Source
+from openworld.evaluations.artifacts import Crew, Progress, build_all
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import Plannable, encode_tasks, not_encoded
-from openworld.evaluations.units import stage_unit
 from openworld.features import Encoding, encode_shard, missing_shards
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.features.encoding import rows_of_shards
+from openworld.runs import digest
 
 
-def encode_on(crew: Crew, tasks: Sequence[Plannable], machine: Machine, progress: Progress | None = None) -> None:
-    """Encode every shard that the tasks need and that is not on disk.
+@dataclass(frozen=True)
+class EncodedShard:
+    """One shard of an image set, in every encoding that lacks some; `name` is what people call it."""
 
-    Args:
-        crew: who does it.
-        progress: called with (images done, images to be encoded) after every shard.
+    name: str
+    images: ImageSelection
+    encodings: tuple[Encoding, ...]
+    backbone: str
+    shard: int
 
-    Raises:
-        OpenworldError: what `encode_shard` and `execute` raise.
-    """
-    work_off("encoding", lambda: dict(_missing(tasks, machine)), crew, progress)
+    @property
+    def key(self) -> str:
+        """Says which it is."""
+        return digest(asdict(self))
+
+    def size(self) -> int:
+        """How many images it has."""
+        return len(rows_of_shards(self.images.load())[self.shard])
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether every encoding has it."""
+        clip, images = machine.backbone(self.backbone), self.images.load()
+        return not missing_shards(clip, images, self.encodings, cache=machine.folder, among=[self.shard])
+
+    def build(self, machine: Machine) -> None:
+        """Encode it."""
+        encode_shard(
+            machine.backbone(self.backbone),
+            self.images.load(),
+            self.encodings,
+            self.shard,
+            cache=machine.folder,
+            allow_corrupt=machine.allow_corrupt,
+            cores=1 if machine.device == "cpu" else None,  # the engine counts cores; a GPU is fed by all there are
+        )
 
 
-def encoding(tasks: Sequence[Plannable], machine: Machine) -> Stage:
-    """The stage that encodes what the tasks read."""
+@dataclass(frozen=True)
+class EncodingStage:
+    """The stage that encodes what tasks read; see `openworld.evaluations.artifacts.Stage`."""
 
-    def work(crew: Crew, progress: Progress | None) -> int:
+    tasks: Sequence[Plannable]
+    machine: Machine
+    doing: str = "encoding"
+    done: str = "encoded"
+    counted: str = "images"
+
+    def work(self, crew: Crew, progress: Progress | None = None) -> int:
+        """Encode what is missing; return how many images that was.
+
+        Raises:
+            OpenworldError: what `encode_shard` and `execute` raise.
+        """
         # On a CPU one process has all cores busy already; where the cache has a limit, one process makes room.
-        spread = crew.engine != "local" or (crew.workers > 1 and machine.device != "cpu")
-        if spread and machine.cache_limit is None:
-            encode_on(crew, tasks, machine, progress)
-        return encode_tasks(tasks, machine, progress, crew.workers)
+        spread = crew.engine != "local" or (crew.workers > 1 and self.machine.device != "cpu")
+        if spread and self.machine.cache_limit is None:
+            self.encode_shards(crew, progress)
+        return encode_tasks(self.tasks, self.machine, progress, crew.workers)
 
-    return Stage("encoding", "encoded", "images", work)
+    def encode_shards(self, crew: Crew, progress: Progress | None = None) -> int:
+        """Encode every shard that is missing, a unit each; return how many images these have."""
+        return build_all(self.doing, self._shards, self.machine, crew, progress)
 
-
-def encode_one(
-    source: Mapping, encodings: Sequence[Mapping], backbone_name: str, shard: int, machine: Mapping
-) -> UnitResult:
-    """The unit: one shard of one image set, in every encoding that lacks it."""
-    source = read_spec(source, Pictures if "sources" in source else Source)
-    machine = read_spec(machine, Machine)
-    encode_shard(
-        machine.backbone(backbone_name),
-        source.load(),
-        [read_spec(one, Encoding) for one in encodings],
-        shard,
-        cache=machine.folder,
-        allow_corrupt=machine.allow_corrupt,
-        cores=1 if machine.device == "cpu" else None,  # the engine counts cores; reading for a GPU needs all there are
-    )
-    return UnitResult()
-
-
-def _missing(tasks: Sequence[Plannable], machine: Machine) -> Iterator[tuple[Unit, int]]:
-    """A unit per shard that is not on disk, and how many images it has."""
-    for number, ((source, name), encodings) in enumerate(not_encoded(tasks, machine).items()):
-        clip = machine.backbone(name)
-        for shard, size in missing_shards(clip, source.load(), encodings, cache=machine.folder).items():
-            ways = [asdict(one) for one in encodings]
-            what = {"source": asdict(source), "encodings": ways, "backbone_name": name, "shard": shard}
-            name_of_shard = f"{source}, image set {number + 1}, shard {shard + 1}"
-            yield stage_unit(encode_one, what, name_of_shard, machine), size
+    def _shards(self) -> Iterator[EncodedShard]:
+        """Those that are not on disk."""
+        for number, ((images, name), encodings) in enumerate(not_encoded(self.tasks, self.machine).items(), 1):
+            clip = self.machine.backbone(name)
+            for shard in missing_shards(clip, images.load(), encodings, cache=self.machine.folder):
+                title = f"{images}, image set {number}, shard {shard + 1}"
+                yield EncodedShard(title, images, tuple(encodings), name, shard)

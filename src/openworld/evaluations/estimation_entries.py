@@ -7,8 +7,8 @@ from typing import Any
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
-from openworld.datasets import DATASETS
 from openworld.estimators import ScoreRegression, find_estimator
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.runs import read_spec
 
 NOTHING = "none"
@@ -79,7 +79,7 @@ class ModelSpec:
 
 
 @dataclass(frozen=True)
-class TargetSpec:
+class TargetSpec(DatasetSpec):
     """Pictures of the model's classes under other circumstances.
 
     Args:
@@ -90,16 +90,13 @@ class TargetSpec:
         corrupted_row: its pictures are judged under every corruption too, in this line.
     """
 
-    dataset: str
-    domain: str | None = None
     part: str = "test"
     row: str = "natural"
     name: str = ""
     corrupted_row: str = ""
 
     def __post_init__(self):
-        card = DATASETS.get(self.dataset)
-        object.__setattr__(self, "domain", self.domain or (card.domains[0] if card else "") or None)
+        super().__post_init__()
         object.__setattr__(self, "name", self.name or self.domain or Path(self.dataset).name)
 
 

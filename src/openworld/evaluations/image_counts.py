@@ -5,7 +5,7 @@ each ImageNetV2.
 """
 
 from openworld.datasets import PUBLISHED, SHIFTED
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.image_selection import DatasetSpec
 
 _CARDS = PUBLISHED | SHIFTED
 _TRAIN_PER_TEST = 26  # of ImageNet's classes: about 1,300 and 50
@@ -15,7 +15,7 @@ _REGION_SHARE = 0.2  # of FMoW: five regions
 
 def count_classes(dataset: str, domain: str | None = None) -> int:
     """Number of classes of a data set."""
-    return _CARDS[dataset].classes if dataset in _CARDS else len(Source(dataset, domain, "test").load().classnames)
+    return _CARDS[dataset].classes if dataset in _CARDS else len(DatasetSpec(dataset, domain).classnames)
 
 
 def count_images(dataset: str, domain: str | None, part: str) -> int:
@@ -25,7 +25,7 @@ def count_images(dataset: str, domain: str | None, part: str) -> int:
     (10000, 340)
     """
     if dataset not in _CARDS:
-        return len(Source(dataset, domain, part).load())
+        return len(DatasetSpec(dataset, domain).images(part).load())
     known = _CARDS[dataset].pictures
     whole = known.get(part) or _TRAIN_PER_TEST * known["test"]
     variant = (domain or "").rpartition(" ")[2]

@@ -1,21 +1,29 @@
-"""The pictures of an accuracy-estimation run: what is trained on, the labelled source set, and every condition."""
+"""Image sets in words: which data sets, which part of them, drawn, corrupted and restyled how."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache, wraps
 
 import numpy as np
 
-from openworld.datasets import DATASETS, ImageSet
-from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld.datasets import DATASETS, ImageSet, base_new_split, emoji
+from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
-from openworld.evaluations.estimation_entries import TargetSpec
-from openworld.evaluations.runtime import Source, cached_here
+from openworld.datasets.published import downloaded
+
+DRAW = 0
+"""Seed of every draw of images that no seed of the run decides: those are of training alone, as in the papers."""
+
+DRAWINGS = "emoji-"
+"""What the names of data sets of drawings begin with."""
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class DatasetSpec:
     """A data set in one domain.
 
     Args:
@@ -33,146 +41,149 @@ class DataSpec:
     def __str__(self) -> str:
         return f"{self.dataset}, {self.domain}" if self.domain else self.dataset
 
+    @property
+    def data(self) -> "DatasetSpec":
+        """Data set and domain alone, of an entry that says more."""
+        return DatasetSpec(self.dataset, self.domain)
 
-DRAW = 0
-"""Seed of every draw of pictures: a run's seeds are of training alone, as in the papers."""
+    def images(self, part: str = "test", **how) -> "ImageSelection":
+        """Return a part of it; `how`: further fields of `ImageSelection`."""
+        return ImageSelection((self.data,), part, **how)
+
+    @property
+    def classnames(self) -> tuple[str, ...]:
+        """Its class names, in label order."""
+        return self.images().load().classnames
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """An image set in words: parts of data sets pooled, some of that drawn, and corrupted.
+class ImageSelection:
+    """An image set in words.
+
+    A training part is drawn by `seed` and `shots` over all classes before `base_only` and `only` keep some of them, so
+    that runs on base classes and on all of them share their images.
 
     Args:
-        sources: what is pooled, one behind the other; the class names are those of `names_of`.
-        names_of: whose names count; None for the first of the sources.
-        limit: so many pictures, classes in their shares; None for all.
-        rest: all but those `limit` pictures instead.
-        classes: only pictures of these classes, whose names alone are left, in this order; None for all.
-        corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for pictures as they are.
-        listed: a text file, as for `datasets.formats.file_list`: only the pictures whose files it names; "" for all.
+        sources: what is pooled, one behind the other.
+        part: of each.
+        seed, shots: of the draw from a training part; shots None for all images.
+        base_only: only images of the base half; all class names stay.
+        only: only images of these classes; all class names stay.
+        names_of: whose class names count; None for the first of the sources.
+        classes: only these classes, whose names alone are left, in this order; None for all.
+        listed: a text file, as for `datasets.formats.file_list`: only the images whose files it names; "" for all.
+        limit: so many images, classes in their shares; None for all.
+        rest: all but those `limit` images instead.
+        corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for images as they are.
+        appearance: as for `openworld.shift.in_looks`; "" for images as they are.
+        as_drawn: of embedded drawings, every one once, as it is, on white.
     """
 
-    sources: tuple[Source, ...]
-    names_of: Source | None = None
+    sources: tuple[DatasetSpec, ...]
+    part: str = "test"
+    seed: int = 0
+    shots: int | None = None
+    base_only: bool = False
+    only: tuple[int, ...] | None = None
+    names_of: "ImageSelection | None" = None
+    classes: tuple[int, ...] | None = None
+    listed: str = ""
     limit: int | None = None
     rest: bool = False
-    classes: tuple[int, ...] | None = None
     corruption: str | None = None
     severity: int | None = None
     cut: int | None = None
-    listed: str = ""
+    appearance: str = ""
+    as_drawn: bool = False
+
+    def __str__(self) -> str:
+        drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
+        chosen = f"{len(self.only)} classes" if self.only is not None else ""
+        return ", ".join(filter(None, (*map(str, self.sources), self.part, drawn, chosen)))
 
     def load(self) -> ImageSet:
-        """The image set itself."""
+        """Return the image set itself."""
         return _load(self)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the images, their labels and names."""
+        return self.load().fingerprint
+
+    def require_every_class(self) -> None:
+        """Refuse a class that is asked for and has no image: no accuracy could be given for it."""
+        images = self.load()
+        without = np.setdiff1d(self._asked_classes(len(images.classnames)), images.labels)
+        if without.size:
+            raise OpenworldError(
+                f"{without.size} class(es) of {self.sources[0].dataset!r} have no picture in part {self.part!r}, first "
+                f"{images.classnames[without[0]]!r}; add pictures or leave the class out."
+            )
+
+    def _asked_classes(self, count: int) -> np.ndarray:
+        """int64[c], the classes whose images are kept, of so many."""
+        asked = np.arange(count) if self.only is None else np.array(self.only)
+        return np.intersect1d(asked, base_new_split(count)[0]) if self.base_only else asked
+
+    def _part_of(self, one: DatasetSpec) -> ImageSet:
+        if self.as_drawn:
+            return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
+        drawn = {"seed": self.seed, "shots": self.shots} if self.part == "train" else {}
+        images = datasets.load(one.dataset, domain=one.domain, part=self.part, **drawn)
+        if not self.base_only and self.only is None:
+            return images
+        return images.subset(np.flatnonzero(np.isin(images.labels, self._asked_classes(len(images.classnames)))))
+
+
+def pooled_images(sources: Sequence[DatasetSpec], part: str, shots: int | None = None, **how) -> ImageSelection:
+    """Return a part of several data sets as one image set; a training part is drawn once for all seeds of a run."""
+    return ImageSelection(tuple(sources), part, DRAW, shots if part == "train" else None, **how)
+
+
+def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
+    """Keep results as `functools.lru_cache` does, apart for every current folder and place of the data sets.
+
+    For functions of image sets in words: one relative path names other images in another folder.
+    """
+
+    def keep(function: Callable) -> Callable:
+        kept = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
+
+        @wraps(function)
+        def look_up(*arguments):
+            return kept((os.getcwd(), os.environ.get(downloaded.VARIABLE)), *arguments)
+
+        return look_up
+
+    return keep
 
 
 @cached_here(maxsize=256)
-def _load(pictures: Pictures) -> ImageSet:
-    names = pictures.names_of.load().classnames if pictures.names_of else None
-    images = pooled([one.load() for one in pictures.sources], names)
-    if pictures.classes is not None:
-        images = of_classes(images, pictures.classes)
-    if pictures.listed:
-        images = images.subset(listed(images, pictures.listed))
-    if pictures.limit is not None:
-        chosen = few(images, pictures.limit, seed=DRAW)
-        images = images.subset(np.setdiff1d(np.arange(len(images)), chosen) if pictures.rest else chosen)
-    if pictures.corruption is None:
-        return images
-    return corrupted(images, pictures.corruption, pictures.severity, seed=DRAW, cut=pictures.cut)
+def _load(selection: ImageSelection) -> ImageSet:
+    plain = replace(selection, names_of=None, classes=None, listed="", limit=None, rest=False, appearance="")
+    plain = replace(plain, corruption=None, severity=None, cut=None)
+    if plain != selection:
+        return _changed(selection, _load(plain))
+    if len(selection.sources) == 1:
+        return selection._part_of(selection.sources[0])
+    return pooled([_load(replace(selection, sources=(one,))) for one in selection.sources])
 
 
-@dataclass(frozen=True)
-class Condition:
-    """Pictures on which accuracy is estimated, and how tables speak of them."""
+def _changed(selection: ImageSelection, images: ImageSet) -> ImageSet:
+    """Some of the images of the sources, by other names, corrupted or restyled."""
+    if selection.names_of is not None:
+        images = pooled([images], selection.names_of.load().classnames)
+    if selection.classes is not None:
+        images = of_classes(images, selection.classes)
+    if selection.listed:
+        images = images.subset(listed(images, selection.listed))
+    if selection.limit is not None:
+        chosen = few(images, selection.limit, seed=DRAW)
+        images = images.subset(np.setdiff1d(np.arange(len(images)), chosen) if selection.rest else chosen)
+    if selection.corruption is not None:
+        images = corrupted(images, selection.corruption, selection.severity, seed=DRAW, cut=selection.cut)
+    if selection.appearance:
+        from openworld.shift import in_looks
 
-    name: str
-    row: str
-    kind: Literal["natural", "synthetic"]
-    dataset: str
-    domain: str
-    pictures: Pictures
-
-    def described(self) -> dict:
-        """What a record says of it, numbers aside."""
-        told = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
-        return told | {"corruption": self.pictures.corruption, "severity": self.pictures.severity}
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The fields of a spec that say what pictures there are; see `AccuracyEstimationSpec`."""
-
-    sources: tuple[DataSpec, ...]
-    train_part: str
-    shots: int | None
-    source_part: str
-    held_out: int | None
-    targets: tuple[TargetSpec, ...]
-    corruptions: tuple[str, ...]
-    severities: tuple[int, ...]
-    corrupted_part: str
-    corruption_row: str
-    cut: int | None
-    images: int | None
-
-    @property
-    def training(self) -> Pictures:
-        """What models are trained on."""
-        pool = self._pool(self.train_part, self.shots)
-        return replace(pool, limit=self.held_out, rest=self.held_out is not None)
-
-    @property
-    def source(self) -> Pictures:
-        """The labelled source set."""
-        if self.held_out is not None:
-            return replace(self._pool(self.train_part, None), limit=self.held_out)
-        return self._pool(self.source_part)
-
-    @property
-    def labelled_shifts(self) -> tuple[Pictures, ...]:
-        """The source set under every corruption, severities in turn: what scores of whole sets are fitted on."""
-        source = self.source
-        limit = min(filter(None, (self.images, source.limit)), default=None)
-        drawn = replace(source, limit=limit, cut=self.cut)
-        severities = [SEVERITIES[place % len(SEVERITIES)] for place in range(len(CORRUPTIONS))]
-        pairs = zip(CORRUPTIONS, severities, strict=True)
-        return tuple(replace(drawn, corruption=name, severity=severity) for name, severity in pairs)
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """Targets in the order of the spec, then the sources under every corruption, then corrupted targets."""
-        return tuple(self._conditions())
-
-    @property
-    def names_of(self) -> Source:
-        """The set whose class names count."""
-        return self.training.sources[0]
-
-    def _conditions(self) -> Iterator[Condition]:
-        for target in self.targets:
-            yield self._natural(target)
-        home = Pictures(self._pool(self.corrupted_part).sources, limit=self.images)
-        domain = " + ".join(dict.fromkeys(one.domain for one in self.sources if one.domain))
-        own = Condition("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
-        yield from self._corrupted(own)
-        for target in self.targets:
-            if target.corrupted_row:
-                yield from self._corrupted(replace(self._natural(target), row=target.corrupted_row))
-
-    def _natural(self, target: TargetSpec) -> Condition:
-        source = Source(target.dataset, target.domain, target.part)
-        pictures = Pictures((source,), self.names_of, self.images)
-        return Condition(target.name, target.row, "natural", target.dataset, target.domain or "", pictures)
-
-    def _corrupted(self, clean: Condition) -> Iterator[Condition]:
-        for corruption in self.corruptions:
-            for severity in self.severities:
-                pictures = replace(clean.pictures, corruption=corruption, severity=severity, cut=self.cut)
-                name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
-                yield replace(clean, name=name, kind="synthetic", pictures=pictures)
-
-    def _pool(self, part: str, shots: int | None = None) -> Pictures:
-        drawn = {"seed": DRAW, "shots": shots} if part == "train" else {}
-        return Pictures(tuple(Source(one.dataset, one.domain, part, **drawn) for one in self.sources))
+        (images,) = in_looks(images, (selection.appearance,), seed=DRAW)
+    return images

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from openworld.datasets import PUBLISHED
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.image_counts import count_classes, count_images
-from openworld.evaluations.image_selection import DataSpec
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, encoded_size
 from openworld.learners import configure, encoding_for, find_learner
 
@@ -16,7 +15,7 @@ from openworld.learners import configure, encoding_for, find_learner
 class EncodedSet:
     """An image set in one encoding, and how many images it has."""
 
-    source: Source
+    source: ImageSelection
     encoding: Encoding
     count: int
 
@@ -53,8 +52,8 @@ class LearningUnit:
 class _Tuning:
     """What all learners of a run are tuned on (its base half, or all classes), tested on, and how often they answer."""
 
-    data: DataSpec
-    tested: tuple[DataSpec, ...]
+    data: DatasetSpec
+    tested: tuple[DatasetSpec, ...]
     answers: int
     base_only: bool = True
 
@@ -72,25 +71,21 @@ def _unit(one, seed: int, spec, tuning: _Tuning) -> LearningUnit:
     classes = count_classes(data.dataset, data.domain)
     tuned = (classes + 1) // 2 if tuning.base_only else classes
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
-    source = Source(data.dataset, data.domain, "train", seed, most, base_only=tuning.base_only)
+    source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())
-    tests = (EncodedSet(_test(tested), encoding_for(kind), _shown(tested)) for tested in dict.fromkeys(tuning.tested))
+    tests = (EncodedSet(tested.images(), encoding_for(kind), _shown(tested)) for tested in dict.fromkeys(tuning.tested))
     training = EncodedSet(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
     learner = configure(kind, one.settings, data.dataset, spec.published)
     return LearningUnit(learner, tuned, training, tuple(tests), tuning.answers)
 
 
-def _test(data: DataSpec) -> Source:
-    return Source(data.dataset, data.domain, "test")
-
-
-def _shown(data: DataSpec) -> int:
+def _shown(data: DatasetSpec) -> int:
     return count_images(data.dataset, data.domain, "test")
 
 
 def _recognition(spec) -> Iterator[_Tuning]:
-    tested = DataSpec(spec.dataset, spec.test_domain)
-    yield _Tuning(DataSpec(spec.dataset, spec.train_domain), (tested,), _shown(tested))
+    tested = DatasetSpec(spec.dataset, spec.test_domain)
+    yield _Tuning(DatasetSpec(spec.dataset, spec.train_domain), (tested,), _shown(tested))
 
 
 def _generalisation(spec) -> Iterator[_Tuning]:

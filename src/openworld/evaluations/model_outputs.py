@@ -1,13 +1,10 @@
-"""What models say of the pictures of a condition: all look at once, and it is kept in the cache.
+"""Outputs of models on image sets: all models of a run look at an image set together, and what they say is kept.
 
-A picture is read, and corrupted, once; every classifier of the run answers it, and every backbone embeds it. Answers of
-classifiers lie in a folder of the pictures, embeddings where encoded image sets lie.
+An image is read, and corrupted, once; every classifier of the run answers it, and every backbone embeds it. Logits of
+classifiers lie in a folder of the images, embeddings where encoded image sets lie.
 """
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,74 +13,98 @@ from safetensors.numpy import save
 from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
-from openworld.evaluations.classifiers import MANIFEST, Judged, cache_of
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.runtime import Machine, backbone, cached_here
-from openworld.evaluations.units import stage_unit
-from openworld.features import Encoding, Features, encode, encode_shard, is_encoded, missing_shards
-from openworld.features.checksums import is_intact, require_intact, write_with_checksum
+from openworld.evaluations.artifacts import cache_of, folder_of, keep
+from openworld.evaluations.classifiers import Checkpoint
+from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.runtime import Machine, encoded
+from openworld.features import Encoding, encode_shard, is_encoded, missing_shards
+from openworld.features.checksums import is_intact, require_intact
 from openworld.features.store import memory_map
-from openworld.runs import Unit, UnitResult, digest, read_spec
-from openworld.runs.atomic import write_file
+from openworld.runs import digest
 
 VERSION = 1
-"""Raise it when the same classifier says something else of the same pictures."""
+"""Raise it when the same classifier says something else of the same images."""
 
-_TOGETHER = 1024  # pictures in memory at a time: those of a shard of an encoded set
+RUNNING = ("inference", "ran models on", "images")
+"""What the stage is called while and after, and what it counts."""
+
+_TOGETHER = 1024  # images in memory at a time: those of a shard of an encoded set
 
 
 @dataclass(frozen=True)
-class Look:
-    """Pictures, who is to look at them, and how many threads one picture's sums may take."""
+class ModelOutputs:
+    """Outputs of some models on one image set.
+
+    Args:
+        name: what people call it.
+        images: on which models are run.
+        classifiers, backbones: the models.
+        threads: how many one image's sums may take.
+    """
 
     name: str
-    pictures: Pictures
-    judged: tuple[Judged, ...]
+    images: ImageSelection
+    classifiers: tuple[Checkpoint, ...]
     backbones: tuple[str, ...]
     threads: int
 
+    @property
+    def key(self) -> str:
+        """A hash of the images."""
+        return _key(self.images)
 
-def unseen(looks: Iterable[Look], machine: Machine) -> dict[Unit, int]:
-    """A unit per look that lacks something in the cache, and how many pictures it has."""
-    return {_unit(one, machine): len(one.pictures.load()) for one in looks if _lacks(one, machine)}
+    def size(self) -> int:
+        """How many images there are."""
+        return len(self.images.load())
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether the outputs of all models are there."""
+        return not self._missing(machine) and all(
+            is_encoded(machine.backbone(name), self.images.load(), cache=machine.folder) for name in self.backbones
+        )
+
+    def build(self, machine: Machine) -> None:
+        """Run the models whose outputs are missing."""
+        torch.set_num_threads(self.threads)
+        images = remembered(self.images.load(), _TOGETHER)
+        logits: dict[Checkpoint, list[np.ndarray]] = {classifier: [] for classifier in self._missing(machine)}
+        for shard, start in enumerate(range(0, len(images), _TOGETHER)):
+            self._embed(images, shard, machine)
+            batch = _Batch(images, range(start, min(start + _TOGETHER, len(images))), machine.allow_corrupt)
+            for classifier, parts in logits.items():
+                parts.append(batch.answers(classifier.load(machine), machine.device))
+        for name in self.backbones:  # all shards are there: this makes the set whole
+            encoded(self.images.load(), name, machine)
+        files = {_file(classifier): save({"logits": np.concatenate(parts)}) for classifier, parts in logits.items()}
+        about = {"name": images.name, "domain": images.domain, "count": len(images), "images": images.fingerprint}
+        if files:
+            keep(folder_of(self, machine), files, about)
+
+    def _missing(self, machine: Machine) -> list[Checkpoint]:
+        folder = folder_of(self, machine)
+        return [one for one in self.classifiers if not is_intact(folder / _file(one))]
+
+    def _embed(self, images: ImageSet, shard: int, machine: Machine) -> None:
+        """Encode the shards of that number which are missing."""
+        cores = self.threads if machine.device == "cpu" else None
+        for name in self.backbones:
+            clip, cache = machine.backbone(name), machine.folder
+            if missing_shards(clip, images, [Encoding()], cache=cache, among=[shard]):
+                options = {"cache": cache, "allow_corrupt": machine.allow_corrupt, "cores": cores}
+                encode_shard(clip, images, [Encoding()], shard, **options)
 
 
-def look_one(look: Mapping, machine: Mapping) -> UnitResult:
-    """The unit: whatever is missing of one look, into the cache."""
-    look, machine = read_spec(look, Look), read_spec(machine, Machine)
-    torch.set_num_threads(look.threads)
-    images = remembered(look.pictures.load(), _TOGETHER)
-    judged = [one for one in look.judged if not is_intact(_path(look.pictures, one, machine))]
-    answers: dict[Judged, list[np.ndarray]] = {one: [] for one in judged}
-    for shard, start in enumerate(range(0, len(images), _TOGETHER)):
-        _embed(look, images, shard, machine)
-        batch = _Batch(images, range(start, min(start + _TOGETHER, len(images))), machine.allow_corrupt)
-        for one in judged:
-            answers[one].append(batch.answers(one.load(machine), machine.device))
-    for name in look.backbones:  # all shards are there: this makes the set whole
-        encode(backbone(name, machine.device), images, **machine.storage)
-    for one, parts in answers.items():
-        write_with_checksum(_path(look.pictures, one, machine), save({"logits": np.concatenate(parts)}))
-    _describe(images, _folder(look.pictures, machine))
-    return UnitResult()
-
-
-def answers_of(pictures: Pictures, judged: Judged, machine: Machine) -> np.ndarray:
-    """Logits float32[N, C] of a classifier on all pictures, on disk; rows of NaN for those that could not be read.
+def logits_of(images: ImageSelection, classifier: Checkpoint, machine: Machine) -> np.ndarray:
+    """Return the logits float32[N, C] of a classifier, on disk; rows of NaN for images that could not be read.
 
     Raises:
-        OpenworldError: they are not in the cache any more, or damaged.
+        OpenworldError: they are gone from the cache, or damaged.
     """
-    return memory_map(require_intact(_path(pictures, judged, machine)), "logits")
-
-
-def embeddings_of(pictures: Pictures, name: str, machine: Machine) -> Features:
-    """What a backbone makes of the pictures, from the cache."""
-    return encode(backbone(name, machine.device), pictures.load(), **machine.storage)
+    return memory_map(require_intact(cache_of(machine) / _key(images) / _file(classifier)), "logits")
 
 
 class _Batch:
-    """Pictures in memory, prepared once for all classifiers of one view."""
+    """Images in memory, prepared once for all classifiers of one view."""
 
     def __init__(self, images: ImageSet, rows: range, allowed: int):
         self._images, self._rows, self._allowed = images, rows, allowed
@@ -116,41 +137,10 @@ class _Batch:
         return pixels, unreadable
 
 
-def _embed(look: Look, images: ImageSet, shard: int, machine: Machine) -> None:
-    """The missing shards of that number."""
-    cores = look.threads if machine.device == "cpu" else None
-    for name in look.backbones:
-        clip = backbone(name, machine.device)
-        if shard in missing_shards(clip, images, [Encoding()], cache=machine.folder):
-            options = {"cache": machine.folder, "allow_corrupt": machine.allow_corrupt, "cores": cores}
-            encode_shard(clip, images, [Encoding()], shard, **options)
-
-
-def _lacks(look: Look, machine: Machine) -> bool:
-    if not all(is_intact(_path(look.pictures, one, machine)) for one in look.judged):
-        return True
-    clips = (backbone(name, machine.device) for name in look.backbones)
-    return not all(is_encoded(clip, look.pictures.load(), cache=machine.folder) for clip in clips)
-
-
-def _unit(look: Look, machine: Machine) -> Unit:
-    return stage_unit(look_one, {"look": asdict(look)}, look.name, machine)
-
-
-def _folder(pictures: Pictures, machine: Machine) -> Path:
-    return cache_of(machine) / _key(pictures)
-
-
-def _path(pictures: Pictures, judged: Judged, machine: Machine) -> Path:
-    return _folder(pictures, machine) / f"answers-{judged.key}.safetensors"
+def _file(classifier: Checkpoint) -> str:
+    return f"answers-{classifier.key}.safetensors"
 
 
 @cached_here(maxsize=1024)
-def _key(pictures: Pictures) -> str:
-    return digest({"pictures": pictures.load().fingerprint, "version": VERSION})[:32]
-
-
-def _describe(images: ImageSet, folder: Path) -> None:
-    """A manifest, as encoded image sets have one: what the pictures are."""
-    told = {"name": images.name, "domain": images.domain, "count": len(images), "images": images.fingerprint}
-    write_file(folder / MANIFEST, json.dumps(told, indent=1, sort_keys=True).encode())
+def _key(images: ImageSelection) -> str:
+    return digest({"pictures": images.fingerprint, "version": VERSION})[:32]

@@ -12,9 +12,9 @@ from openworld.datasets import ImageSet, templates
 from openworld.estimators import dirichlet_reference, uniform_reference
 from openworld.evaluations.classifiers import of_reference
 from openworld.evaluations.estimation_entries import ReferenceSpec
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.model_outputs import answers_of, embeddings_of
-from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import logits_of
+from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.learners.engine.text_features import encode_names
 
 
@@ -28,7 +28,7 @@ class Asked:
 
 
 def similarities(
-    reference: ReferenceSpec, pictures: Pictures, rows: np.ndarray, dataset: str, machine: Machine
+    reference: ReferenceSpec, pictures: ImageSelection, rows: np.ndarray, dataset: str, machine: Machine
 ) -> np.ndarray:
     """What a reference says of pictures.
 
@@ -44,7 +44,7 @@ def similarities(
     if reference.backbone:
         return _cosines(reference, pictures, dataset, machine)
     if reference.classifier:
-        return answers_of(pictures, of_reference(reference), machine)[rows]
+        return logits_of(pictures, of_reference(reference), machine)[rows]
     images = pictures.load()
     if reference.name == "uniform":
         return uniform_reference(len(rows), len(images.classnames))
@@ -63,9 +63,9 @@ def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, ma
     return _text(Asked(reference.backbone, chosen, tuple(names)), machine.device)
 
 
-def _cosines(reference: ReferenceSpec, pictures: Pictures, dataset: str, machine: Machine) -> np.ndarray:
+def _cosines(reference: ReferenceSpec, pictures: ImageSelection, dataset: str, machine: Machine) -> np.ndarray:
     text = class_texts(reference, pictures.load().classnames, dataset, machine)
-    embeddings = torch.from_numpy(embeddings_of(pictures, reference.backbone, machine).embeddings)
+    embeddings = torch.from_numpy(encoded(pictures.load(), reference.backbone, machine).embeddings)
     return (normalize(embeddings, dim=-1) @ text.mT).numpy()
 
 

@@ -1,20 +1,22 @@
 """What a unit works with on this machine: backbones and encoded image sets by name, each loaded once per process."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, wraps
+from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
-from openworld import backbones, datasets
+from openworld import backbones
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import DTYPES, Precision, allow_tf32
+from openworld.datasets import ImageSet
 from openworld.evaluations.devices import require_device
 from openworld.evaluations.disk_sets import streams
-from openworld.features import Encoding, Features, encode_together, is_encoded, stream
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.features import Encoding, Features, encode, is_encoded, stream
+
+PLAIN = Encoding()
+"""Embeddings of images as they are."""
 
 
 @dataclass(frozen=True)
@@ -58,65 +60,6 @@ class Machine:
         return backbone(name, self.device, self.precision)
 
 
-@dataclass(frozen=True)
-class Source:
-    """An image set by name: one part of a data set in one domain.
-
-    A training part is drawn by `seed` and `shots`, over all classes; `base_only` then keeps the base half, `classes`
-    keeps those, so that runs on base classes and on all of them share their pictures.
-    """
-
-    dataset: str
-    domain: str | None
-    part: str
-    seed: int = 0
-    shots: int | None = None
-    base_only: bool = False
-    classes: tuple[int, ...] | None = None
-
-    def __str__(self) -> str:
-        drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
-        chosen = f"{len(self.classes)} classes" if self.classes is not None else ""
-        return ", ".join(filter(None, (self.dataset, self.domain, self.part, drawn, chosen)))
-
-    def load(self):
-        """The image set itself."""
-        return _load(self)
-
-
-def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
-    """Keep results as `functools.lru_cache` does, apart for every current folder and place of the data sets.
-
-    For functions of image sets in words: one relative path names other images in another folder.
-    """
-
-    def keep(function: Callable) -> Callable:
-        kept = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
-
-        @wraps(function)
-        def look_up(*arguments):
-            return kept((os.getcwd(), os.environ.get(datasets.downloaded.VARIABLE)), *arguments)
-
-        return look_up
-
-    return keep
-
-
-@cached_here(maxsize=64)
-def _load(source: Source):
-    drawn = {"seed": source.seed, "shots": source.shots} if source.part == "train" else {}
-    images = datasets.load(source.dataset, domain=source.domain, part=source.part, **drawn)
-    if source.base_only or source.classes is not None:
-        return images.subset(np.flatnonzero(np.isin(images.labels, _asked(source, len(images.classnames)))))
-    return images
-
-
-def _asked(source: Source, classes: int) -> np.ndarray:
-    """The classes whose pictures are wanted."""
-    asked = np.arange(classes) if source.classes is None else np.array(source.classes)
-    return np.intersect1d(asked, datasets.base_new_split(classes)[0]) if source.base_only else asked
-
-
 @lru_cache(maxsize=2)
 def backbone(name: str, device: str = "cpu", precision: Precision = "float32"):
     """The frozen backbone `name` on `device`."""
@@ -128,55 +71,29 @@ def shape(name: str) -> backbones.TwoTowerConfig:
     return backbones.SHAPES[name] if name in backbones.SHAPES else backbone(name).config
 
 
-def encode_source(
-    source: Source,
-    encodings: Sequence[Encoding],
-    backbone_name: str,
-    machine: Machine,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Features]:
-    """The features of an image set in every encoding, from disk where they are known."""
-    return encode_together(
-        machine.backbone(backbone_name),
-        source.load(),
-        encodings,
-        progress=progress,
-        **machine.storage,
-    )
-
-
-def encoded_parts(task, machine: Machine) -> dict[str, Features]:
-    """The features of every image set that a task reads, by the part that it plays."""
-    return {part: encoded_part(task, part, machine) for part in task.sources}
+def encoded(images: ImageSet, backbone_name: str, machine: Machine, encoding: Encoding = PLAIN) -> Features:
+    """Return the features of an image set, encoded here where the cache does not have them."""
+    return encode(machine.backbone(backbone_name), images, encoding, **machine.storage)
 
 
 def encoded_part(task, part: str, machine: Machine) -> Features:
-    """The features of one of them: from disk, made now, or streamed where the cache has no room for them."""
-    source, encoding = task.sources[part], task.encoding(part)
-    if streams(encoding, machine.cache_limit) and not on_disk(source, encoding, task.backbone, machine):
-        return stream(machine.backbone(task.backbone), source.load(), encoding, **machine.storage)
-    return encode_source(source, [encoding], task.backbone, machine)[0]
+    """Return the features of an image set that a task reads; streamed where the cache has no room for them."""
+    images, encoding, clip = task.sources[part].load(), task.encoding(part), machine.backbone(task.backbone)
+    if streams(encoding, machine.cache_limit) and not is_encoded(clip, images, encoding, cache=machine.folder):
+        return stream(clip, images, encoding, **machine.storage)
+    return encoded(images, task.backbone, machine, encoding)
 
 
-def on_disk(source: Source, encoding: Encoding, backbone_name: str, machine: Machine) -> bool:
-    """Whether `encode_source` would encode nothing."""
-    return is_encoded(machine.backbone(backbone_name), source.load(), encoding, cache=machine.folder)
+def encoded_parts(task, machine: Machine) -> dict[str, Features]:
+    """Return the features of every image set that a task reads, by the part that it plays."""
+    return {part: encoded_part(task, part, machine) for part in task.sources}
 
 
-def require_pictures(source: Source) -> None:
-    """Refuse an image set in which a class that is asked for has no picture: no accuracy could be told for it."""
-    images = source.load()
-    without = np.setdiff1d(_asked(source, len(images.classnames)), images.labels)
-    if without.size:
-        raise OpenworldError(
-            f"{without.size} class(es) of {source.dataset!r} have no picture in part {source.part!r}, first "
-            f"{images.classnames[without[0]]!r}; add pictures or leave the class out."
-        )
-
-
-def require_inputs(clip, sources: Mapping[str, Source], expected: Mapping[str, str], others: Mapping[str, str]) -> None:
+def require_inputs(
+    clip, sources: Mapping[str, ImageSelection], expected: Mapping[str, str], others: Mapping[str, str]
+) -> None:
     """Refuse to compute when weights, pictures or `others` are no longer those that the unit was planned for."""
-    pictures = {part: source.load().fingerprint for part, source in sources.items()}
+    pictures = {part: source.fingerprint for part, source in sources.items()}
     require_same({"weights": clip.fingerprint, **pictures, **others}, expected)
 
 

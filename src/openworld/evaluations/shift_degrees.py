@@ -1,12 +1,11 @@
-"""Shift degrees of a run's pictures: fitting the decomposition on texts, and measuring every image set, in the cache.
+"""Shift degrees of a run's images: a decomposition fitted on texts or images, and the degrees of every image set.
 
-Each is a folder beside encoded image sets, named by a hash of all that it depends on, and whole with its manifest.
+Both are artifacts, with keys that are hashes of all that they depend on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,15 +13,12 @@ from safetensors.numpy import load_file, save
 
 from openworld.datasets import templates
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.classifiers import MANIFEST, cache_of
+from openworld.evaluations.artifacts import folder_of, has_whole, keep, kept_file
 from openworld.evaluations.decomposition_training import THINGS, encoder, features_of, look_grid, text_grid
-from openworld.evaluations.image_selection import Pictures
+from openworld.evaluations.image_selection import DRAWINGS, ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import DecompositionSpec
-from openworld.evaluations.units import stage_unit
-from openworld.features.checksums import is_intact, require_intact, write_with_checksum
-from openworld.runs import Unit, UnitResult, digest, read_spec, readable_json
-from openworld.runs.atomic import write_file
+from openworld.runs import digest
 from openworld.shift import Decomposition, load_decomposition, streamed_degrees
 
 VERSION = 2
@@ -32,39 +28,103 @@ _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
 
 
 @dataclass(frozen=True)
-class Split:
-    """A decomposition to be fitted: on names in sentences (`templates`) or pictures in looks (`templates` then)."""
+class DecompositionFit:
+    """A decomposition to be fitted: on names in sentences (`templates`), or on images in appearances.
+
+    `title` is what people call it, where the method alone does not tell.
+    """
 
     how: DecompositionSpec
     names: tuple[str, ...]
     templates: tuple[str, ...]
     threads: int
-    pictures: Pictures | None = None
+    images: ImageSelection | None = None
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.title or self.how.method
 
     @property
     def key(self) -> str:
-        """Says what comes of it."""
-        shown = self.pictures and self.pictures.load().fingerprint
-        weights = encoder(self.how.backbone, self.how.taught_by).fingerprint
-        told = asdict(self) | {"pictures": shown, "weights": weights, "version": VERSION}
-        return digest({"decomposition": told})[:32]
+        """A hash of what comes of it."""
+        return _split_key(self)
+
+    def size(self) -> int:
+        """How many sentences or images it reads."""
+        things = len(self.names) if self.images is None else min(THINGS, len(self.images.load()))
+        return things * len(self.templates)
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether it is fitted."""
+        return has_whole(folder_of(self, machine), _DECOMPOSITION)
+
+    def build(self, machine: Machine) -> None:
+        """Fit it."""
+        torch.set_num_threads(self.threads)
+        made, how = self.how.build(), self.how
+        if self.images is None:
+            grid = text_grid(how.backbone, self.names, self.templates, machine)
+        else:
+            grid = look_grid(how, self.images, self.templates, machine)
+        # On the CPU, so that cells do not depend on the device.
+        fitted = made.fit(grid, seed=how.seed) if how.method == "LAID" else made.fit(grid)
+        about = {"name": how.method, "domain": how.backbone, "count": len(self.names), "templates": self.templates}
+        keep(folder_of(self, machine), {_DECOMPOSITION: fitted.to_bytes()}, about)
+
+    def load(self, machine: Machine) -> Decomposition:
+        """Return the fitted decomposition.
+
+        Raises:
+            OpenworldError: it is gone from the cache, or damaged.
+        """
+        return _decomposition(kept_file(self, _DECOMPOSITION, machine))
 
 
 @dataclass(frozen=True)
-class Measure:
-    """Degrees to be measured: those of `pictures` against the training pictures `known`, with the k-th neighbour."""
+class DegreeMeasurement:
+    """Degrees to be measured: those of `images` against the training images `known`, with the k-th neighbour."""
 
     name: str
-    split: Split
-    known: Pictures
-    pictures: Pictures
+    split: DecompositionFit
+    known: ImageSelection
+    images: ImageSelection
     k: int
 
     @property
     def key(self) -> str:
-        """Says what comes of it."""
-        sets = [one.load().fingerprint for one in (self.known, self.pictures)]
+        """A hash of what comes of it."""
+        sets = [self.known.fingerprint, self.images.fingerprint]
         return digest({"degrees": [self.split.key, *sets, self.k, VERSION]})[:32]
+
+    def size(self) -> int:
+        """How many images there are."""
+        return len(self.images.load())
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether they are measured."""
+        return has_whole(folder_of(self, machine), _DEGREES)
+
+    def build(self, machine: Machine) -> None:
+        """Measure them."""
+        torch.set_num_threads(self.split.threads)
+        how = self.split.how
+        known, asked = (features_of(one, how.backbone, how.taught_by, machine) for one in (self.known, self.images))
+        split, shown = self.split.load(machine), self.images.load()
+        found = streamed_degrees(split, asked.embeddings, known.embeddings, k=self.k)
+        arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
+        content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        about = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
+        keep(folder_of(self, machine), {_DEGREES: content}, about)
+
+    def load(self, machine: Machine) -> "Degrees":
+        """Return the degrees.
+
+        Raises:
+            OpenworldError: they are gone from the cache, or damaged.
+        """
+        return Degrees(**load_file(kept_file(self, _DEGREES, machine)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,90 +136,23 @@ class Degrees:
     covariate: np.ndarray
 
 
-def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> Split:
+def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> DecompositionFit:
     """A decomposition by the names of all pictures, each once, in the looks that suit the data sets."""
     distinct = tuple({normalise_class_name(name): name for name in names}.values())
-    ours = all(name.startswith("emoji-") for name in datasets)
-    return Split(how, distinct, how.templates or (templates.EMOJI_LOOKS if ours else templates.CLIP_80), threads)
+    ours = all(name.startswith(DRAWINGS) for name in datasets)
+    return DecompositionFit(
+        how, distinct, how.templates or (templates.EMOJI_LOOKS if ours else templates.CLIP_80), threads
+    )
 
 
-def unfitted(split: Split, machine: Machine) -> dict[Unit, int]:
-    """A unit where the decomposition is not in the cache, and how many sentences or pictures it reads."""
-    if _is_kept(cache_of(machine) / split.key / _DECOMPOSITION):
-        return {}
-    arguments = {"split": asdict(split)}
-    things = split.names if split.pictures is None else range(min(THINGS, len(split.pictures.load())))
-    return {stage_unit(fit_one, arguments, split.how.method, machine): len(things) * len(split.templates)}
-
-
-def unmeasured(measures: Iterable[Measure], machine: Machine) -> dict[Unit, int]:
-    """A unit per image set whose degrees are not in the cache, and how many pictures it has."""
-    missing = {one.key: one for one in measures if not _is_kept(cache_of(machine) / one.key / _DEGREES)}
-    return {
-        stage_unit(measure_one, {"measure": asdict(one)}, one.name, machine): len(one.pictures.load())
-        for one in missing.values()
-    }
-
-
-def fit_one(split: Mapping, machine: Mapping) -> UnitResult:
-    """The unit: one decomposition, into the cache."""
-    split, machine = read_spec(split, Split), read_spec(machine, Machine)
-    torch.set_num_threads(split.threads)
-    made = split.how.build()
-    grid = _grid(split, machine)
-    # On the CPU, so that cells do not depend on the device.
-    fitted = made.fit(grid, seed=split.how.seed) if split.how.method == "LAID" else made.fit(grid)
-    folder = cache_of(machine) / split.key
-    write_with_checksum(folder / _DECOMPOSITION, fitted.to_bytes())
-    told = {"name": split.how.method, "domain": split.how.backbone, "count": len(split.names)}
-    write_file(folder / MANIFEST, readable_json(told | {"templates": list(split.templates)}))
-    return UnitResult()
-
-
-def measure_one(measure: Mapping, machine: Mapping) -> UnitResult:
-    """The unit: the degrees of one image set, into the cache."""
-    measure, machine = read_spec(measure, Measure), read_spec(machine, Machine)
-    torch.set_num_threads(measure.split.threads)
-    how = measure.split.how
-    sets = (measure.known, measure.pictures)
-    known, asked = (features_of(one, how.backbone, how.taught_by, machine) for one in sets)
-    split = decomposition_of(measure.split, machine)
-    found = streamed_degrees(split, asked.embeddings, known.embeddings, k=measure.k)
-    arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
-    folder, shown = cache_of(machine) / measure.key, measure.pictures.load()
-    write_with_checksum(folder / _DEGREES, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
-    told = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
-    write_file(folder / MANIFEST, readable_json(told))
-    return UnitResult()
-
-
-def decomposition_of(split: Split, machine: Machine) -> Decomposition:
-    """The fitted decomposition, from the cache."""
-    return _decomposition(require_intact(cache_of(machine) / split.key / _DECOMPOSITION))
-
-
-def degrees_of(measure: Measure, machine: Machine) -> Degrees:
-    """The degrees of an image set, from the cache.
-
-    Raises:
-        OpenworldError: they are not in the cache any more, or damaged.
-    """
-    path = require_intact(cache_of(machine) / measure.key / _DEGREES)
-    return Degrees(**load_file(path))
+def _split_key(split: DecompositionFit) -> str:
+    """Says what is read; the field of the images has kept its former name here, and with it the keys."""
+    depends_on = {name: value for name, value in asdict(split).items() if name not in ("images", "title")}
+    depends_on["pictures"] = split.images and split.images.fingerprint
+    depends_on["weights"] = encoder(split.how.backbone, split.how.taught_by).fingerprint
+    return digest({"decomposition": depends_on | {"version": VERSION}})[:32]
 
 
 @lru_cache(maxsize=4)
 def _decomposition(path) -> Decomposition:
     return load_decomposition(path)
-
-
-def _is_kept(path: Path) -> bool:
-    """Whether what a unit makes is there, with its manifest and as it was written."""
-    return path.with_name(MANIFEST).exists() and is_intact(path)
-
-
-def _grid(split: Split, machine: Machine) -> torch.Tensor:
-    """What teaches, float32[S, C, D]."""
-    if split.pictures is None:
-        return text_grid(split.how.backbone, split.names, split.templates, machine)
-    return look_grid(split.how, split.pictures, split.templates, machine)

@@ -10,6 +10,7 @@ from openworld.classifiers import Recipe, published
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.detectors import PROFILES, find_detector
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.runs import read_spec
 from openworld.shift import DECOMPOSITIONS
 
@@ -136,7 +137,7 @@ class JudgedSpec:
 
 
 @dataclass(frozen=True)
-class PoolSpec:
+class PoolSpec(DatasetSpec):
     """Pictures that are tested for being out-of-distribution.
 
     Args:
@@ -148,16 +149,13 @@ class PoolSpec:
         OpenworldError: an unknown corruption; a corruption without a severity, or the other way round.
     """
 
-    dataset: str
-    domain: str | None = None
     part: str = "test"
     style: str = ""
     corruption: str | None = None
     severity: int | None = None
 
     def __post_init__(self):
-        card = DATASETS.get(self.dataset)
-        object.__setattr__(self, "domain", self.domain or (card.domains[0] if card else "") or None)
+        super().__post_init__()
         if self.corruption is not None and self.corruption not in CORRUPTIONS:
             raise unknown_name("corruption", self.corruption, CORRUPTIONS)
         if (self.corruption is None) != (self.severity is None) or self.severity not in (None, *SEVERITIES):

@@ -7,9 +7,18 @@ from typing import Protocol
 import torch
 
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first
-from openworld.evaluations.runtime import Machine, Source, encode_source, on_disk, require_pictures
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.runtime import Machine
 from openworld.evaluations.units import task_unit
-from openworld.features import Encoding, default_cache, encoded_size, fingerprint_of, hold_set
+from openworld.features import (
+    Encoding,
+    default_cache,
+    encode_together,
+    encoded_size,
+    fingerprint_of,
+    hold_set,
+    is_encoded,
+)
 from openworld.features.cache_limit import occupied
 from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner, origin
@@ -29,10 +38,10 @@ class Plannable(Protocol):
     name: str
 
     @property
-    def sources(self) -> Mapping[str, Source]: ...
+    def sources(self) -> Mapping[str, ImageSelection]: ...
 
     @property
-    def whole_sources(self) -> Iterable[Source]: ...
+    def whole_sources(self) -> Iterable[ImageSelection]: ...
 
     def encoding(self, part: str) -> Encoding: ...
 
@@ -59,7 +68,7 @@ def encode_tasks(
     total, before = sum(len(source.load()) for source, _ in missing), 0
     for (source, name), encodings in missing.items():
         told = progress and (lambda done, _, before=before: progress(before + done, total))
-        encode_source(source, encodings, name, machine, told)
+        encode_together(machine.backbone(name), source.load(), encodings, progress=told, **machine.storage)
         before += len(source.load())
     del held
     return total
@@ -67,12 +76,12 @@ def encode_tasks(
 
 def not_encoded(
     tasks: Sequence[Plannable], machine: Machine, workers: int = 1
-) -> dict[tuple[Source, str], list[Encoding]]:
+) -> dict[tuple[ImageSelection, str], list[Encoding]]:
     """{(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
-    missing: dict[tuple[Source, str], list[Encoding]] = {}
+    missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
     for one in _made_first(tasks, machine, workers):
         source, name = one.images
-        if not on_disk(source, one.encoding, name, machine):
+        if not is_encoded(machine.backbone(name), source.load(), one.encoding, cache=machine.folder):
             missing.setdefault(one.images, []).append(one.encoding)
     return missing
 
@@ -118,7 +127,7 @@ def in_order(tasks: Sequence[Plannable], machine: Machine) -> list[Plannable]:
 
 def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
     """What pictures the tasks read: a hash per image set."""
-    return {str(source): source.load().fingerprint for source in _sources(tasks)}
+    return {str(source): source.fingerprint for source in _sources(tasks)}
 
 
 def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machine: Machine) -> list[Unit]:
@@ -128,7 +137,7 @@ def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machi
         OpenworldError: a class without a picture, a learner that needs more than the backbone has.
     """
     for source in {source: None for task in tasks for source in task.whole_sources}:
-        require_pictures(source)
+        source.require_every_class()
     _require_able(tasks, machine)
     bounded = machine.cache_limit is not None
     return [
@@ -173,9 +182,9 @@ def other_inputs(task: Plannable, machine: Machine) -> dict[str, str]:
     return told if machine.precision == "float32" else told | {"precision": machine.precision}
 
 
-def _pictures(sources: Mapping[str, Source]) -> dict[str, str]:
-    return {part: source.load().fingerprint for part, source in sources.items()}
+def _pictures(sources: Mapping[str, ImageSelection]) -> dict[str, str]:
+    return {part: source.fingerprint for part, source in sources.items()}
 
 
-def _sources(tasks: Sequence[Plannable]) -> dict[Source, None]:
+def _sources(tasks: Sequence[Plannable]) -> dict[ImageSelection, None]:
     return {source: None for task in tasks for source in task.sources.values()}

@@ -163,11 +163,23 @@ def hold_set(clip, images, encoding: Encoding = Encoding(), *, cache: Path | Non
     return hold(_store(clip, images, encoding, cache).folder)
 
 
-def missing_shards(clip, images, encodings: Sequence[Encoding], *, cache: Path | None = None) -> dict[int, int]:
-    """{number of a shard: images in it} of what `encode_together` with the same arguments would compute."""
-    stores = _stores(clip, images, encodings, cache).values()
-    shards = enumerate(rows_of_shards(images))
-    return {index: len(rows) for index, rows in shards if not all(store.has_shard(index) for store in stores)}
+def missing_shards(
+    clip,
+    images,
+    encodings: Sequence[Encoding],
+    *,
+    cache: Path | None = None,
+    among: Iterable[int] | None = None,
+) -> dict[int, int]:
+    """Return {number of a shard: images in it} of what `encode_together` with the same arguments would compute.
+
+    Args:
+        clip, images, encodings, cache: as for `encode_together`.
+        among: numbers of the shards to look for; None for all.
+    """
+    stores, rows = _stores(clip, images, encodings, cache).values(), rows_of_shards(images)
+    shards = range(len(rows)) if among is None else among
+    return {index: len(rows[index]) for index in shards if not all(store.has_shard(index) for store in stores)}
 
 
 def encode_shard(

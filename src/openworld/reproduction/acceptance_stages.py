@@ -14,8 +14,9 @@ from openworld import datasets
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.class_folders import MENDED
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.outcome import Outcome, load
-from openworld.evaluations.runtime import Source, backbone
+from openworld.evaluations.runtime import backbone
 from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_model import pixels_departures, preprocessing_departures, weights_departures
 from openworld.reproduction.plan import data_of
@@ -66,7 +67,7 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
 
 
 def _test_set(one) -> tuple[str, datasets.ImageSet]:
-    return one.dataset, Source(one.dataset, one.domain, "test").load()
+    return one.dataset, DatasetSpec(one.dataset, one.domain).images().load()
 
 
 def images_departures(title: str, dataset: str, images) -> Iterator[Departure]:

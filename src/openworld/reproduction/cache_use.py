@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first, streams
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning_units import EncodedSet, LearningUnit
-from openworld.evaluations.runtime import Source
 from openworld.features import Encoding, count_looks
 from openworld.features.cache_limit import LAST
 
@@ -107,7 +107,7 @@ class Ledger:
 
 def count_passes(sets: Iterable[EncodedSet]) -> tuple[int, int]:
     """Images, and passes through the image tower, where each image set is encoded in all its ways together."""
-    ways: dict[tuple[Source, int], list[Encoding]] = {}
+    ways: dict[tuple[ImageSelection, int], list[Encoding]] = {}
     for one in sets:
         ways.setdefault((one.source, one.count), []).append(one.encoding)
     images = sum(count for _, count in ways)

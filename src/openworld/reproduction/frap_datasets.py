@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets.published.fmow import REGIONS
 from openworld.evaluations.estimation_entries import ModelSpec, TargetSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class World:
 
     title: str
     name: str
-    sources: tuple[DataSpec, ...]
+    sources: tuple[DatasetSpec, ...]
     targets: tuple[TargetSpec, ...]
     corruption_row: str = ""
     source_part: str = "test"
@@ -78,7 +78,7 @@ def _breeds(name: str, title: str, short: str) -> World:
     return World(
         title,
         name,
-        (DataSpec(name, "source"),),
+        (DatasetSpec(name, "source"),),
         (*clean, *variants),
         rows["source"],
         held_out=10_000,
@@ -87,7 +87,7 @@ def _breeds(name: str, title: str, short: str) -> World:
 
 
 def _small(name: str, title: str, target: TargetSpec, row: str) -> World:
-    return World(title, name, (DataSpec(name),), (target,), row, held_out=10_000)
+    return World(title, name, (DatasetSpec(name),), (target,), row, held_out=10_000)
 
 
 _PERIODS = {"ood_validation": "2013 to 2015", "test": "from 2016"}
@@ -101,7 +101,7 @@ WORLDS: tuple[World, ...] = (
     World(
         "MNIST",
         "mnist",
-        (DataSpec("mnist"),),
+        (DatasetSpec("mnist"),),
         # Test parts alone, so that each of the three data sets weighs a third of the row.
         tuple(TargetSpec(name, row="MNIST") for name in ("qmnist", "usps", "svhn")),
     ),
@@ -110,7 +110,7 @@ WORLDS: tuple[World, ...] = (
     World(
         "ImageNet",
         "imagenet",
-        (DataSpec("imagenet"),),
+        (DatasetSpec("imagenet"),),
         tuple(TargetSpec(name, row="IN-N") for name in (*_V2, "imagenet-sketch")),
         "IN-S",
         held_out=50_000,
@@ -119,14 +119,14 @@ WORLDS: tuple[World, ...] = (
     World(
         "Tiny-ImageNet",
         "imagenet-200",
-        (DataSpec("imagenet-200"),),
+        (DatasetSpec("imagenet-200"),),
         tuple(
             TargetSpec("imagenet-200", variant, row="IN200-N") for variant in (*_V2, "imagenet-sketch", "imagenet-r")
         ),
         "IN200-S",
         cut=_LARGE,
     ),
-    World("FMoW", "fmow", (DataSpec("fmow"),), _FMOW, source_part="validation"),
+    World("FMoW", "fmow", (DatasetSpec("fmow"),), _FMOW, source_part="validation"),
     _breeds("living17", "Living-17", "L17"),
     _breeds("nonliving26", "Nonliving-26", "NL26"),
     _breeds("entity13", "Entity-13", "E13"),
@@ -148,7 +148,7 @@ def _small_network(architecture: str, epochs: int, checkpoints: tuple[int, ...])
 EMBEDDED_WORLD = World(
     "Emoji",
     "emoji",
-    tuple(DataSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),
+    tuple(DatasetSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),
     tuple(TargetSpec("emoji-concepts", style, row=row) for row, styles in _ARTISTS.items() for style in styles),
     "Emoji, corrupted",
     source_part="validation",

@@ -13,7 +13,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.classifiers import published
 from openworld.detectors import PROFILES
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, DetectorSpec, JudgedSpec, PoolSpec
 from openworld.papers import TABLES, PaperTable
@@ -114,7 +114,7 @@ def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSp
     folder = Path(ground.data)
     return IncrementalShiftSpec(
         models=(JudgedSpec(weights=str(folder / CLASSIFIER), label="ResNet-50", detectors=_detectors(kept)),),
-        sources=(DataSpec("imagenet"),),
+        sources=(DatasetSpec("imagenet"),),
         classes="all",
         shots=None,
         cells=CellsSpec(
@@ -131,7 +131,7 @@ def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
     datasets = ("emoji-concepts", "emoji-concepts-b")
     return IncrementalShiftSpec(
         models=(JudgedSpec("resnet-8", recipe=recipe, detectors=_detectors(kept), profile=PAPER),),
-        sources=tuple(DataSpec("emoji-concepts", style) for style in STYLES),
+        sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
         images=None if ground.quick == 1 else FEWEST_IMAGES,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from openworld.evaluations.dynamic.spec import DynamicSpec
 from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
 
@@ -42,27 +42,27 @@ ABSENT = {
     "averages them, and a run for Table 8 holds ours",
 }
 
-STAND_INS: dict[str, DataSpec] = {
-    "ImageNet": DataSpec("emoji-concepts"),
-    "Caltech101": DataSpec("emoji-concepts"),
-    "DTD": DataSpec("emoji-subgroups"),
-    "EuroSAT": DataSpec("emoji-subgroups"),
-    "FGVCAircraft": DataSpec("emoji-concepts"),
-    "Food101": DataSpec("emoji-concepts"),
-    "Flowers102": DataSpec("emoji-concepts"),
-    "OxfordPets": DataSpec("emoji-concepts"),
-    "StanfordCars": DataSpec("emoji-concepts"),
-    "SUN397": DataSpec("emoji-concepts"),
-    "UCF101": DataSpec("emoji-concepts"),
-    "ImageNetV2": DataSpec("emoji-concepts", "noto"),
-    "ImageNet-R": DataSpec("emoji-concepts", "fluent-emoji"),
-    "ImageNet-A": DataSpec("emoji-concepts", "fluent-emoji-high-contrast"),
-    "ImageNet-Sketch": DataSpec("emoji-concepts", "emojione-monotone"),
+STAND_INS: dict[str, DatasetSpec] = {
+    "ImageNet": DatasetSpec("emoji-concepts"),
+    "Caltech101": DatasetSpec("emoji-concepts"),
+    "DTD": DatasetSpec("emoji-subgroups"),
+    "EuroSAT": DatasetSpec("emoji-subgroups"),
+    "FGVCAircraft": DatasetSpec("emoji-concepts"),
+    "Food101": DatasetSpec("emoji-concepts"),
+    "Flowers102": DatasetSpec("emoji-concepts"),
+    "OxfordPets": DatasetSpec("emoji-concepts"),
+    "StanfordCars": DatasetSpec("emoji-concepts"),
+    "SUN397": DatasetSpec("emoji-concepts"),
+    "UCF101": DatasetSpec("emoji-concepts"),
+    "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
+    "ImageNet-R": DatasetSpec("emoji-concepts", "fluent-emoji"),
+    "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
+    "ImageNet-Sketch": DatasetSpec("emoji-concepts", "emojione-monotone"),
 }
 """Two embedded data sets whose classes come and go; other artists' drawings of the same concepts for the variants."""
 
-ENTERING = {title: DataSpec("emoji-concepts-b") for title in STAND_INS} | {
-    title: DataSpec("emoji-subgroups") for title in ("DTD", "EuroSAT")
+ENTERING = {title: DatasetSpec("emoji-concepts-b") for title in STAND_INS} | {
+    title: DatasetSpec("emoji-subgroups") for title in ("DTD", "EuroSAT")
 }
 """What stands in for a data set whose pictures and classes take over from ImageNet's."""
 
@@ -94,7 +94,7 @@ def remarks(ground: Ground) -> tuple[str, ...]:
 def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
     """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, ground)]
-    groups: dict[DataSpec, list[Need]] = {}
+    groups: dict[DatasetSpec, list[Need]] = {}
     for need in needs:
         if need.task in OF_CLASSES:
             groups.setdefault(ground.place(need.title, STAND_INS), []).append(need)
@@ -112,7 +112,7 @@ def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
         yield from (Need(table.number, task, title, methods) for title in table.datasets)
 
 
-def _class_run(data: DataSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
+def _class_run(data: DatasetSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
     methods = _methods(needs, ground)
     spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_shared(methods, data, ground))
     name = f"classes-{data.dataset}{ground.suffix(*_fewer(methods))}"
@@ -136,7 +136,7 @@ def _source_run(needs: Sequence[Need], ground: Ground) -> PlannedRun:
     return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables(needs))
 
 
-def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
+def _shared(methods: Sequence[str], data: DatasetSpec, ground: Ground) -> dict:
     """What the specs of both kinds of run have alike."""
     known = ground.changes.methods(METHODS)
     learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
@@ -157,7 +157,7 @@ def _fewer(methods: Sequence[str]) -> tuple[str, ...]:
     return () if len(of_paper) == len(METHODS) else tuple(of_paper)
 
 
-def _places(needs: Iterable[Need], task: str, ground: Ground) -> tuple[DataSpec, ...]:
+def _places(needs: Iterable[Need], task: str, ground: Ground) -> tuple[DatasetSpec, ...]:
     titles = [need.title for need in needs if need.task == task]
     return tuple(dict.fromkeys(ground.place(title, _TAKING_OVER[task]) for title in titles))
 

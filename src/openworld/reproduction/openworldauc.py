@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.task import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
@@ -44,22 +44,22 @@ ABSENT = {
     "6": "it lists symbols and holds no results",
 }
 
-STAND_INS: dict[str, DataSpec] = {
-    "ImageNet": DataSpec("emoji-concepts"),
-    "Caltech101": DataSpec("emoji-concepts-b"),
-    "OxfordPets": DataSpec("emoji-concepts-b"),
-    "StanfordCars": DataSpec("emoji-concepts-b"),
-    "Flowers102": DataSpec("emoji-concepts-b"),
-    "Food101": DataSpec("emoji-concepts-b"),
-    "FGVCAircraft": DataSpec("emoji-concepts-b"),
-    "SUN397": DataSpec("emoji-concepts-b"),
-    "DTD": DataSpec("emoji-subgroups"),
-    "EuroSAT": DataSpec("emoji-subgroups"),
-    "UCF101": DataSpec("emoji-concepts-b"),
-    "ImageNetV2": DataSpec("emoji-concepts", "noto"),
-    "ImageNet-Sketch": DataSpec("emoji-concepts", "emojione-monotone"),
-    "ImageNet-A": DataSpec("emoji-concepts", "fluent-emoji-high-contrast"),
-    "ImageNet-R": DataSpec("emoji-concepts", "fluent-emoji"),
+STAND_INS: dict[str, DatasetSpec] = {
+    "ImageNet": DatasetSpec("emoji-concepts"),
+    "Caltech101": DatasetSpec("emoji-concepts-b"),
+    "OxfordPets": DatasetSpec("emoji-concepts-b"),
+    "StanfordCars": DatasetSpec("emoji-concepts-b"),
+    "Flowers102": DatasetSpec("emoji-concepts-b"),
+    "Food101": DatasetSpec("emoji-concepts-b"),
+    "FGVCAircraft": DatasetSpec("emoji-concepts-b"),
+    "SUN397": DatasetSpec("emoji-concepts-b"),
+    "DTD": DatasetSpec("emoji-subgroups"),
+    "EuroSAT": DatasetSpec("emoji-subgroups"),
+    "UCF101": DatasetSpec("emoji-concepts-b"),
+    "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
+    "ImageNet-Sketch": DatasetSpec("emoji-concepts", "emojione-monotone"),
+    "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
+    "ImageNet-R": DatasetSpec("emoji-concepts", "fluent-emoji"),
 }
 """Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
 
@@ -102,7 +102,7 @@ def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedR
     needs = [need for table in tables for need in _needs(table, ground)]
     crossing = [need for need in needs if need.task in _CROSSING]
     along = [need for need in needs if _comes_along(need, _methods(crossing, ground))]
-    groups: dict[tuple[str, DataSpec], list[Need]] = {}
+    groups: dict[tuple[str, DatasetSpec], list[Need]] = {}
     for need in needs:
         if need not in crossing and need not in along:
             kind = "gates" if need.task == "gates" else "recognition"
@@ -128,7 +128,7 @@ def _comes_along(need: Need, methods: Sequence[str]) -> bool:
     return need.task == "recognition" and need.title == SOURCE and set(need.methods) <= set(methods)
 
 
-def _recognition_run(kind: str, data: DataSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
+def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
     methods = _methods(needs, ground)
     spec = RecognitionSpec(
         dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, ground)
@@ -152,7 +152,7 @@ def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], ground:
     return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables([*along, *crossing]))
 
 
-def _shared(methods: Sequence[str], data: DataSpec, ground: Ground) -> dict:
+def _shared(methods: Sequence[str], data: DatasetSpec, ground: Ground) -> dict:
     """What the specs of both protocols have alike."""
     known = ground.changes.methods(METHODS)
     learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
@@ -179,7 +179,7 @@ def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]
     return () if set(of_paper) == every else tuple(of_paper)
 
 
-def _places(titles: Iterable[str], ground: Ground) -> tuple[DataSpec, ...]:
+def _places(titles: Iterable[str], ground: Ground) -> tuple[DatasetSpec, ...]:
     return tuple(dict.fromkeys(ground.place(title, STAND_INS) for title in titles))
 
 

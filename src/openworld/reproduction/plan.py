@@ -12,7 +12,7 @@ from types import ModuleType
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.evaluations.decomposed_zero_shot import task as decomposed_zero_shot
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.ood_detection import spec as incremental_shift
 from openworld.papers import PaperTable, published_tables
 from openworld.reproduction import frap as _frap_plan
@@ -123,16 +123,16 @@ def find_table(paper: str, number: str) -> PaperTable:
     raise unknown_name(f"table of {paper}", number, known)
 
 
-def data_of(spec) -> tuple[DataSpec, ...]:
+def data_of(spec) -> tuple[DatasetSpec, ...]:
     """The data sets that a spec of any protocol reads."""
     if spec.protocol == "recognition":
-        return tuple(dict.fromkeys(DataSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
+        return tuple(dict.fromkeys(DatasetSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
     if spec.protocol == "accuracy-estimation":
-        return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.targets))))
+        return tuple(dict.fromkeys((*spec.sources, *(DatasetSpec(one.dataset, one.domain) for one in spec.targets))))
     if spec.protocol == "incremental-shift":
-        return tuple(dict.fromkeys((*spec.sources, *(DataSpec(one.dataset, one.domain) for one in spec.pool))))
+        return tuple(dict.fromkeys((*spec.sources, *(DatasetSpec(one.dataset, one.domain) for one in spec.pool))))
     if spec.protocol == "decomposed-zero-shot":
-        return tuple(dict.fromkeys(DataSpec(one.dataset, one.domain) for one in spec.sets))
+        return tuple(dict.fromkeys(DatasetSpec(one.dataset, one.domain) for one in spec.sets))
     if spec.protocol == "generalisation":
         return spec.source, *spec.variants, *spec.others
     tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()

@@ -11,7 +11,7 @@ from openworld._arrays import require_at_least
 from openworld.backbones import known_name
 from openworld.datasets import PUBLISHED
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import PublishedSetting as PublishedTask
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
@@ -94,11 +94,11 @@ class Ground:
         found = self.changes.methods(known)
         return {name: one for name, one in found.items() if name not in known or self.keeps(name, one)}
 
-    def place(self, title: str, stand_ins: Mapping[str, DataSpec]) -> DataSpec:
+    def place(self, title: str, stand_ins: Mapping[str, DatasetSpec]) -> DatasetSpec:
         """A data set of the paper, or what stands in for it."""
-        return stand_ins[title] if self.embedded else DataSpec(NAMES[title])
+        return stand_ins[title] if self.embedded else DatasetSpec(NAMES[title])
 
-    def titles(self, data: Iterable[DataSpec]) -> dict[str, str]:
+    def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
         """What the paper calls each data set; what stands in keeps its own name."""
         known = {} if self.embedded else {name: title for title, name in NAMES.items()}
         return {str(one): known[one.dataset] for one in data if one.dataset in known}

@@ -14,8 +14,8 @@ from openworld.applications.synthesize.plan import Division, Wanted, divide, exp
 from openworld.datasets import ImageSet
 from openworld.evaluations import read_protocol, stages_of
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.ood_detection.published_cells import given_cells
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec, units
+from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec
 from openworld.runs import RunStore, execute, read_spec

@@ -17,7 +17,7 @@ from openworld.evaluations.generalisation.page import build
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
 from openworld.evaluations.generalisation.spec import encode_all, fingerprints, run_unit, summary, tasks, units
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition import task as recognition
 from openworld.evaluations.recognition.outcome import load as load_outcomes
 from openworld.evaluations.recognition.summary import summarise
@@ -200,7 +200,7 @@ def small_task(name):
     """A learner fitted on four of the small world's classes, and four targets made of its pictures."""
     world = small_world()
     fitted = LEARNERS[name](**SMALL[name]).fit(world.clip, world.shots.of_classes(range(4)), seed=1)
-    learner, places = LearnerSpec("zero-shot"), [DataSpec(f"./{one}") for one in ("home", "variant", "one", "two")]
+    learner, places = LearnerSpec("zero-shot"), [DatasetSpec(f"./{one}") for one in ("home", "variant", "one", "two")]
     others = (Other(places[2]), Other(places[3], (Overlap("owl", "lamp"),)))
     task = Task(learner, 1, places[0], (places[1],), others, False, "", 1, 1, (0.5, 1.0), 1, False)
     renamed = replace(world.shots, classnames=("piano", "Bench", "owl", "kite", "harp", "door", "tree"))
@@ -319,7 +319,7 @@ def test_imagenets_classes_are_compared_by_their_names_in_wordnet(monkeypatch):
     source = ClassNames("imagenet", ("tench", "goldfish", "umbrella"), ("n01440764", "n01443537", "n04507155"))
     monkeypatch.setattr(here, "source_names", lambda _: source)
     monkeypatch.setattr(here, "_tests", lambda _: Loaded(("Tinca tinca", "goldfish", "umbrella")))
-    found = {flag: here.left_out_of(DataSpec("imagenet"), DataSpec("dtd"), flag) for flag in (True, False)}
+    found = {flag: here.left_out_of(DatasetSpec("imagenet"), DatasetSpec("dtd"), flag) for flag in (True, False)}
     assert [(one.name, one.base_name) for one in found[True]] == [("Tinca tinca", "tench"), ("goldfish", "goldfish")]
     assert [one.name for one in found[False]] == ["goldfish"]  # the umbrella is a new class of the source
 

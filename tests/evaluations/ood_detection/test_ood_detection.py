@@ -10,8 +10,8 @@ from openworld import OpenworldError
 from openworld.evaluations import IncrementalShiftSpec, read_protocol, stages_of
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.ood_detection.metrics import Sides, detector_told, labelling, subsets_of
-from openworld.evaluations.ood_detection.published_cells import given_cells
 from openworld.evaluations.ood_detection.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import TWO_TOWER, CellsSpec, JudgedSpec
 from openworld.metrics import auroc

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from openworld.datasets import ImageSet
-from openworld.evaluations.ood_detection.cells import Divided
-from openworld.evaluations.ood_detection.pool import Pool
 from openworld.evaluations.recognition_by_shift.estimates import errors_of, nones
 from openworld.evaluations.recognition_by_shift.metrics import by_shift
 from openworld.evaluations.recognition_by_shift.run import open_world_shift_run
+from openworld.evaluations.shift_cells import Divided
+from openworld.evaluations.shift_images import Pool
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEARNERS = {"zero-shot": (0.0, 0.0), "<b>good</b>": (1.5, 0.25), "poor": (-0.5, -0.2)}  # gain in scores, in accuracy

@@ -23,6 +23,7 @@ from openworld.estimators import ESTIMATORS, origin
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
 from openworld.evaluations.accuracy_estimation.conditions import Answers, answers
 from openworld.evaluations.accuracy_estimation.estimates import fit_all, seconds_alone
+from openworld.evaluations.accuracy_estimation.images import Condition, Ground
 from openworld.evaluations.accuracy_estimation.metrics import (
     alignment,
     calibration,
@@ -31,12 +32,11 @@ from openworld.evaluations.accuracy_estimation.metrics import (
     temperature_of,
 )
 from openworld.evaluations.accuracy_estimation.task import Task
-from openworld.evaluations.artifacts import Stage, work_off
-from openworld.evaluations.classifiers import untrained
+from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.image_selection import Condition, DataSpec, Ground
-from openworld.evaluations.model_outputs import unseen
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.model_outputs import RUNNING
 from openworld.evaluations.runtime import Machine, backbone, require_same
 from openworld.evaluations.thumbnails import thumbnail
 from openworld.evaluations.units import task_unit
@@ -75,7 +75,7 @@ class AccuracyEstimationSpec:
     """
 
     models: tuple[ModelSpec, ...]
-    sources: tuple[DataSpec, ...]
+    sources: tuple[DatasetSpec, ...]
     protocol: Literal["accuracy-estimation"] = "accuracy-estimation"
     train_part: str = "train"
     shots: int | None = 16
@@ -188,16 +188,10 @@ def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
 
 
 def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Training, and looking at every condition."""
+    """Return the stages: training, and running all models on every condition."""
     first = tasks(spec)[0]
-
-    def train(crew, progress) -> int:
-        return work_off("training", lambda: untrained(first.trainings, machine), crew, progress)
-
-    def look(crew, progress) -> int:
-        return work_off("looking", lambda: unseen(first.looks, machine), crew, progress)
-
-    return Stage("training", "trained", "epochs", train), Stage("looking", "looked at", "images", look)
+    training = Stage("training", "trained", "epochs", machine, lambda: first.trainings)
+    return training, Stage(*RUNNING, machine, lambda: first.outputs)
 
 
 def summary(spec: AccuracyEstimationSpec) -> list[str]:
@@ -216,7 +210,7 @@ def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
     """What pictures the run reads: a hash per image set."""
     ground = spec.ground
     sets = {"training": ground.training, "source": ground.source}
-    sets |= {one.name: one.pictures for one in ground.conditions}
+    sets |= {one.name: one.images for one in ground.conditions}
     return {name: pictures.load().fingerprint for name, pictures in sets.items()}
 
 
@@ -237,11 +231,11 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     fits = fit_all(task.estimators, source, shifts)
     told, tables, first = [], [], None
     for number, condition in enumerate(task.ground.conditions):
-        said = answers(task, condition.pictures, machine)
+        said = answers(task, condition.images, machine)
         first = first or said
-        estimates = fits.estimates(said, condition.pictures.corruption, task.resamples)
+        estimates = fits.estimates(said, condition.images.corruption, task.resamples)
         told.append(_told(task, condition, said, source, machine) | {"estimates": estimates})
-        images = condition.pictures.load()
+        images = condition.images.load()
         table = image_table(said, temperature_of(source), number)
         tables.append(with_names(table, images.classnames, images.path_of))
     return UnitResult(
@@ -293,7 +287,7 @@ def _described(task: Task, source: Answers, machine: Machine) -> dict:
 def _pictures(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
     for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
-        images, rows = condition.pictures.load(), table["id"]
+        images, rows = condition.images.load(), table["id"]
         for place in (1, 2) if condition.kind == "natural" else (1,):
             row = int(rows[len(rows) * place // 3])
             yield f"pictures/{number}/{row}.png", thumbnail(images.image(row))
@@ -304,7 +298,7 @@ def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     ground = task.ground
     pictures = {"training pictures": ground.training, "source pictures": ground.source}
     found = {name: one.load().fingerprint for name, one in pictures.items()}
-    found["conditions"] = digest([one.pictures.load().fingerprint for one in ground.conditions])
+    found["conditions"] = digest([one.images.load().fingerprint for one in ground.conditions])
     found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
     found |= {f"classifier {one.folder}": one.key for one in task.folders}
     plug_ins = {one.estimator: origin(one.estimator) for one in task.estimators}

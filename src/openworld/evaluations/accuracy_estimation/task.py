@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from openworld.classifiers import Recipe
-from openworld.evaluations.classifiers import Judged, Training, in_folder, of_reference
+from openworld.evaluations.accuracy_estimation.images import Ground
+from openworld.evaluations.classifiers import Checkpoint, Training, in_folder, of_reference
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
-from openworld.evaluations.image_selection import Ground, Pictures
-from openworld.evaluations.model_outputs import Look
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.runs import read_spec
 
 
@@ -48,12 +49,12 @@ class Task:
         return (self.model, self.seed, self.checkpoint) == (0, self.seeds[0], 0)
 
     @property
-    def judged(self) -> Judged:
+    def judged(self) -> Checkpoint:
         """The classifier whose accuracy is estimated."""
         return self._everyone[self.model, self.seed, self.checkpoint]
 
     @property
-    def partners(self) -> tuple[Judged, ...]:
+    def partners(self) -> tuple[Checkpoint, ...]:
         """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints.
 
         A model with fewer checkpoints takes part with its last one.
@@ -72,18 +73,19 @@ class Task:
         return tuple(dict.fromkeys(one.training for one in self._everyone.values() if one.training))
 
     @property
-    def folders(self) -> tuple[Judged, ...]:
+    def folders(self) -> tuple[Checkpoint, ...]:
         """The classifiers that are not trained but lie somewhere, references among them."""
         referred = [of_reference(one) for one in self.references if one.classifier]
         return (*(one for one in self._everyone.values() if one.folder), *referred)
 
     @property
-    def looks(self) -> tuple[Look, ...]:
-        """Everything that is to be looked at for the run; the same pictures once."""
-        found: dict[str, Look] = {}
-        for look in self._looks():
-            found.setdefault(look.pictures.load().fingerprint, look)
-        return tuple(found.values())
+    def outputs(self) -> Iterator[ModelOutputs]:
+        """The outputs of all models on everything that the run looks at."""
+        yield self._outputs("source", self.ground.source, self.references)
+        for number, one in enumerate(self.ground.conditions, 1):
+            yield self._outputs(f"condition {number}: {one.name}", one.images, self.references)
+        for images in self.labelled_shifts:
+            yield self._outputs(f"source, {images.corruption} {images.severity}", images, self.score_references)
 
     @property
     def backbones(self) -> tuple[str, ...]:
@@ -97,24 +99,17 @@ class Task:
         return tuple(one for one in self.references if one.name in named)
 
     @property
-    def labelled_shifts(self) -> tuple[Pictures, ...]:
+    def labelled_shifts(self) -> tuple[ImageSelection, ...]:
         """What scores are fitted on; nothing where no estimator is one."""
         return self.ground.labelled_shifts if any(one.is_score for one in self.estimators) else ()
 
-    def _looks(self) -> Iterator[Look]:
-        yield self._look("source", self.ground.source, self.references)
-        for number, one in enumerate(self.ground.conditions, 1):
-            yield self._look(f"condition {number}: {one.name}", one.pictures, self.references)
-        for pictures in self.labelled_shifts:
-            yield self._look(f"source, {pictures.corruption} {pictures.severity}", pictures, self.score_references)
-
-    def _look(self, name: str, pictures: Pictures, references: Iterable[ReferenceSpec]) -> Look:
+    def _outputs(self, name: str, images: ImageSelection, references: Iterable[ReferenceSpec]) -> ModelOutputs:
         others = [of_reference(one) for one in references if one.classifier]
         backbones = dict.fromkeys(one.backbone for one in references if one.backbone)
-        return Look(name, pictures, (*self._everyone.values(), *others), tuple(backbones), self.threads)
+        return ModelOutputs(name, images, (*self._everyone.values(), *others), tuple(backbones), self.threads)
 
     @cached_property
-    def _everyone(self) -> dict[tuple[int, int, int], Judged]:
+    def _everyone(self) -> dict[tuple[int, int, int], Checkpoint]:
         """Every classifier of the run by the places of its model and checkpoint, and its seed between them."""
         return {
             (number, seed, place): self._at(model, seed, epoch)
@@ -123,10 +118,10 @@ class Task:
             for place, epoch in enumerate(model.checkpoints)
         }
 
-    def _at(self, model: ModelSpec, seed: int, epoch: int) -> Judged:
+    def _at(self, model: ModelSpec, seed: int, epoch: int) -> Checkpoint:
         if model.weights:
             named = {"label": model.label, "seed": seed, "epoch": epoch, "architecture": model.architecture}
             return in_folder(model.weights.format(seed=seed, epoch=epoch), **named)
         recipe = read_spec(model.recipe | {"checkpoints": model.checkpoints}, Recipe)
         training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
-        return Judged(model.label, seed, epoch, training)
+        return Checkpoint(model.label, seed, epoch, training)

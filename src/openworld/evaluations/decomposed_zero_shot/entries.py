@@ -5,18 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets import DATASETS, ImageSet, emoji
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.datasets.pooling import few
 from openworld.datasets.styles import STYLES
-from openworld.evaluations.image_selection import DRAW, Pictures
-from openworld.evaluations.runtime import Source, cached_here
+from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
 from openworld.evaluations.shift_entries import DecompositionSpec
-from openworld.shift import DECOMPOSITIONS, in_looks
+from openworld.shift import DECOMPOSITIONS
 from openworld.shift.appearance import PLAIN
-
-DRAWN = "emoji-"
-"""What the names of data sets of drawings begin with."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ class HalvesSpec:
 
 
 @dataclass(frozen=True)
-class ShownSpec:
+class ShownSpec(DatasetSpec):
     """Labelled pictures whose classes are named.
 
     Args:
@@ -65,16 +59,13 @@ class ShownSpec:
         OpenworldError: no look, one twice or an unknown one; `as_drawn` of other data.
     """
 
-    dataset: str
-    domain: str | None = None
     part: str = "test"
     row: str = ""
     looks: tuple[str, ...] = (PLAIN,)
     as_drawn: bool = False
 
     def __post_init__(self):
-        card = DATASETS.get(self.dataset)
-        object.__setattr__(self, "domain", self.domain or (card.domains[0] if card else "") or None)
+        super().__post_init__()
         shown = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
         object.__setattr__(self, "row", self.row or shown)
         if not self.looks or len(set(self.looks)) < len(self.looks):
@@ -83,35 +74,18 @@ class ShownSpec:
         for look in self.looks:
             if look not in known:
                 raise unknown_name("look", look, known)
-        if self.as_drawn and not (card and self.dataset.startswith(DRAWN)):
+        if self.as_drawn and not (self.dataset in DATASETS and self.dataset.startswith(DRAWINGS)):
             raise OpenworldError(f"{self.dataset!r} holds no embedded drawings to show as drawn; leave as_drawn out.")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One image set: an entry in one of its looks, by the class names of the first entry.
-
-    Args:
-        names_of: whose class names count. images: so many pictures, classes in their shares; None for all.
-    """
+class NamedSet:
+    """An entry in one of its looks: `images` of it, by the class names of the first entry."""
 
     entry: ShownSpec
     look: str
-    names_of: Source
-    images: int | None
+    images: ImageSelection
 
     def __str__(self) -> str:
         named = (f"{self.entry.row}: {Path(self.entry.dataset).name}", self.entry.domain, self.entry.part, self.look)
         return ", ".join(filter(None, named))
-
-    def load(self) -> ImageSet:
-        """The image set itself."""
-        return in_looks(_plain(self.entry, self.names_of, self.images), (self.look,), seed=DRAW)[0]
-
-
-@cached_here(maxsize=16)
-def _plain(entry: ShownSpec, names_of: Source, limit: int | None) -> ImageSet:
-    if not entry.as_drawn:
-        return Pictures((Source(entry.dataset, entry.domain, entry.part),), names_of, limit).load()
-    drawn = emoji.load(entry.dataset.removeprefix(DRAWN), entry.domain, entry.part, clean=True)
-    return drawn if limit is None else drawn.subset(few(drawn, limit, seed=DRAW))

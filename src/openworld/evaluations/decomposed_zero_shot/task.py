@@ -18,13 +18,14 @@ from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.datasets import templates
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.artifacts import Stage, work_off
-from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Shown, ShownSpec
+from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, NamedSet, ShownSpec
 from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
-from openworld.evaluations.runtime import Machine, Source, backbone, require_same
-from openworld.evaluations.shift_degrees import Split, decomposition_of, split_of, unfitted
-from openworld.evaluations.units import stage_unit, task_unit
-from openworld.features import Features, encode, is_encoded
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.model_outputs import ModelOutputs
+from openworld.evaluations.runtime import Machine, backbone, encoded, require_same
+from openworld.evaluations.shift_degrees import DecompositionFit, split_of
+from openworld.evaluations.units import task_unit
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
 from openworld.runs import Unit, UnitResult, read_spec
@@ -46,20 +47,24 @@ class NamedGround:
     class_sentences: tuple[str, ...]
 
     @property
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[NamedSet, ...]:
         """Every entry in every look."""
-        return tuple(Shown(one, look, self.names_of, self.images) for one in self.sets for look in one.looks)
+        return tuple(NamedSet(one, look, self._images(one, look)) for one in self.sets for look in one.looks)
 
     @property
-    def names_of(self) -> Source:
+    def names_of(self) -> ImageSelection:
         """Whose class names count."""
-        return Source(self.sets[0].dataset, self.sets[0].domain, self.sets[0].part)
+        return self.sets[0].images(self.sets[0].part)
+
+    def _images(self, one: ShownSpec, look: str) -> ImageSelection:
+        names_of = None if one.as_drawn else self.names_of
+        return one.images(one.part, as_drawn=one.as_drawn, names_of=names_of, limit=self.images, appearance=look)
 
     @property
     def teaching(self) -> tuple[str, ...]:
         """The names that decompositions are taught by."""
         kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
-        every = [name for one in self.names for name in Source(one, None, "test").load().classnames]
+        every = [name for one in self.names for name in DatasetSpec(one).classnames]
         return tuple(name for name in every if normalise_class_name(name) not in kept)
 
 
@@ -130,7 +135,7 @@ class Task:
         return f"{self.method.label}, seed {self.seed}" if self.method.has_seeds else self.method.label
 
     @property
-    def split(self) -> Split:
+    def split(self) -> DecompositionFit:
         """The decomposition, and what it is fitted on."""
         ground = self.ground
         how = self.method.split_by(ground.backbone, self.seed, ground.sentences)
@@ -147,21 +152,13 @@ def tasks(spec: DecomposedZeroShotSpec) -> list[Task]:
 
 
 def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Encoding the pictures and fitting the decompositions."""
-
-    def unsplit() -> dict[Unit, int]:
-        return {
-            replace(unit, name=task.name): size
-            for task in tasks(spec)
-            for unit, size in unfitted(task.split, machine).items()
-        }
-
-    def working(doing: str, missing):
-        return lambda crew, progress: work_off(doing, missing, crew, progress)
-
+    """Return the stages: running the backbone on all images, and fitting the decompositions."""
+    sets = {str(one): one.images for one in spec.ground.shown}
+    outputs = [ModelOutputs(name, images, (), (spec.backbone,), spec.threads) for name, images in sets.items()]
+    splits = [replace(task.split, title=task.name) for task in tasks(spec)]
     return (
-        Stage("encoding", "encoded", "images", working("encoding", lambda: _unseen(spec, machine))),
-        Stage("splitting", "read", "sentences", working("splitting", unsplit)),
+        Stage("encoding", "encoded", "images", machine, lambda: outputs),
+        Stage("splitting", "read", "sentences", machine, lambda: splits),
     )
 
 
@@ -173,7 +170,7 @@ def summary(spec: DecomposedZeroShotSpec) -> list[str]:
 
 def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
     """What pictures the run reads: a hash per image set."""
-    return {str(one): one.load().fingerprint for one in spec.ground.shown}
+    return {str(one): one.images.fingerprint for one in spec.ground.shown}
 
 
 def units(spec: DecomposedZeroShotSpec, machine: Machine) -> list[Unit]:
@@ -187,7 +184,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     torch.set_num_threads(task.threads)
     require_same(_inputs(task, machine), inputs)
     started, ground = time.perf_counter(), task.ground
-    halves, names = decomposition_of(task.split, machine), ground.names_of.load().classnames
+    halves, names = task.split.load(machine), ground.names_of.load().classnames
     texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
     record = DecomposedRecord(
         protocol="decomposed-zero-shot",
@@ -205,30 +202,9 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     )
 
 
-def encode_one(shown: Mapping, backbone_name: str, machine: Mapping) -> UnitResult:
-    """The unit: one image set, into the cache."""
-    _features(read_spec(shown, Shown), backbone_name, read_spec(machine, Machine))
-    return UnitResult()
-
-
-def _unseen(spec: DecomposedZeroShotSpec, machine: Machine) -> dict[Unit, int]:
-    """A unit per image set that is not in the cache, and how many pictures it has."""
-    clip, found = backbone(spec.backbone, machine.device), {}
-    for one in spec.ground.shown:
-        images = one.load()
-        if not is_encoded(clip, images, cache=machine.folder):
-            what = {"shown": asdict(one), "backbone_name": spec.backbone}
-            found[stage_unit(encode_one, what, str(one), machine)] = len(images)
-    return found
-
-
-def _features(shown: Shown, name: str, machine: Machine) -> Features:
-    return encode(backbone(name, machine.device), shown.load(), **machine.storage)
-
-
-def _named(shown: Shown, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
+def _named(shown: NamedSet, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
     """What a record says of one image set."""
-    found, entry = _features(shown, name, machine), shown.entry
+    found, entry = encoded(shown.images.load(), name, machine), shown.entry
     rows = decomposed_zero_shot(halves, found.embeddings[:], found.labels, texts, groups=found.groups)
     parts = {row.part: PartAccuracy(_share(row.top1), row.top5 and _share(row.top5)) for row in rows}
     return SetRecord(entry.row, entry.dataset, entry.domain, shown.look, parts)
@@ -240,6 +216,6 @@ def _share(accuracy: Accuracy) -> Share:
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
-    found = {str(one): one.load().fingerprint for one in task.ground.shown}
+    found = {str(one): one.images.fingerprint for one in task.ground.shown}
     clip = backbone(task.ground.backbone, machine.device)
     return found | {"weights": clip.fingerprint, "decomposition": task.split.key}

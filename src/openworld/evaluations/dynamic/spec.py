@@ -8,7 +8,7 @@ compared with its own.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,10 +25,10 @@ from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario,
 from openworld.evaluations.dynamic.task import OF_CLASSES, Scene, Task, scenes
 from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_metrics import shots_asked, training_images
 from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
+from openworld.evaluations.tasks import fingerprints_of, other_inputs, resolve, units_of
 from openworld.features import Encoding
 from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners import PublishedSetting as PublishedTask
@@ -71,13 +71,13 @@ class DynamicSpec:
     learners: tuple[LearnerSpec, ...]
     protocol: Literal["dynamic"] = "dynamic"
     scenarios: tuple[Scenario, ...] = SCENARIOS
-    datasets: tuple[DataSpec, ...] = (DataSpec("emoji-concepts-200"),)
-    source: DataSpec = DataSpec("emoji-concepts")
-    variants: tuple[DataSpec, ...] = (
-        DataSpec("emoji-concepts", "fluent-emoji-high-contrast"),
-        DataSpec("emoji-concepts", "emojione-monotone"),
+    datasets: tuple[DatasetSpec, ...] = (DatasetSpec("emoji-concepts-200"),)
+    source: DatasetSpec = DatasetSpec("emoji-concepts")
+    variants: tuple[DatasetSpec, ...] = (
+        DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
+        DatasetSpec("emoji-concepts", "emojione-monotone"),
     )
-    others: tuple[DataSpec, ...] = (DataSpec("emoji-concepts-b"), DataSpec("emoji-subgroups"))
+    others: tuple[DatasetSpec, ...] = (DatasetSpec("emoji-concepts-b"), DatasetSpec("emoji-subgroups"))
     levels: tuple[float, ...] = LEVELS
     class_limit: int = 100
     image_limit: int = 10_000
@@ -138,14 +138,6 @@ def tasks(spec: DynamicSpec) -> list[Task]:
     ]
 
 
-def encode_all(spec: DynamicSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
-    """Encode what the run needs and is not on disk; returns how many images that were.
-
-    `progress` is called with (images done, images to be encoded).
-    """
-    return encode_tasks(tasks(spec), machine, progress)
-
-
 def summary(spec: DynamicSpec) -> list[str]:
     """What is run on what, in a few words each."""
     played = {
@@ -197,7 +189,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     )
 
 
-def _kinds(spec: DynamicSpec) -> list[tuple[DataSpec, tuple[Scenario, ...], dict]]:
+def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], dict]]:
     """(what is tuned on, the scenarios played with that, the rest of a task) of either kind of scenario."""
     own = ("learner", "seed", "data", "scenarios", "variants", "others")
     shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}

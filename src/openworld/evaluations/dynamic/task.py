@@ -12,8 +12,7 @@ from openworld.evaluations.dynamic import scenarios as play
 from openworld.evaluations.dynamic.predictions import Pool, joined
 from openworld.evaluations.dynamic.scenarios import Course, Scenario, class_order
 from openworld.evaluations.entries import LearnerSpec, usual_crop_scale
-from openworld.evaluations.image_selection import DataSpec
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
 
@@ -29,10 +28,10 @@ class Task:
 
     learner: LearnerSpec
     seed: int
-    data: DataSpec
+    data: DatasetSpec
     scenarios: tuple[Scenario, ...]
-    variants: tuple[DataSpec, ...]
-    others: tuple[DataSpec, ...]
+    variants: tuple[DatasetSpec, ...]
+    others: tuple[DatasetSpec, ...]
     levels: tuple[float, ...]
     class_limit: int
     image_limit: int
@@ -57,26 +56,26 @@ class Task:
     @cached_property
     def halves(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes tuned on, and the new ones of the same data set, in the seed's order."""
-        classes = len(self._source("test", self.data).load().classnames)
+        classes = len(self.data.classnames)
         order = class_order(classes, self.seed)
         return datasets.base_new_split(classes, order) if self.of_classes else (order, order[:0])
 
     @property
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test pictures, and those of whoever takes over."""
         classes = tuple(sorted(self.halves[0].tolist())) if self.of_classes else None
-        train = Source(self.data.dataset, self.data.domain, "train", self.seed, self.shots, classes=classes)
+        train = self.data.images("train", seed=self.seed, shots=self.shots, only=classes)
         against = {f"{kind} {place}": one for kind, place, one in self.against}
         tests = {"test": self.data} | against
-        return {"train": train} | {part: self._source("test", one) for part, one in tests.items()}
+        return {"train": train} | {part: one.images() for part, one in tests.items()}
 
     @property
-    def whole_sources(self) -> tuple[Source, ...]:
+    def whole_sources(self) -> tuple[ImageSelection, ...]:
         """All of them: none may lack a picture of a class."""
         return tuple(self.sources.values())
 
     @property
-    def against(self) -> Iterator[tuple[Scenario, int, DataSpec]]:
+    def against(self) -> Iterator[tuple[Scenario, int, DatasetSpec]]:
         """(scenario, number, image set) of all that take over from the source."""
         for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
             for place, one in enumerate(entries if scenario in self.scenarios else ()):
@@ -87,9 +86,6 @@ class Task:
         crop = self.crop_scale or usual_crop_scale(self.data.dataset)
         drawn = Encoding(self.views, crop, self.seed) if part == "train" else Encoding()
         return encoding_for(find_learner(self.learner.learner), drawn)
-
-    def _source(self, part: str, data: DataSpec) -> Source:
-        return Source(data.dataset, data.domain, part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +101,7 @@ class Scene:
 
     pool: Pool
     courses: dict[Scenario, Course]
-    against: DataSpec | None = None
+    against: DatasetSpec | None = None
     shown: tuple[str, ...] = ("test",)
 
     @property

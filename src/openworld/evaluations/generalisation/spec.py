@@ -7,7 +7,7 @@ sets, as new ones, beside the source's own base pictures, save those that are ba
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -32,10 +32,10 @@ from openworld.evaluations.generalisation.task import (
     stages,
 )
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.image_selection import DataSpec
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_metrics import image_table, recognition_metrics, shots_asked, training_images
 from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import encode_tasks, fingerprints_of, other_inputs, resolve, units_of
+from openworld.evaluations.tasks import fingerprints_of, other_inputs, resolve, units_of
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding
 from openworld.learners import FittedLearner, configure, find_learner
@@ -76,9 +76,9 @@ class GeneralisationSpec:
 
     learners: tuple[LearnerSpec, ...]
     protocol: Literal["generalisation"] = "generalisation"
-    source: DataSpec = DataSpec("emoji-concepts")
-    variants: tuple[DataSpec, ...] = ()
-    others: tuple[DataSpec, ...] = ()
+    source: DatasetSpec = DatasetSpec("emoji-concepts")
+    variants: tuple[DatasetSpec, ...] = ()
+    others: tuple[DatasetSpec, ...] = ()
     wordnet: bool = True
     backbone: str = "embedded"
     seeds: tuple[int, ...] = (1, 2, 3)
@@ -137,14 +137,6 @@ def tasks(spec: GeneralisationSpec) -> list[Task]:
         for one in resolved
         for seed in spec.seeds
     ]
-
-
-def encode_all(spec: GeneralisationSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
-    """Encode what the run needs and is not on disk; returns how many images that were.
-
-    `progress` is called with (images done, images to be encoded).
-    """
-    return encode_tasks(tasks(spec), machine, progress)
 
 
 def summary(spec: GeneralisationSpec) -> list[str]:

@@ -15,8 +15,7 @@ from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
 from openworld.evaluations.dynamic.predictions import numbers_among
 from openworld.evaluations.entries import LearnerSpec, split_of
-from openworld.evaluations.image_selection import DataSpec
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
 
@@ -28,7 +27,7 @@ Kind = Literal["source", "variant", "other"]
 class Other:
     """Another data set, and which of its classes are no new ones because they are base classes of the source."""
 
-    data: DataSpec
+    data: DatasetSpec
     left_out: tuple[Overlap, ...] = ()
 
 
@@ -44,7 +43,7 @@ class Target:
     """
 
     kind: Kind
-    data: DataSpec
+    data: DatasetSpec
     part: str
     left_out: tuple[Overlap, ...] = ()
 
@@ -55,8 +54,8 @@ class Task:
 
     learner: LearnerSpec
     seed: int
-    source: DataSpec
-    variants: tuple[DataSpec, ...]
+    source: DatasetSpec
+    variants: tuple[DatasetSpec, ...]
     others: tuple[Other, ...]
     wordnet: bool
     backbone: str
@@ -72,15 +71,14 @@ class Task:
         return f"{self.learner.label}, seed {self.seed}"
 
     @property
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots of the base half, and the test pictures of every target."""
-        data = self.source
-        train = Source(data.dataset, data.domain, "train", self.seed, self.shots, base_only=True)
-        tests = {target.part: _tests(target.data) for target in self.targets}
+        train = self.source.images("train", seed=self.seed, shots=self.shots, base_only=True)
+        tests = {target.part: target.data.images() for target in self.targets}
         return {"train": train} | tests
 
     @property
-    def whole_sources(self) -> tuple[Source, ...]:
+    def whole_sources(self) -> tuple[ImageSelection, ...]:
         """All of them: none may lack a picture of a class."""
         return tuple(self.sources.values())
 
@@ -198,16 +196,16 @@ def _stage(target: Target, base: Features, new: Features, moved: int = 0) -> Sta
     return Stage(target, base, new, base.classnames + new.classnames, len(base.classnames), moved)
 
 
-def left_out_of(source: DataSpec, other: DataSpec, wordnet: bool) -> tuple[Overlap, ...]:
+def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple[Overlap, ...]:
     """The classes of another data set that are base classes of the source, by the rule of `datasets.names.overlaps`."""
-    known, names = source_names(source), _tests(other).load().classnames
+    known, names = source_names(source), other.classnames
     return overlaps_with(names, known) if wordnet else overlaps(names, known.base.names)
 
 
-def source_names(source: DataSpec) -> ClassNames:
+def source_names(source: DatasetSpec) -> ClassNames:
     """The source's classes in label order, with the WordNet ids that ImageNet's have."""
     ids = class_names(source.dataset).wordnet_ids if source.dataset in PUBLISHED else ()
-    return ClassNames(source.dataset, _tests(source).load().classnames, ids)
+    return ClassNames(source.dataset, source.classnames, ids)
 
 
 def kept_classes(names, left_out) -> np.ndarray:
@@ -218,9 +216,9 @@ def kept_classes(names, left_out) -> np.ndarray:
 
 def require_targets(task: Task) -> None:
     """Refuse a variant with classes that the source lacks, or without a base class, and an other without a new one."""
-    names = _tests(task.source).load().classnames
+    names = task.source.classnames
     for target in task.targets:
-        shown = _tests(target.data).load().classnames
+        shown = target.data.classnames
         if target.kind == "variant" and not len(halves(names, shown)[0]):
             raise OpenworldError(
                 f"the variant {target.data} shows no class of the first half of {task.source}, so nothing that a "
@@ -273,7 +271,3 @@ def _split(task: Task, target: Target) -> str:
     if target.data.dataset == task.source.dataset:
         return split_of(task.source.dataset, same_domain=False)
     return "variant"
-
-
-def _tests(data: DataSpec) -> Source:
-    return Source(data.dataset, data.domain, "test")

@@ -1,18 +1,17 @@
 """Tables of a judged model's record: every detector over the cells, every picture with its degrees and scores."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import numpy as np
 
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.ood_detection.cells import Divided, test_degrees
 from openworld.evaluations.ood_detection.metrics import Sides, detector_told
 from openworld.evaluations.ood_detection.scores import Said, Shown
 from openworld.evaluations.ood_detection.task import Task
 from openworld.evaluations.ood_detection.uncertainty import Ranked, over_pictures
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.thumbnails import thumbnail
+from openworld.evaluations.shift_cells import Divided, test_degrees
 from openworld.shift import HALVES
 
 
@@ -107,16 +106,6 @@ def test_table(task: Task, test: Shown, said: Said, machine: Machine) -> dict[st
         "group": test.images.groups[test.rows].astype(np.int64),
     }
     table = with_names(table, test.images.classnames, test.images.path_of)
-    degrees = test_degrees(task, machine)
+    degrees = test_degrees(task.shift, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
     return table | {f"score {label}": scores for label, scores in said.test.items()}
-
-
-def pictures(found: Divided) -> Iterator[tuple[str, bytes]]:
-    """Up to two thumbnails of every cell, named by covariate and semantic level."""
-    grid = found.grid(np.arange(len(found.rows)), 1)
-    for row, column in np.argwhere(grid.present).tolist():
-        there = grid.cell(row, column)
-        for place in sorted({len(there) // 3, 2 * len(there) // 3}):
-            picture = int(found.rows[there[place]])
-            yield f"pictures/{row}-{column}/{picture}.png", thumbnail(found.pool.images.image(picture))

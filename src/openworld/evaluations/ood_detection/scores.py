@@ -14,7 +14,7 @@ from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_entries import JudgedSpec
-from openworld.features import Encoding, Features, encode
+from openworld.features import Features
 
 BATCH = 128  # another one may change the last bits
 
@@ -72,13 +72,6 @@ def two_tower_says(
     found = [_plain(detectors.score_together(fitted, one)) for one in seen]
     concerns = tuple(said for one in fitted.values() for said in one.warnings)
     return Said(*found, seen[0].predictions.cpu().numpy(), concerns)
-
-
-def encoded(images: ImageSet, model: JudgedSpec, machine: Machine) -> Features:
-    """What a two-tower model makes of pictures, encoded here where the cache does not have it."""
-    return encode(
-        backbone(model.backbone, machine.device), images, Encoding(patches=model.needs_patches), **machine.storage
-    )
 
 
 def joined(parts: list[Features]) -> Features:

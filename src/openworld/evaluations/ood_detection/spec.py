@@ -17,16 +17,11 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors import origin
-from openworld.evaluations.artifacts import Stage, work_off
-from openworld.evaluations.classifiers import untrained
-from openworld.evaluations.image_selection import DataSpec, Pictures
-from openworld.evaluations.model_outputs import embeddings_of, unseen
-from openworld.evaluations.ood_detection.cells import Divided, divided
+from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.ood_detection.metrics import labelling, subsets_of
-from openworld.evaluations.ood_detection.pool import ShiftGround
 from openworld.evaluations.ood_detection.record import (
     described,
-    pictures,
     pool_table,
     pool_told,
     sides_of,
@@ -37,17 +32,18 @@ from openworld.evaluations.ood_detection.scores import (
     Said,
     Shown,
     classifier_says,
-    encoded,
     joined,
     two_tower_says,
 )
-from openworld.evaluations.ood_detection.task import Division, Task
+from openworld.evaluations.ood_detection.task import Task
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
 from openworld.evaluations.ood_detection.validation import require_able, require_names
-from openworld.evaluations.runtime import Machine, backbone, require_same
-from openworld.evaluations.shift_degrees import unfitted, unmeasured
+from openworld.evaluations.runtime import Machine, backbone, encoded, require_same
+from openworld.evaluations.shift_cells import Divided, Division, divided
 from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, JudgedSpec, PoolSpec, place_of
+from openworld.evaluations.shift_images import ShiftGround
 from openworld.evaluations.units import task_unit
+from openworld.features import Encoding
 from openworld.runs import Unit, UnitResult, digest, read_spec
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
@@ -85,7 +81,7 @@ class IncrementalShiftSpec:
     """
 
     models: tuple[JudgedSpec, ...]
-    sources: tuple[DataSpec, ...]
+    sources: tuple[DatasetSpec, ...]
     protocol: Literal["incremental-shift", "ood-detection"] = "incremental-shift"
     classes: Literal["base", "all"] = "base"
     train_part: str = "train"
@@ -165,22 +161,12 @@ def tasks(spec: IncrementalShiftSpec) -> list[Task]:
 
 
 def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Training, looking, fitting the decomposition, and measuring the degrees."""
+    """Return the stages: training, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
     trainings = [one.classifier.training for one in planned if one.classifier and one.classifier.training]
-    measured = not spec.cells
-    missing = {
-        ("training", "trained", "epochs"): lambda: untrained(trainings, machine),
-        ("looking", "looked at", "images"): lambda: unseen(first.looks, machine),
-        ("splitting", *spec.decomposition.learning): lambda: unfitted(first.split, machine) if measured else {},
-        ("measuring", "measured", "images"): lambda: unmeasured(first.measures, machine),
-    }
-
-    def working(doing: str, what):
-        return lambda crew, progress: work_off(doing, what, crew, progress)
-
-    return tuple(Stage(*words, working(words[0], what)) for words, what in missing.items())
+    training = Stage("training", "trained", "epochs", machine, lambda: trainings)
+    return (training, *first.shift.stages(machine, lambda: first.shift.outputs))
 
 
 def summary(spec: IncrementalShiftSpec) -> list[str]:
@@ -217,7 +203,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     task, machine = read_spec(task, Task), read_spec(machine, Machine)
     torch.set_num_threads(task.threads)
     require_same(_inputs(task, machine), inputs)
-    started, found = time.perf_counter(), divided(task, machine)
+    started, found = time.perf_counter(), divided(task.shift, machine)
     known, test = (_shown(task, pictures, machine) for pictures in (task.ground.training, task.ground.test))
     said = _said(task, known, test, found, machine)
     seconds = time.perf_counter() - started
@@ -231,7 +217,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     return UnitResult(
         outputs={"images": pool_table(test, found, said), "test": test_table(task, test, said, machine)},
         metrics=metrics,
-        attachments=dict(pictures(found)) if task.model == 0 else {},
+        attachments=dict(found.thumbnails()) if task.model == 0 else {},
         timing={"seconds": {"scores": seconds}, "device": machine.device},
     )
 
@@ -248,18 +234,19 @@ def _said(task: Task, known: Shown, test: Shown, found: Divided, machine: Machin
         return classifier_says(task.judged, classifier, known, test, pool, machine.device)
     if task.ground.cells:  # whose places are those of the lists, so that none may be left out
         machine = replace(machine, allow_corrupt=0)
-    learned, tested = (encoded(one.images, task.judged, machine) for one in (known, test))
+    name, encoding = task.judged.backbone, Encoding(patches=task.judged.needs_patches)
+    learned, tested = (encoded(one.images, name, machine, encoding) for one in (known, test))
     parts = [pictures.load() for pictures in task.ground.tested] or [found.pool.images]
-    shown = joined([encoded(one, task.judged, machine) for one in parts])
+    shown = joined([encoded(one, name, machine, encoding) for one in parts])
     return two_tower_says(task.judged, learned, tested, shown, task.ground.sources[0].dataset, machine)
 
 
-def _shown(task: Task, pictures: Pictures, machine: Machine) -> Shown:
+def _shown(task: Task, pictures: ImageSelection, machine: Machine) -> Shown:
     """What can be read, as embedding has shown; where nothing was embedded all must be."""
     images = pictures.load()
     if task.ground.cells:
         return Shown(images, np.arange(len(images)))
-    return Shown(images, embeddings_of(pictures, task.division.decomposition.backbone, machine).rows[:])
+    return Shown(images, encoded(images, task.division.decomposition.backbone, machine).rows[:])
 
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:
@@ -270,7 +257,7 @@ def _inputs(task: Task, machine: Machine) -> dict[str, str]:
     names = {task.judged.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
     found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:
-        found["decomposition"] = task.split.key
+        found["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
         found[f"classifier {task.classifier.folder}"] = task.classifier.key
     plug_ins = {one.detector: origin(one.detector) for one in task.judged.detectors}

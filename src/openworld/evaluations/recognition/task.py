@@ -7,7 +7,7 @@ classes, and the threshold under `operating` on validation pictures, once the le
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,13 +21,14 @@ from openworld.backbones.precision import Precision
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, split_of, usual_crop_scale
 from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.recognition.class_imbalance import other_mixes
 from openworld.evaluations.recognition.hyperparameters import choose_settings
 from openworld.evaluations.recognition.operating_point import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition_metrics import recognition_metrics, score, shots_asked, training_images
-from openworld.evaluations.runtime import Machine, Source, encoded_parts, require_inputs
-from openworld.evaluations.tasks import encode_tasks, fingerprints_of, in_order, other_inputs, resolve, units_of
+from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
+from openworld.evaluations.tasks import fingerprints_of, in_order, other_inputs, resolve, units_of
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding, Features
 from openworld.learners import FittedLearner, configure, encoding_for, find_learner
@@ -156,19 +157,20 @@ class Task:
         return f"{self.learner.label}, seed {self.seed}"
 
     @property
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test pictures, and validation pictures where they are asked."""
+        trained, tested = DatasetSpec(self.dataset, self.train_domain), DatasetSpec(self.dataset, self.test_domain)
         sources = {
-            "train": Source(self.dataset, self.train_domain, "train", self.seed, self.shots, base_only=True),
-            "test": Source(self.dataset, self.test_domain, "test"),
+            "train": trained.images("train", seed=self.seed, shots=self.shots, base_only=True),
+            "test": tested.images("test"),
         }
         if self.learner.choose or self.scored_validation != "nothing":
             base_only = self.scored_validation != "all"
-            sources["validation"] = Source(self.dataset, self.train_domain, "validation", base_only=base_only)
+            sources["validation"] = trained.images("validation", base_only=base_only)
         return sources
 
     @property
-    def whole_sources(self) -> tuple[Source, ...]:
+    def whole_sources(self) -> tuple[ImageSelection, ...]:
         """Those in which no class that is asked for may lack a picture; a threshold needs but some of a side."""
         whole = [source for part, source in self.sources.items() if part != "validation"]
         chosen_on = [replace(self.sources["validation"], base_only=True)] if self.learner.choose else []
@@ -194,17 +196,9 @@ def tasks(spec: RecognitionSpec) -> list[Task]:
     ]
 
 
-def encode_all(spec: RecognitionSpec, machine: Machine, progress: Callable[[int, int], None] | None = None) -> int:
-    """Encode what the run needs and is not on disk; returns how many images that were.
-
-    `progress` is called with (images done, images to be encoded).
-    """
-    return encode_tasks(tasks(spec), machine, progress)
-
-
 def summary(spec: RecognitionSpec) -> list[str]:
     """What is run on what, in a few words each."""
-    count = len(Source(spec.dataset, spec.test_domain, "test").load().classnames)
+    count = len(DatasetSpec(spec.dataset, spec.test_domain).classnames)
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),

@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.cells import Divided
 from openworld.evaluations.recognition_by_shift.predictions import Told
 from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.recognition_metrics import rows_of
+from openworld.evaluations.shift_cells import Divided
 from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks

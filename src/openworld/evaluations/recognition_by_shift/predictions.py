@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.cells import Divided
 from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
+from openworld.evaluations.shift_cells import Divided
 from openworld.features import Features
 from openworld.learners import FittedLearner
 

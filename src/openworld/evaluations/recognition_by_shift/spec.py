@@ -19,25 +19,20 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
-from openworld.evaluations.artifacts import Stage, work_off
-from openworld.evaluations.encoding import encoding
+from openworld.evaluations.encoding import EncodingStage
 from openworld.evaluations.entries import LearnerSpec, usual_crop_scale
 from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.image_selection import DataSpec
-from openworld.evaluations.model_outputs import unseen
-from openworld.evaluations.ood_detection.cells import Divided, divided
-from openworld.evaluations.ood_detection.pool import ShiftGround
-from openworld.evaluations.ood_detection.record import pictures
-from openworld.evaluations.ood_detection.task import Division
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_by_shift.estimates import estimates_told, similarities_of
 from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
 from openworld.evaluations.recognition_by_shift.predictions import Asked, Told, pool_columns, require_same_pictures
 from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of, require_sound
 from openworld.evaluations.recognition_metrics import training_images
 from openworld.evaluations.runtime import Machine, backbone, encoded_part, require_same
-from openworld.evaluations.shift_degrees import unfitted, unmeasured
+from openworld.evaluations.shift_cells import Divided, Division, divided
 from openworld.evaluations.shift_entries import DecompositionSpec, PoolSpec
+from openworld.evaluations.shift_images import ShiftGround
 from openworld.evaluations.tasks import inputs_of, resolve, units_of
 from openworld.features import Encoding
 from openworld.learners import PublishedSetting as PublishedTask
@@ -83,7 +78,7 @@ class OpenWorldShiftSpec:
     """
 
     learners: tuple[LearnerSpec, ...]
-    sources: tuple[DataSpec, ...]
+    sources: tuple[DatasetSpec, ...]
     pool: tuple[PoolSpec, ...]
     protocol: Literal["open-world-by-shift", "recognition-by-shift"] = "open-world-by-shift"
     classes: Literal["base", "all"] = "base"
@@ -197,21 +192,11 @@ def tasks(spec: OpenWorldShiftSpec) -> list[Task]:
     return [Task(learner=one, seed=seed, first=not place, **shared) for place, (one, seed) in enumerate(pairs)]
 
 
-def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Encoding, looking for the degrees and references, fitting the decomposition, and measuring the degrees."""
+def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple:
+    """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
-    missing = {
-        ("looking", "looked at", "images"): lambda: unseen(first.looks, machine),
-        ("splitting", *spec.decomposition.learning): lambda: unfitted(first.shift.split, machine),
-        ("measuring", "measured", "images"): lambda: unmeasured(first.shift.measures, machine),
-    }
-
-    def working(doing: str, what):
-        return lambda crew, progress: work_off(doing, what, crew, progress)
-
-    rest = (Stage(*words, working(words[0], what)) for words, what in missing.items())
-    return (encoding(planned, machine), *rest)
+    return EncodingStage(planned, machine), *first.shift.stages(machine, lambda: first.outputs)
 
 
 def summary(spec: OpenWorldShiftSpec) -> list[str]:
@@ -225,7 +210,7 @@ def summary(spec: OpenWorldShiftSpec) -> list[str]:
 
 def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
     """What pictures the run reads: a hash per image set."""
-    return {part: pictures.load().fingerprint for part, pictures in tasks(spec)[0].sources.items()}
+    return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
 
 
 def units(spec: OpenWorldShiftSpec, machine: Machine) -> list[Unit]:
@@ -262,7 +247,7 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     return UnitResult(
         outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
         metrics=metrics,
-        attachments=dict(pictures(found)) if task.first else {},
+        attachments=dict(found.thumbnails()) if task.first else {},
         timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
     )
 

@@ -8,12 +8,11 @@ from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.model_outputs import Look
-from openworld.evaluations.ood_detection import task as incremental
-from openworld.evaluations.ood_detection.pool import Pool, ShiftGround
-from openworld.evaluations.ood_detection.task import Division
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.shift_cells import Division, ShiftPlan
+from openworld.evaluations.shift_images import Pool, ShiftGround
 from openworld.features import Encoding
 from openworld.learners import encoding_for, find_learner
 
@@ -48,7 +47,7 @@ class Task:
         return f"{self.learner.label}, seed {self.seed}"
 
     @property
-    def sources(self) -> dict[str, Pictures]:
+    def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the learner sees: shots, base test pictures, validation pictures, and the pool's."""
         sets = {"train": self.ground.training, "base": self.ground.test}
         if self.estimators:
@@ -61,23 +60,27 @@ class Task:
         return ()
 
     @property
-    def validation(self) -> Pictures:
+    def validation(self) -> ImageSelection:
         """Labelled pictures of base classes in the training looks that nobody learned from."""
         return replace(self.ground, id_part=self.validation_part).test
 
     @property
-    def shift(self) -> incremental.Task:
-        """What measures the degrees and divides the pool."""
-        return incremental.Task(0, 0, (), self.ground, self.division, True, self.threads)
+    def shift(self) -> ShiftPlan:
+        """What measures the degrees and divides the pool; references look at all of it."""
+        return ShiftPlan(self.ground, self.division, self.threads, self._reference_backbones)
 
     @property
-    def looks(self) -> tuple[Look, ...]:
+    def outputs(self) -> tuple[ModelOutputs, ...]:
         """What is embedded for the degrees and for the references."""
-        asked = tuple(dict.fromkeys(one.backbone for one in self.references))
-        looks = [replace(one, backbones=tuple(dict.fromkeys((*one.backbones, *asked)))) for one in self.shift.looks]
-        if self.estimators:
-            looks.append(Look("validation pictures", self.validation, (), asked, self.threads))
-        return tuple(one for one in looks if one.backbones)
+        names = self._reference_backbones
+        if not (self.estimators and names):
+            return self.shift.outputs
+        validation = ModelOutputs("validation pictures", self.validation, (), names, self.threads)
+        return (*self.shift.outputs, validation)
+
+    @property
+    def _reference_backbones(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.backbone for one in self.references))
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part: what the learner consumes, and views of training pictures alone."""

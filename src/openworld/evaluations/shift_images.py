@@ -9,9 +9,8 @@ from openworld.datasets import PUBLISHED, ImageSet, base_new_split
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
-from openworld.evaluations.image_selection import DRAW, DataSpec, Pictures
-from openworld.evaluations.ood_detection.published_cells import given_cells
-from openworld.evaluations.runtime import Source
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
+from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.shift_entries import CellsSpec, PoolSpec
 
 
@@ -35,7 +34,7 @@ class Pool:
 class ShiftGround:
     """The fields of a spec that say what pictures there are; see `IncrementalShiftSpec`."""
 
-    sources: tuple[DataSpec, ...]
+    sources: tuple[DatasetSpec, ...]
     classes: Literal["base", "all"]
     train_part: str
     shots: int | None
@@ -45,18 +44,18 @@ class ShiftGround:
     images: int | None
 
     @property
-    def training(self) -> Pictures:
+    def training(self) -> ImageSelection:
         """What models, detectors and shift degrees know of."""
         return self._of_sources(self.train_part, self.shots)
 
     @property
-    def test(self) -> Pictures:
+    def test(self) -> ImageSelection:
         """In-distribution pictures that nobody learned from."""
         every = self._of_sources(self.id_part)
         return replace(every, listed=self.cells.tested) if self.cells else every
 
     @property
-    def tested(self) -> tuple[Pictures, ...]:
+    def tested(self) -> tuple[ImageSelection, ...]:
         """The image sets of the pool, one after the other; none where its cells are given."""
         return tuple(self._shown(one) for one in self.pool)
 
@@ -91,17 +90,14 @@ class ShiftGround:
     def _chosen(self) -> tuple[int, ...] | None:
         if self.classes == "all":
             return None
-        count = len(Source(self.sources[0].dataset, self.sources[0].domain, "test").load().classnames)
+        count = len(self.sources[0].classnames)
         return tuple(base_new_split(count)[0].tolist())
 
-    def _of_sources(self, part: str, shots: int | None = None) -> Pictures:
-        drawn = {"seed": DRAW, "shots": shots} if part == "train" else {}
-        sources = tuple(Source(one.dataset, one.domain, part, **drawn) for one in self.sources)
-        return Pictures(sources, classes=self._chosen)
+    def _of_sources(self, part: str, shots: int | None = None) -> ImageSelection:
+        return pooled_images(self.sources, part, shots, classes=self._chosen)
 
-    def _shown(self, one: PoolSpec) -> Pictures:
-        source = Source(one.dataset, one.domain, one.part)
-        return Pictures((source,), limit=self.images, corruption=one.corruption, severity=one.severity)
+    def _shown(self, one: PoolSpec) -> ImageSelection:
+        return one.images(one.part, limit=self.images, corruption=one.corruption, severity=one.severity)
 
 
 def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:

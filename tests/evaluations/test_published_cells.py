@@ -12,8 +12,8 @@ from openworld.classifiers import Classifier, build, load, save
 from openworld.datasets import use_root
 from openworld.evaluations import stages_of
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.ood_detection.published_cells import given_cells
 from openworld.evaluations.ood_detection.spec import units
+from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
 from openworld.reproduction.comparison.compare import beside

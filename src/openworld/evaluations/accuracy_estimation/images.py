@@ -1,0 +1,102 @@
+"""The images of an accuracy-estimation run: what is trained on, the labelled source set, and every condition."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
+from openworld.evaluations.estimation_entries import TargetSpec
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Images on which accuracy is estimated, and how tables speak of them."""
+
+    name: str
+    row: str
+    kind: Literal["natural", "synthetic"]
+    dataset: str
+    domain: str
+    images: ImageSelection
+
+    def described(self) -> dict:
+        """What a record says of it, numbers aside."""
+        told = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
+        return told | {"corruption": self.images.corruption, "severity": self.images.severity}
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The fields of a spec that say what pictures there are; see `AccuracyEstimationSpec`."""
+
+    sources: tuple[DatasetSpec, ...]
+    train_part: str
+    shots: int | None
+    source_part: str
+    held_out: int | None
+    targets: tuple[TargetSpec, ...]
+    corruptions: tuple[str, ...]
+    severities: tuple[int, ...]
+    corrupted_part: str
+    corruption_row: str
+    cut: int | None
+    images: int | None
+
+    @property
+    def training(self) -> ImageSelection:
+        """What models are trained on."""
+        pool = self._pool(self.train_part, self.shots)
+        return replace(pool, limit=self.held_out, rest=self.held_out is not None)
+
+    @property
+    def source(self) -> ImageSelection:
+        """The labelled source set."""
+        if self.held_out is not None:
+            return replace(self._pool(self.train_part, None), limit=self.held_out)
+        return self._pool(self.source_part)
+
+    @property
+    def labelled_shifts(self) -> tuple[ImageSelection, ...]:
+        """The source set under every corruption, severities in turn: what scores of whole sets are fitted on."""
+        source = self.source
+        limit = min(filter(None, (self.images, source.limit)), default=None)
+        drawn = replace(source, limit=limit, cut=self.cut)
+        severities = [SEVERITIES[place % len(SEVERITIES)] for place in range(len(CORRUPTIONS))]
+        pairs = zip(CORRUPTIONS, severities, strict=True)
+        return tuple(replace(drawn, corruption=name, severity=severity) for name, severity in pairs)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Targets in the order of the spec, then the sources under every corruption, then corrupted targets."""
+        return tuple(self._conditions())
+
+    @property
+    def names_of(self) -> ImageSelection:
+        """The image set whose class names count."""
+        return self._pool(self.train_part, self.shots, self.sources[:1])
+
+    def _conditions(self) -> Iterator[Condition]:
+        for target in self.targets:
+            yield self._natural(target)
+        home = replace(self._pool(self.corrupted_part), limit=self.images)
+        domain = " + ".join(dict.fromkeys(one.domain for one in self.sources if one.domain))
+        own = Condition("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
+        yield from self._corrupted(own)
+        for target in self.targets:
+            if target.corrupted_row:
+                yield from self._corrupted(replace(self._natural(target), row=target.corrupted_row))
+
+    def _natural(self, target: TargetSpec) -> Condition:
+        images = target.images(target.part, names_of=self.names_of, limit=self.images)
+        return Condition(target.name, target.row, "natural", target.dataset, target.domain or "", images)
+
+    def _corrupted(self, clean: Condition) -> Iterator[Condition]:
+        for corruption in self.corruptions:
+            for severity in self.severities:
+                images = replace(clean.images, corruption=corruption, severity=severity, cut=self.cut)
+                name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
+                yield replace(clean, name=name, kind="synthetic", images=images)
+
+    def _pool(self, part: str, shots: int | None = None, sources: tuple[DatasetSpec, ...] = ()) -> ImageSelection:
+        return pooled_images(sources or self.sources, part, shots)

@@ -1,0 +1,188 @@
+"""The pool of a run in its cells: levels by measured shift degrees, or as they are given."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
+from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
+from openworld.evaluations.shift_entries import DecompositionSpec
+from openworld.evaluations.shift_images import Pool, ShiftGround
+from openworld.evaluations.thumbnails import thumbnail
+from openworld.shift import HALVES, LOOKS, Levels, ShiftGrid, equal_width_levels
+
+TEST = "in-distribution test pictures"
+
+_LARGEST = 2.0  # of a cosine distance
+
+
+@dataclass(frozen=True)
+class Division:
+    """The fields of a spec that say how the pool is cut into cells; see `IncrementalShiftSpec`."""
+
+    decomposition: DecompositionSpec
+    k: int
+    levels: int
+    quantiles: dict[str, tuple[float, float]]
+    cuts: dict[str, tuple[float, ...]]
+    least: int
+
+
+@dataclass(frozen=True)
+class ShiftPlan:
+    """What is measured of the images of a run, and how the pool is cut.
+
+    Args:
+        ground: the images.
+        division: how the pool is cut.
+        threads: of the work.
+        backbones: further models that embed all images.
+    """
+
+    ground: ShiftGround
+    division: Division
+    threads: int
+    backbones: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[ModelOutputs, ...]:
+        """What is embedded, for the degrees and by the further models."""
+        how = self.division.decomposition
+        by_texts = not self.ground.cells and how.taught_by == "texts"
+        names = tuple(dict.fromkeys([how.backbone] * by_texts + [*self.backbones]))
+        sets = {"training pictures": self.ground.training, TEST: self.ground.test} | dict(self._pool)
+        return tuple(ModelOutputs(name, images, (), names, self.threads) for name, images in sets.items() if names)
+
+    @cached_property
+    def split(self) -> DecompositionFit:
+        """The decomposition of the run, by the names of all its images, or by the training images."""
+        how = self.division.decomposition
+        if how.taught_by == "pictures":
+            return DecompositionFit(how, (), LOOKS, self.threads, self.ground.training)
+        every = {one.dataset: None for one in (*self.ground.sources, *self.ground.pool)}
+        sets = (self.ground.training, *self.ground.tested)
+        names = [name for images in sets for name in images.load().classnames]
+        return split_of(how, every, names, self.threads)
+
+    @property
+    def measures(self) -> tuple[DegreeMeasurement, ...]:
+        """The degrees of the test images, then those of the pool; none where cells are given."""
+        if self.ground.cells:
+            return ()
+        return tuple(
+            DegreeMeasurement(name, self.split, self.ground.training, images, self.division.k)
+            for name, images in ((TEST, self.ground.test), *self._pool)
+        )
+
+    def stages(self, machine: Machine, outputs: Callable[[], Iterable[ModelOutputs]]) -> tuple[Stage, ...]:
+        """Return the stages: running models, fitting the decomposition, and measuring the degrees.
+
+        Args:
+            machine: where it is done.
+            outputs: finds `self.outputs`, and perhaps more.
+        """
+        done, counted = self.division.decomposition.learning
+        return (
+            Stage(*RUNNING, machine, outputs),
+            Stage("splitting", done, counted, machine, lambda: () if self.ground.cells else (self.split,)),
+            Stage("measuring", "measured", "images", machine, lambda: self.measures),
+        )
+
+    @property
+    def _pool(self) -> list[tuple[str, ImageSelection]]:
+        """Its image sets, with what people call them."""
+        entries = enumerate(zip(self.ground.pool, self.ground.tested, strict=True), 1)
+        return [(f"pool {number}: {one.style}", images) for number, (one, images) in entries]
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """The pictures of the pool that can be read, and where they stand.
+
+    Args:
+        pool: all pictures. rows: int64[n], places in it.
+        levels: int64[n] from 0 by half; counts: how many levels there are.
+        degrees: float64[n] by half, and cuts: where levels begin; None where cells are given.
+    """
+
+    pool: Pool
+    rows: np.ndarray
+    levels: dict[str, np.ndarray]
+    counts: dict[str, int]
+    degrees: dict[str, np.ndarray] | None = None
+    cuts: dict[str, tuple[float, ...]] | None = None
+
+    @property
+    def known(self) -> np.ndarray:
+        """bool[n], whether a picture's class is in distribution."""
+        return self.pool.known[self.rows]
+
+    def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
+        """The grid of some of the pictures, int64 places among the n."""
+        semantic, covariate = (self.levels[half][kept] for half in HALVES)
+        return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
+
+    def told(self, kept: np.ndarray) -> dict:
+        """Per axis: where its levels lie (None where that was given, not measured), and how many pictures each has."""
+        return {
+            half: {
+                "edges": None if self.cuts is None else [0.0, *self.cuts[half], _LARGEST],
+                "counts": np.bincount(self.levels[half][kept], minlength=self.counts[half]).tolist(),
+            }
+            for half in HALVES
+        }
+
+    def thumbnails(self) -> Iterator[tuple[str, bytes]]:
+        """Up to two thumbnails of every cell, named by covariate and semantic level."""
+        grid = self.grid(np.arange(len(self.rows)), 1)
+        for row, column in np.argwhere(grid.present).tolist():
+            there = grid.cell(row, column)
+            for place in sorted({len(there) // 3, 2 * len(there) // 3}):
+                number = int(self.rows[there[place]])
+                yield f"pictures/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
+
+
+def divided(plan: ShiftPlan, machine: Machine) -> Divided:
+    """Return the pool of a run in levels; cuts are those of the whole pool, in-distribution classes in it."""
+    pool = plan.ground.load_pool()
+    if plan.ground.cells:
+        given = given_cells(plan.ground.cells)
+        levels = {"semantic": given.semantic, "covariate": given.covariate}
+        counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
+        return Divided(pool, np.arange(len(pool.images)), levels, counts)
+    sizes = [len(one.load()) for one in plan.ground.tested]
+    parts = [one.load(machine) for one in plan.measures[1:]]
+    starts = np.cumsum([0, *sizes[:-1]])
+    rows = np.concatenate([start + one.rows for start, one in zip(starts, parts, strict=True)])
+    degrees = {half: np.concatenate([getattr(one, half) for one in parts]) for half in HALVES}
+    cut = {half: _levels(plan, half, degrees[half]) for half in HALVES}
+    return Divided(
+        pool,
+        rows,
+        {half: cut[half].of(degrees[half]) for half in HALVES},
+        {half: len(cut[half]) for half in HALVES},
+        degrees,
+        {half: cut[half].cuts for half in HALVES},
+    )
+
+
+def test_degrees(plan: ShiftPlan, machine: Machine) -> Degrees | None:
+    """Degrees of the in-distribution test pictures; None where cells are given."""
+    return plan.measures[0].load(machine) if plan.measures else None
+
+
+def _levels(plan: ShiftPlan, half: str, degrees: np.ndarray) -> Levels:
+    how = plan.division
+    try:
+        if half in how.cuts:
+            return Levels(how.cuts[half])
+        return equal_width_levels(degrees, how.quantiles[half], how.levels)
+    except OpenworldError as error:
+        raise OpenworldError(f"{half} levels: {error}") from error
