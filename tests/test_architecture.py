@@ -42,8 +42,6 @@ STILL = {
 SLICES_STILL = {
     ("generalisation", "dynamic"),
     ("generalisation", "recognition"),
-    ("recognition_by_shift", "accuracy_estimation"),
-    ("recognition_by_shift", "ood_detection"),
     ("class_lists", "dynamic"),
     ("class_lists", "generalisation"),
     ("class_lists", "recognition_by_shift"),

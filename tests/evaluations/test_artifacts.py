@@ -1,21 +1,20 @@
 """Stages: every protocol has some, what is missing is done once, and a failure leaves what is done and no notes."""
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import read_protocol, stages_of
-from openworld.evaluations.artifacts import Crew, work_off
+from openworld.evaluations.artifacts import Crew, Stage
 from openworld.evaluations.runtime import Machine
-from openworld.runs import Unit, UnitResult
 
 EXAMPLES = {
     "all-learners": ["encoding"],
     "generalisation-embedded": ["encoding"],
     "openpl-embedded": ["encoding"],
-    "accuracy-embedded": ["training", "looking"],
+    "accuracy-embedded": ["training", "inference"],
 }
 
 
@@ -25,26 +24,41 @@ def test_every_protocol_has_its_stages(name, repository, tmp_path):
     assert [one.doing for one in stages_of(spec, Machine(cache=str(tmp_path)))] == EXAMPLES[name]
 
 
-def make(number: int, folder: str) -> UnitResult:
-    """The unit of these tests: a file; number 13 fails."""
-    if number == 13:
-        raise OpenworldError("unlucky")
-    Path(folder, f"{number}.json").write_text(json.dumps(number))
-    return UnitResult()
+@dataclass(frozen=True)
+class File:
+    """The artifact of these tests: a file; number 13 fails."""
+
+    number: int
+    folder: str
+
+    @property
+    def name(self):
+        return f"number {self.number}"
+
+    @property
+    def key(self):
+        return str(self.number)
+
+    def size(self):
+        return self.number
+
+    def is_kept(self, machine):
+        return Path(self.folder, f"{self.number}.json").exists()
+
+    def build(self, machine):
+        if self.number == 13:
+            raise OpenworldError("unlucky")
+        Path(self.folder, f"{self.number}.json").write_text("{}")
 
 
-def missing(folder, numbers):
-    return {
-        Unit(f"{__name__}:make", {"number": one}, name=f"number {one}", resources={"folder": str(folder)}): one
-        for one in numbers
-        if not (folder / f"{one}.json").exists()
-    }
+def stage(folder, *numbers):
+    return Stage("making", "made", "files", Machine(), lambda: [File(one, str(folder)) for one in numbers])
 
 
 def test_what_is_missing_is_done_once(tmp_path):
     crew, told = Crew("local", 1, tmp_path / "run"), []
-    first = work_off("making", lambda: missing(tmp_path, (1, 2, 3)), crew, lambda *done: told.append(done))
-    again = work_off("making", lambda: missing(tmp_path, (1, 2, 3, 4)), crew, lambda *done: told.append(done))
+    first = stage(tmp_path, 1, 2, 3, 2).work(crew, lambda *done: told.append(done))
+    again = stage(tmp_path, 1, 2, 3, 4).work(crew, lambda *done: told.append(done))
     assert (first, again) == (6, 4) and told == [(1, 6), (3, 6), (6, 6), (4, 4)]
     assert not (tmp_path / "run" / ".making").exists()
 
@@ -52,7 +66,7 @@ def test_what_is_missing_is_done_once(tmp_path):
 def test_a_failure_keeps_what_is_done_and_no_notes(tmp_path):
     crew = Crew("local", 1, tmp_path / "run")
     with pytest.raises(OpenworldError, match="unit 'number 13': unlucky"):
-        work_off("making", lambda: missing(tmp_path, (5, 13, 6)), crew)
+        stage(tmp_path, 5, 13, 6).work(crew)
     assert (tmp_path / "5.json").exists() and not (tmp_path / "6.json").exists()
     assert not (tmp_path / "run" / ".making").exists()
-    assert work_off("making", lambda: missing(tmp_path, (5, 6)), crew) == 6
+    assert stage(tmp_path, 5, 6).work(crew) == 6

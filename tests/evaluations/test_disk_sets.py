@@ -7,9 +7,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first, streams
-from openworld.evaluations.recognition.task import encode_all, tasks, units
+from openworld.evaluations.recognition.task import tasks, units
 from openworld.evaluations.runtime import Machine, encoded_parts
-from openworld.evaluations.tasks import in_order
+from openworld.evaluations.tasks import encode_tasks, in_order
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
 from openworld.runs import RunStore, execute, read_spec
@@ -86,7 +86,7 @@ def size(cache):
 
 def run(spec, machine, folder):
     """Every record's files, by their checksums; encodes first what there is room for."""
-    encode_all(spec, machine)
+    encode_tasks(tasks(spec), machine)
     done = execute(units(spec, machine), RunStore(folder))
     return {one.name: one.files for one in done}
 
@@ -114,7 +114,7 @@ def size_of(folder):
 
 def test_each_training_set_is_made_once_though_none_is_kept(spec, tmp_path, monkeypatch):
     free = Machine(cache=str(tmp_path / "free"))
-    encode_all(spec, free)
+    encode_tasks(tasks(spec), free)
     sets = [size_of(folder) for folder in (tmp_path / "free").iterdir()]
     bound = Machine(cache=str(tmp_path / "bound"), cache_limit=sum(one for one in sets if one < 200_000) + max(sets))
     made, finish = [], FeatureStore.finish

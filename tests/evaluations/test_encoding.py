@@ -5,9 +5,10 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.encoding import encode_on
-from openworld.evaluations.recognition.task import encode_all, tasks
+from openworld.evaluations.encoding import EncodingStage
+from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import ENGINES, read_spec
 
 
@@ -30,12 +31,13 @@ SLOW = {"ray": [pytest.mark.slow]}
 )
 def test_the_bytes_are_those_of_encoding_here(spec, tmp_path, engine, workers):
     here = Machine(cache=str(tmp_path / "here"))
-    count, told = encode_all(spec, here), []
+    count, told = encode_tasks(tasks(spec), here), []
     there = Machine(cache=str(tmp_path / "there"))
-    encode_on(Crew(engine, workers, tmp_path / "run"), tasks(spec), there, lambda *done: told.append(done))
+    crew = Crew(engine, workers, tmp_path / "run")
+    EncodingStage(tasks(spec), there).encode_shards(crew, lambda *done: told.append(done))
     assert told[-1] == (count, count) and [done for done, _ in told] == sorted(done for done, _ in told)
     assert not (tmp_path / "run" / ".encoding").exists()
-    encode_all(spec, there)
+    encode_tasks(tasks(spec), there)
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
@@ -45,7 +47,8 @@ def test_what_is_on_disk_is_not_encoded_again_and_notes_of_a_killed_process_do_n
     (notes / "units").mkdir(parents=True)
     first, second = [], []
     for told in (first, second):
-        encode_on(Crew("local", 1, tmp_path / "run"), tasks(spec), machine, lambda *done, told=told: told.append(done))
+        crew = Crew("local", 1, tmp_path / "run")
+        EncodingStage(tasks(spec), machine).encode_shards(crew, lambda *done, told=told: told.append(done))
         assert not notes.exists()
     assert first and not second
 
@@ -56,7 +59,8 @@ def test_an_unreadable_picture_is_named(spec, shapes, tmp_path):
     try:
         picture.write_bytes(whole[:40])
         with pytest.raises(OpenworldError, match=r"unit '.*, test, image set \d, shard 1': .*0\.png"):
-            encode_on(Crew("local", 1, tmp_path / "run"), tasks(spec), Machine(cache=str(tmp_path / "cache")))
+            stage = EncodingStage(tasks(spec), Machine(cache=str(tmp_path / "cache")))
+            stage.encode_shards(Crew("local", 1, tmp_path / "run"))
     finally:
         picture.write_bytes(whole)
     assert not (tmp_path / "run" / ".encoding").exists()

@@ -7,8 +7,9 @@ import pytest
 from openworld import OpenworldError, features
 from openworld.backbones import SHAPES, load
 from openworld.evaluations import module_of
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import EncodedSet, units_of
-from openworld.evaluations.runtime import Source, shape
+from openworld.evaluations.runtime import shape
 from openworld.reproduction.cache_use import Ledger, count_passes
 from openworld.reproduction.cost import cost
 from openworld.reproduction.plan import plan
@@ -43,8 +44,8 @@ def test_answers_of_generalisation_and_of_dynamic_runs():
 
     crossing = first("openworldauc", ["4", "13"])
     own = crossing.tests[0].count
-    variants = [one.count for one in crossing.tests[1:] if one.source.dataset == "emoji-concepts"]
-    others = [one.count for one in crossing.tests[1:] if one.source.dataset != "emoji-concepts"]
+    variants = [one.count for one in crossing.tests[1:] if one.source.sources[0].dataset == "emoji-concepts"]
+    others = [one.count for one in crossing.tests[1:] if one.source.sources[0].dataset != "emoji-concepts"]
     assert crossing.answers == own + sum(variants) + sum(own // 2 + count for count in others)
     assert others[-1] + own // 2 == 3770
     against = first("openpl", ["4", "5"])
@@ -60,7 +61,7 @@ def test_published_counts_stand_in_for_data_that_is_not_there():
 
 
 def test_disk_is_that_of_encoded_images(tmp_path):
-    source = Source("emoji-groups", "twemoji", "train", 1, 2)
+    source = DatasetSpec("emoji-groups", "twemoji").images("train", seed=1, shots=2)
     clip, images = load("embedded"), source.load()
     for more in ({}, {"patches": True}, {"pixels": True}):
         encoding = features.Encoding(views=1, **more)

@@ -1,6 +1,7 @@
 """Parts of accuracy estimation: taxonomies by hand, references, held-out pictures, models and their partners."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,15 @@ from openworld.estimators import FRAP, Estimate, ScoreRegression
 from openworld.evaluations import read_protocol
 from openworld.evaluations.accuracy_estimation import class_similarity as _estimation_taxonomy
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
-from openworld.evaluations.accuracy_estimation.estimates import told
 from openworld.evaluations.accuracy_estimation.spec import tasks
+from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
+from openworld.evaluations.estimates import told
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.model_outputs import Look, answers_of, look_one, unseen
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.references import own_temperature, similarities
-from openworld.evaluations.runtime import Machine, Source
+from openworld.evaluations.runtime import Machine
 from openworld.metrics import semantic_alignment
 from openworld.runs import to_json
 
@@ -88,36 +90,40 @@ def test_no_taxonomy_says_why(tmp_path):
     assert "no taxonomy" in taxonomy_of(str(tmp_path)).reason and taxonomy_of(str(tmp_path)).name is None
 
 
+OUTPUTS = "openworld.evaluations.model_outputs:ModelOutputs"
+
+
 @pytest.fixture(scope="module")
 def looked(shapes, tmp_path_factory):
     """Pictures, a classifier in a folder, and a cache in which it and the embedded backbone have looked at them."""
     root = tmp_path_factory.mktemp("looked")
-    pictures = Pictures((Source(str(shapes), None, "test"),), limit=16)
+    pictures = DatasetSpec(str(shapes)).images(limit=16)
     preprocess = classifiers.Preprocess(8, 8, "squash", (0.5,) * 3, (0.5,) * 3)
     module = classifiers.build("resnet-8", 8, 8)
     saved = classifiers.Classifier(module, pictures.load().classnames, preprocess, "resnet-8")
     classifiers.save(saved, root / "mine")
     machine = Machine(cache=str(root / "cache"))
-    look = Look("shapes", pictures, (in_folder(str(root / "mine")),), ("embedded",), 1)
-    look_one(to_json(look), to_json(machine))
+    look = ModelOutputs("shapes", pictures, (in_folder(str(root / "mine")),), ("embedded",), 1)
+    build_artifact(OUTPUTS, to_json(look), to_json(machine))
     return pictures, saved, root / "mine", machine, look
 
 
 def test_a_look_is_what_everybody_says_alone(looked):
     pictures, saved, folder, machine, look = looked
-    np.testing.assert_allclose(answers_of(pictures, in_folder(str(folder)), machine), saved.logits(pictures.load()))
-    assert not unseen([look], machine)
-    assert list(unseen([look], Machine(cache=machine.cache + "2")).values()) == [16]
+    np.testing.assert_allclose(logits_of(pictures, in_folder(str(folder)), machine), saved.logits(pictures.load()))
+    assert not missing([look, look], machine)
+    (needed,) = missing([look, look], Machine(cache=machine.cache + "2"))
+    assert needed.size() == 16
 
 
 def test_a_classifier_of_other_names_is_refused(looked, shapes):
     pictures, saved, folder, machine, look = looked
-    others = Pictures((Source(str(shapes), None, "validation"),))
+    others = DatasetSpec(str(shapes)).images("validation")
     names = tuple(reversed(others.load().classnames))
     classifiers.save(classifiers.Classifier(saved.module, names, saved.preprocess, "resnet-8"), folder / "other")
-    wrong = Look("shapes", others, (in_folder(str(folder / "other")),), (), 1)
+    wrong = ModelOutputs("shapes", others, (in_folder(str(folder / "other")),), (), 1)
     with pytest.raises(OpenworldError, match="trained on other class names"):
-        look_one(to_json(wrong), to_json(machine))
+        build_artifact(OUTPUTS, to_json(wrong), to_json(machine))
 
 
 def test_cosines_are_those_of_zero_shot(looked):
@@ -145,7 +151,7 @@ def test_other_references(looked):
     np.testing.assert_allclose(said, saved.logits(pictures.load())[::2])
     assert not similarities(ReferenceSpec("uniform"), pictures, rows, "", machine).any()
     here = similarities(ReferenceSpec("dirichlet"), pictures, rows, "", machine)
-    fewer = Pictures(pictures.sources, limit=8)
+    fewer = replace(pictures, limit=8)
     assert here.shape == (8, 8) and np.allclose(here.sum(axis=1), 1)
     assert not np.allclose(here, similarities(ReferenceSpec("dirichlet"), fewer, rows, "", machine))
 

@@ -40,7 +40,7 @@ def ran(shapes, tmp_path_factory):
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, machine, folder, made, records = ran
     names = len(spec.ground.teaching)
-    assert made == [3 * len(spec.ground.shown[0].load()), 3 * names * len(SENTENCES)]
+    assert made == [3 * len(spec.ground.shown[0].images.load()), 3 * names * len(SENTENCES)]
     assert [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)] == [0, 0]
     again = execute(units(spec, machine), RunStore(folder))
     assert [one.metrics for one in again] == [one.metrics for one in records]
@@ -55,7 +55,7 @@ def test_a_method_that_draws_nothing_runs_once(ran):
 
 def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     spec, machine, *_, records = ran
-    clip, images = backbones.load("embedded"), spec.ground.shown[2].load()
+    clip, images = backbones.load("embedded"), spec.ground.shown[2].images.load()
     texts = clip.encode_text([f"a photo of a {name}." for name in images.classnames])
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
@@ -80,7 +80,7 @@ def test_drawings_are_shown_as_drawn():
     )
     assert fingerprints(plain) != fingerprints(drawn)
     (shown,) = drawn.ground.shown
-    assert len(shown.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
+    assert len(shown.images.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
 
 
 @pytest.mark.parametrize(

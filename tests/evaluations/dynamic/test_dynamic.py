@@ -9,8 +9,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import DynamicSpec, read_protocol
 from openworld.evaluations.dynamic.scenarios import SCENARIOS, class_order
-from openworld.evaluations.dynamic.spec import encode_all, fingerprints, tasks, units
+from openworld.evaluations.dynamic.spec import fingerprints, tasks, units
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
 
 FEW = {"schedule": {"epochs": 1}}
@@ -179,8 +180,8 @@ def test_everything_is_encoded_before_and_once(spec, tmp_path):
     few = replace(spec, learners=spec.learners[:2])
     # Two shots of 4 classes and of all 8 for two seeds, 5 test pictures of 8, 4 of the variant's 4, 5 of the other's 4.
     shots = 2 * (2 * 4 + 2 * 8)
-    assert encode_all(few, machine, lambda done, total: calls.append((done, total))) == shots + 40 + 16 + 20
-    assert calls[-1] == (calls[-1][1],) * 2 and encode_all(few, machine) == 0
+    assert encode_tasks(tasks(few), machine, lambda done, total: calls.append((done, total))) == shots + 40 + 16 + 20
+    assert calls[-1] == (calls[-1][1],) * 2 and encode_tasks(tasks(few), machine) == 0
     assert len(fingerprints(few)) == 2 * 2 + 3
 
 

@@ -15,7 +15,7 @@ from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_prot
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.page import build
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
-from openworld.evaluations.generalisation.spec import encode_all, fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.generalisation.spec import fingerprints, run_unit, summary, tasks, units
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition import task as recognition
@@ -23,6 +23,7 @@ from openworld.evaluations.recognition.outcome import load as load_outcomes
 from openworld.evaluations.recognition.summary import summarise
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
 from openworld.report.pictures import choose
 from openworld.runs import RunStore, execute, read_spec
@@ -211,7 +212,7 @@ def small_task(name):
         "other 1": renamed.of_classes([1, 2, 3]),
     }
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("openworld.evaluations.runtime.Source.load", lambda source: world.shots)
+        patched.setattr("openworld.evaluations.image_selection.ImageSelection.load", lambda source: world.shots)
         return fitted, list(stages(task, parts))
 
 
@@ -246,8 +247,8 @@ def test_a_page_and_tables_are_made_of_it(run):
 def test_everything_is_encoded_before_and_once(spec, tmp_path):
     here = Machine(cache=str(tmp_path / "cache"))
     # Two shots of 4 classes for two seeds, 5 test pictures of 8 classes, 4 of 3, 4 of 2, and 4 of 3 and 5 of 2.
-    assert encode_all(spec, here) == 2 * 8 + 40 + 12 + 8 + 22
-    assert encode_all(spec, here) == 0 and len(fingerprints(spec)) == 2 + 4
+    assert encode_tasks(tasks(spec), here) == 2 * 8 + 40 + 12 + 8 + 22
+    assert encode_tasks(tasks(spec), here) == 0 and len(fingerprints(spec)) == 2 + 4
     assert summary(spec)[0].endswith("2 variants and 1 other data set")
 
 

@@ -11,7 +11,6 @@ from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposition_training import drawn
 from openworld.evaluations.ood_detection.spec import tasks
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_degrees import decomposition_of, degrees_of
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.shift import LOOKS
 
@@ -42,9 +41,9 @@ def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
     spec, machine, made = measured
     task = tasks(spec)[0]
     assert 8 * len(LOOKS) in made  # 4 classes, 2 shots each
-    fitted = decomposition_of(task.split, machine)
+    fitted = task.shift.split.load(machine)
     assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 8 and fitted.about["templates"] == len(LOOKS)
-    degrees = degrees_of(task.measures[1], machine)
+    degrees = task.shift.measures[1].load(machine)
     assert len(degrees.semantic) == 40 and np.all(degrees.covariate >= 0)
 
 
@@ -63,7 +62,7 @@ def test_nothing_is_done_twice(measured, tmp_path):
 
 
 def test_other_looks_teach_another_decomposition(measured):
-    split = tasks(measured[0])[0].split
+    split = tasks(measured[0])[0].shift.split
     assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
 
 

@@ -8,8 +8,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.recognition.task import encode_all, tasks, units
+from openworld.evaluations.recognition.task import tasks, units
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
 
 FEW = {"schedule": {"epochs": 2}}
@@ -120,9 +121,9 @@ def test_choices_are_made_on_base_classes_and_recorded(records):
 def test_features_are_encoded_before_and_only_once(spec, tmp_path):
     machine, calls = Machine(cache=str(tmp_path / "cache")), []
     # Two seeds of 4 shots of 4 base classes, 2 validation and 5 test pictures of 8 classes.
-    assert encode_all(spec, machine, lambda done, total: calls.append((done, total))) == 2 * 16 + 16 + 40
+    assert encode_tasks(tasks(spec), machine, lambda done, total: calls.append((done, total))) == 2 * 16 + 16 + 40
     assert calls[-1] == (88, 88)
-    assert encode_all(spec, machine) == 0
+    assert encode_tasks(tasks(spec), machine) == 0
     folders = sorted((tmp_path / "cache").iterdir())
     execute(units(spec, machine), RunStore(tmp_path / "run"))
     assert sorted((tmp_path / "cache").iterdir()) == folders

@@ -4,8 +4,8 @@ import numpy as np
 
 from openworld.estimators import fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
-from openworld.evaluations.accuracy_estimation.conditions import Answers
 from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import expected_calibration_error, semantic_alignment

@@ -21,8 +21,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.estimators import ESTIMATORS, origin
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
-from openworld.evaluations.accuracy_estimation.conditions import Answers, answers
-from openworld.evaluations.accuracy_estimation.estimates import fit_all, seconds_alone
+from openworld.evaluations.accuracy_estimation.conditions import answers
 from openworld.evaluations.accuracy_estimation.images import Condition, Ground
 from openworld.evaluations.accuracy_estimation.metrics import (
     alignment,
@@ -33,6 +32,7 @@ from openworld.evaluations.accuracy_estimation.metrics import (
 )
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.styles import STYLES
 from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection

@@ -11,14 +11,12 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld.estimators import Outputs
-from openworld.evaluations.accuracy_estimation.conditions import Answers
-from openworld.evaluations.accuracy_estimation.estimates import fit_all
-from openworld.evaluations.image_selection import Pictures
-from openworld.evaluations.model_outputs import embeddings_of
+from openworld.evaluations.estimates import Answers, fit_all
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.predictions import Told
 from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.references import class_texts
-from openworld.evaluations.runtime import Machine
+from openworld.evaluations.runtime import Machine, encoded
 from openworld.shift import ShiftGrid
 
 
@@ -71,14 +69,16 @@ def errors_of(off: np.ndarray) -> dict:
     }
 
 
-def similarities_of(task: Task, names: Names, parts: Mapping[str, tuple[Pictures, ...]], machine: Machine) -> dict:
+def similarities_of(
+    task: Task, names: Names, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
+) -> dict:
     """What every reference says of some pictures: part -> reference -> float32[n, C], cosines with all names."""
     dataset, every = task.ground.sources[0].dataset, names.every
     found: dict[str, dict[str, np.ndarray]] = {part: {} for part in parts}
     for one in task.references:
         texts = class_texts(one, every, dataset, machine)
         for part, sets in parts.items():
-            seen = [torch.from_numpy(embeddings_of(shown, one.backbone, machine).embeddings[:]) for shown in sets]
+            seen = [torch.from_numpy(encoded(shown.load(), one.backbone, machine).embeddings[:]) for shown in sets]
             found[part][one.name] = (normalize(torch.cat(seen), dim=-1) @ texts.mT).numpy()
     return found
 

@@ -1,17 +1,57 @@
-"""Every estimator of a run, fitted on the source of one judged model."""
+"""Estimators of a run, fitted on the source of one model: what they are given, and what they say."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from openworld.estimators import Estimate, FittedEstimator, Outputs, ScoreRegression
-from openworld.evaluations.accuracy_estimation.conditions import Answers
+import numpy as np
+
+from openworld.estimators import (
+    Estimate,
+    FittedEstimator,
+    Outputs,
+    ReferenceTemperature,
+    ScoreRegression,
+    reference_temperature,
+)
+from openworld.estimators.engine.temperature import probabilities
 from openworld.evaluations.estimation_entries import EstimatorSpec
 
 
 @dataclass(frozen=True, eq=False)
+class Answers:
+    """Of the n pictures that could be read.
+
+    Args:
+        rows, labels: int64[n], their numbers among all pictures, and their classes.
+        outputs: of the judged model and its partners, with the similarities of each reference by its name; under ""
+            where there is no reference. Labels are in them where they may be known.
+    """
+
+    rows: np.ndarray
+    labels: np.ndarray
+    outputs: dict[str, Outputs]
+
+    @property
+    def any(self) -> Outputs:
+        """With the first reference."""
+        return next(iter(self.outputs.values()))
+
+    @property
+    def accuracy(self) -> float:
+        """Of the judged model, in [0, 1]."""
+        return int((self.any.predictions == self.labels).sum()) / len(self.labels)
+
+    def tau(self, reference: str, temperature: float) -> ReferenceTemperature:
+        """The temperature at which a reference comes nearest to the judged model's probabilities; as FRAP finds it."""
+        one = self.outputs[reference]
+        base = probabilities(one.logits, temperature)
+        return one.once(("tau", temperature), lambda: reference_temperature(base, one.reference))
+
+
+@dataclass(frozen=True, eq=False)
 class Fits:
-    """Fitted estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
+    """FittedEstimator estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
 
     Args:
         specs: what is fitted, in the order of the tables.
