@@ -51,7 +51,7 @@ def said(source: ImageSelection, name: str, machine: Machine) -> Said:
     """What a backbone makes of pictures."""
     clip, images = machine.backbone(name), source.load()
     found = encode(clip, images, cache=machine.folder)
-    learner = ZeroShot(templates=(TEMPLATES.get(source.dataset, PHOTO),))
+    learner = ZeroShot(templates=(TEMPLATES.get(source.sources[0].dataset, PHOTO),))
     fitted = learner.fit(clip, found, seed=0)
     logits = fitted.logits(found, fitted.text_bank(images.classnames))
     return Said(found.embeddings.astype(np.float64), logits.argmax(axis=1))

@@ -51,7 +51,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """FittedEstimator estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
+    """Fitted estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
 
     Args:
         specs: what is fitted, in the order of the tables.
