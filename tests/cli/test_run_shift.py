@@ -57,7 +57,7 @@ def test_stages_and_tables_are_told(ran):
     folder, printed = ran
     assert "./squares, base classes, against 3 image set(s) · 2 model(s) · 4 detector(s) · seeds 0 1" in printed
     # 2 base classes of 4 training and 4 test pictures, 16 of each entry of the pool; 4 names in CLIP's 80 sentences.
-    assert "trained 4 epochs in" in printed and "looked at 64 images in" in printed
+    assert "trained 4 epochs in" in printed and "ran models on 64 images in" in printed
     assert "read 320 sentences in" in printed and "measured 56 images in" in printed
     assert "MSP" in printed and "Energy" in printed
     assert (folder / "runs" / "spec" / "report.html").exists()
