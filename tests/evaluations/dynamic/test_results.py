@@ -6,7 +6,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.dynamic.averages import LINEAR, NUMBERS, average_of
 from openworld.evaluations.dynamic.curves import scenario_curves
-from openworld.evaluations.dynamic.image_errors import Answers, image_errors
+from openworld.evaluations.dynamic.image_errors import ViewAnswers, image_errors
 from openworld.evaluations.dynamic.results import results
 from openworld.evaluations.dynamic.verdict import area_tests, verdict
 from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
@@ -230,7 +230,7 @@ def test_images_of_the_source_count_once_over_data_sets(curves, found):
 
 
 def test_other_images_or_seeds_are_not_compared():
-    one, two = (Answers((np.array(ids),), (np.array(ids),), (np.array([True, False]),)) for ids in ([0, 1], [0, 2]))
+    one, two = (ViewAnswers((np.array(ids),), (np.array(ids),), (np.array([True, False]),)) for ids in ([0, 1], [0, 2]))
 
     def reason(first, second):
         return image_errors([{"a": first, "b": second}], [(0.0, 1.0)]).reason

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.dynamic.image_errors import Answers, read_answers
+from openworld.evaluations.dynamic.image_errors import ViewAnswers, read_answers
 from openworld.evaluations.dynamic.record import SCENARIOS, DynamicRecord, ScenarioRecord, ViewRecord
 from openworld.metrics import Robustness, robustness
 from openworld.results import RunFolder
@@ -72,7 +72,7 @@ class ScenarioCurves:
     levels: tuple[float, ...]
     curves: Mapping[str, LearnerCurve]
     baseline: str
-    answers: Mapping[str, Mapping[int, Answers | None]]
+    answers: Mapping[str, Mapping[int, ViewAnswers | None]]
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class _Unit:
 
     metrics: DynamicRecord
     scenario_run: ScenarioRecord
-    answers: Answers | None
+    answers: ViewAnswers | None
 
     @property
     def accuracy(self) -> list[float]:

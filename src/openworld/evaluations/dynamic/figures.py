@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from openworld.evaluations.dynamic.averages import AREA_RANK, CRITICAL_DIFFERENCE, FRIEDMAN_P, ScenarioFacts
 from openworld.evaluations.dynamic.record import SCENARIOS
-from openworld.evaluations.dynamic.results import Facts
+from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import best_of
 from openworld.report.charts import Line, LineChart, Quantity, RankChart
 from openworld.report.charts.quantity import CROWDED
@@ -68,7 +68,7 @@ def _line(found: Results, run: ScenarioFacts, learner: str) -> Line:
     return Line(run.levels, [row.value.value for row in rows], *ends, further=further)
 
 
-def parts_figure(found: Results, facts: Facts, styles: Styles) -> Figure | None:
+def parts_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure | None:
     """Return three charts per scenario in which new classes arrive, means over its runs; None where none does."""
     charts = [
         _part(found, run, facts.baseline, part)
@@ -103,7 +103,7 @@ def _part(found: Results, run: ScenarioFacts, baseline: str, part: str) -> LineC
     return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, best_of(found, run)))
 
 
-def rank_figure(found: Results, facts: Facts, styles: Styles) -> Figure:
+def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
     """Return one chart per scenario that has runs enough, one block per run; why there is none for the others."""
     distances = {one: found.value("", CRITICAL_DIFFERENCE.key, scenario=one.scenario) for one in facts.scenarios}
     refused: dict[str, list[str]] = {}

@@ -23,20 +23,20 @@ OTHER_LEVELS = "the scenario runs do not have the same levels"
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ViewAnswers:
     """One learner with one seed in one scenario run, by level: which images, their groups, and which it named right."""
 
     images: tuple[np.ndarray, ...]
     groups: tuple[np.ndarray, ...]
     correct: tuple[np.ndarray, ...]
 
-    def same_images(self, other: "Answers") -> bool:
+    def same_images(self, other: "ViewAnswers") -> bool:
         """Whether both saw the same images, level by level."""
         pairs = zip(self.images + self.groups, other.images + other.groups, strict=False)
         return len(self.images) == len(other.images) and all(np.array_equal(one, two) for one, two in pairs)
 
 
-AnswersBySeed = Mapping[str, Mapping[int, Answers | None]]
+AnswersBySeed = Mapping[str, Mapping[int, ViewAnswers | None]]
 """{learner: {seed: its answers}}; None where a record keeps no predictions."""
 
 
@@ -52,7 +52,7 @@ class ImageErrors:
     reason: str = ""
 
 
-def read_answers(record: Record, metrics: DynamicRecord, source: str) -> tuple[Answers | None, ...]:
+def read_answers(record: Record, metrics: DynamicRecord, source: str) -> tuple[ViewAnswers | None, ...]:
     """Read the answers of every scenario run of a record, None for each where the record keeps no predictions.
 
     Args:
@@ -90,7 +90,7 @@ def image_errors(runs: Sequence[AnswersBySeed], levels: Sequence[tuple[float, ..
     return ImageErrors(level_errors(groups, correct), max(len(view) for seed in groups for view in seed))
 
 
-def _obstacle(by_learner: Sequence[Mapping[int, Answers | None]]) -> str:
+def _obstacle(by_learner: Sequence[Mapping[int, ViewAnswers | None]]) -> str:
     """Why the answers cannot be compared image by image; "" where they can."""
     first = by_learner[0]
     if any(answers is None for by_seed in by_learner for answers in by_seed.values()):
@@ -101,11 +101,11 @@ def _obstacle(by_learner: Sequence[Mapping[int, Answers | None]]) -> str:
     return "" if same else OTHER_IMAGES
 
 
-def _answers(rows: Mapping[str, np.ndarray], scenario_run: ScenarioRecord, source: str) -> Answers:
+def _answers(rows: Mapping[str, np.ndarray], scenario_run: ScenarioRecord, source: str) -> ViewAnswers:
     part = rows["part"].astype(np.int64)
     own, other = (crc32(name.encode()) % SETS for name in (source, scenario_run.against or ""))
     groups = np.where(part == 0, own, other) * GROUPS_OF_A_SET + rows["group"]
     images = part * GROUPS_OF_A_SET + rows["id"]
     correct = rows["prediction"] == rows["label"]
     levels = [rows["level"] == view.level for view in scenario_run.views]
-    return Answers(*(tuple(column[level] for level in levels) for column in (images, groups, correct)))
+    return ViewAnswers(*(tuple(column[level] for level in levels) for column in (images, groups, correct)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
-from openworld.evaluations.dynamic.results import Facts, results
+from openworld.evaluations.dynamic.results import DynamicFacts, results
 from openworld.evaluations.dynamic.tables import LEGEND, level_table, overview_table, robustness_table
 from openworld.evaluations.dynamic.verdict import verdict
 from openworld.report.figure import Figure
@@ -49,7 +49,7 @@ def story(run: RunFolder) -> Story:
     return Story(run, found, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
 
 
-def _numbers(found: Results, facts: Facts, whole: list[Table]) -> Section:
+def _numbers(found: Results, facts: DynamicFacts, whole: list[Table]) -> Section:
     """The overview and every table behind it; of a single scenario run its table."""
     by_level = tuple(level_table(found, one, f"levels-{place}") for place, one in enumerate(facts.runs, 1))
     levels = Section("Accuracy by level", tables=by_level)
@@ -59,7 +59,7 @@ def _numbers(found: Results, facts: Facts, whole: list[Table]) -> Section:
     return Section("The numbers", tables=(overview_table(found, facts),), folded=(*folded, levels))
 
 
-def _figures(found: Results, facts: Facts, styles: Mapping[str, Look]) -> Iterator[Section]:
+def _figures(found: Results, facts: DynamicFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
     figures: list[Figure | None] = [
         curve_figure(found, [run for run in facts.runs if run.scenario == one.scenario], facts.baseline, styles)
         for one in facts.scenarios
@@ -70,7 +70,7 @@ def _figures(found: Results, facts: Facts, styles: Mapping[str, Look]) -> Iterat
             yield Section(figure.title, figures=(figure,))
 
 
-def _durations(run: RunFolder, facts: Facts) -> Iterator[tuple[str, str]]:
+def _durations(run: RunFolder, facts: DynamicFacts) -> Iterator[tuple[str, str]]:
     for learner in facts.learners:
         words = spent([record for record in run.records if record.metrics["learner"] == learner])
         if words:

@@ -12,7 +12,7 @@ from openworld.results import METRICS, Result, Results, RunFolder, Value, mean
 
 
 @dataclass(frozen=True)
-class Facts:
+class DynamicFacts:
     """What the results of a run have in common.
 
     Args:
@@ -32,7 +32,7 @@ class Facts:
         return tuple(dict.fromkeys(name for run in self.runs for name in run.learners))
 
 
-def results(run: RunFolder) -> tuple[Results, Facts]:
+def results(run: RunFolder) -> tuple[Results, DynamicFacts]:
     """Every number of a run, and what its numbers rest on.
 
     Raises:
@@ -47,7 +47,7 @@ def results(run: RunFolder) -> tuple[Results, Facts]:
     tests = [test for average in (*several, *alone) for test in average.tests()]
     tests += [test for average in scenarios for test in average.rank_comparisons()]
     seeds = {seed for one in curves for curve in one.curves.values() for seed in curve.seeds}
-    facts = Facts(
+    facts = DynamicFacts(
         runs=tuple(one.facts for one in alone),
         scenarios=tuple(average.facts for average in scenarios),
         baseline=curves[0].baseline,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from openworld.evaluations.dynamic.averages import BY_LEVEL, CRITICAL_DIFFERENCE, FRIEDMAN_P, ScenarioFacts
 from openworld.evaluations.dynamic.record import SCENARIOS
-from openworld.evaluations.dynamic.results import Facts
+from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import area_tests
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table, cell_of
@@ -118,7 +118,7 @@ def _rank_test(found: Results, run: ScenarioFacts) -> str:
     return f" Friedman's test over {run.runs} scenario runs: p = {FRIEDMAN_P.write(p)}{apart}."
 
 
-def overview_table(found: Results, facts: Facts) -> Table:
+def overview_table(found: Results, facts: DynamicFacts) -> Table:
     """Gains in area over the baseline with their tests, and ranks, scenario by scenario (OpenPL, Tables 6 to 9)."""
     columns = []
     for run in facts.scenarios:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from openworld.evaluations.dynamic.averages import FRIEDMAN_P, ScenarioFacts
 from openworld.evaluations.dynamic.record import SCENARIOS
-from openworld.evaluations.dynamic.results import Facts
+from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.report.sentences import counted, few, listed, none_or, span
 from openworld.results import METRICS, Comparison, Results, find_comparison
 
@@ -16,7 +16,7 @@ HOLM = "Holm, 5 %"
 AUC, GAIN = METRICS["auc"], METRICS["delta_auc"]
 
 
-def verdict(found: Results, facts: Facts) -> tuple[str, str, str]:
+def verdict(found: Results, facts: DynamicFacts) -> tuple[str, str, str]:
     """Three sentences: the leader, tuning against not tuning, and the evidence."""
     leader = _leader(found, facts.runs[0]) if len(facts.runs) == 1 else _leader_of_many(found, facts)
     return leader, _against_baseline(found, facts), _evidence(found, facts)
@@ -60,7 +60,7 @@ def _leader(found: Results, run: ScenarioFacts) -> str:
     return f"{lead}; it is better than {few(beaten)} and {apart}." if beaten else f"{lead}, but it is {apart}."
 
 
-def _leader_of_many(found: Results, facts: Facts) -> str:
+def _leader_of_many(found: Results, facts: DynamicFacts) -> str:
     count, baseline = len(facts.runs), facts.baseline
     everywhere = [name for name in facts.learners if all(name in run.learners for run in facts.runs)]
     if not everywhere:
@@ -81,7 +81,7 @@ def _leader_of_many(found: Results, facts: Facts) -> str:
     )
 
 
-def _against_baseline(found: Results, facts: Facts) -> str:
+def _against_baseline(found: Results, facts: DynamicFacts) -> str:
     baseline = facts.baseline
     tests = [
         (run.scenario, test)
@@ -119,7 +119,7 @@ def _most_often(tested: Sequence[str], found: Sequence[tuple[str, Comparison]], 
     return f"; {what} are most frequent in {listed(counts)}"
 
 
-def _evidence(found: Results, facts: Facts) -> str:
+def _evidence(found: Results, facts: DynamicFacts) -> str:
     several, seeds = len(facts.runs) > 1, facts.runs[0].seeds
     known, ranks = [run for run in facts.runs if run.groups], _rank_tests(found, facts)
     if not known:
@@ -132,7 +132,7 @@ def _evidence(found: Results, facts: Facts) -> str:
     )
 
 
-def _rank_tests(found: Results, facts: Facts) -> str:
+def _rank_tests(found: Results, facts: DynamicFacts) -> str:
     """What Friedman's test says by scenario, as the end of a sentence."""
     tests = {run.scenario: found.value("", FRIEDMAN_P.key, scenario=run.scenario).value for run in facts.scenarios}
     ranked = [f"{SCENARIOS[name]} p = {FRIEDMAN_P.write(p)}" for name, p in tests.items() if p is not None]
