@@ -12,21 +12,21 @@ from openworld.results import METRICS, TEXT, Comparison, Result, Results, find_c
 
 PRIORITIES = {
     "initial_accuracy": 4,
-    "auc": 6,
+    "auc": 7,
     "worst_accuracy": 5,
     "variation": 1,
     "slope_variance": 0,
     "positive_area": 2,
     "negative_area": 3,
-    "delta_auc": 6,
+    "delta_auc": 7,
     "delta_pn": 0,
 }
 """The numbers in the order of the paper; on a narrow terminal those of the least priority are left out first."""
 
 IN_BRIEF = tuple(name for name in PRIORITIES if name != "delta_pn")  # equal to the gain in area
 BRACKETED = ("auc", "delta_auc")  # whose intervals fit on a terminal
-RANKS = {"friedman_rank": "rank", "final_rank": "place"}
-BY_SEEDS = "*"
+RANKS = ("friedman_rank", "final_rank")
+MARKS = {"seeds": "*", "data sets": "**"}  # of what an interval is over, where none over images is known
 LEGEND = (
     "Higher is better: AUC area under the curve, WA its worst level, PA area above {0}; lower: EVM total variation, VS "
     "(10⁻²) variance of the slope, NA area below. ΔAUC is the gain in area over {0}, and ΔPN = PA − NA equals it."
@@ -53,8 +53,9 @@ def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: st
         )
         for number in shown
     ]
-    columns += [Column(METRICS[rank], title, priority=6) for rank, title in RANKS.items()]
-    columns.append(Column(TEXT, f"against {baseline}", priority=6))
+    columns.append(Column(METRICS["friedman_rank"], "rank", priority=7))
+    columns.append(Column(METRICS["final_rank"], "place", priority=6))
+    columns.append(Column(TEXT, f"against {baseline}", priority=7))
     on_images, over_seeds = (area_tests(found, run, over) for over in ("images", "seeds"))
     rows = []
     for learner in run.learners:
@@ -72,8 +73,8 @@ def _number(result: Result, run: ScenarioFacts, *, brief: bool) -> Cell:
     cell, value, own = cell_of(result), result.value, mean(result.per_seed)
     other = own is not None and result.metric.write(own) != result.metric.write(value.value)
     note = f"{cell.note}; mean of the seeds' own curves {result.metric.write(own)}" if other else cell.note
-    by_seeds = run.groups and value.intervals and not value.over("images") and not brief
-    return Cell(value, mark=BY_SEEDS if by_seeds else "", note=note)
+    over = value.intervals[0].over if value.intervals and run.groups and not brief else ""
+    return Cell(value, mark=MARKS.get(over, ""), note=note)
 
 
 def _test(on_images: Comparison | None, over_seeds: Comparison | None, *, brief: bool = False) -> Cell | None:
@@ -103,7 +104,8 @@ def _caption(found: Results, run: ScenarioFacts, baseline: str) -> str:
 
 def _further(run: ScenarioFacts, baseline: str) -> str:
     """What a page and a file say besides: the legend, and what intervals over seeds are."""
-    marked = f" {BY_SEEDS}: no interval over images is known of such a mean, and this one is over seeds."
+    marks = " and ".join(f"{mark} over {over}" for over, mark in MARKS.items())
+    marked = f" Intervals with {marks}: of such a mean none over images is known."
     return f" {LEGEND.format(baseline)}{marked * (run.runs > 1 and run.groups > 0)}"
 
 

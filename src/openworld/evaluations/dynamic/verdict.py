@@ -126,7 +126,7 @@ def _evidence(found: Results, facts: DynamicFacts) -> str:
         return f"This rests on {counted(seeds, 'seed')}; no difference is tested image by image{ranks}."
     images, groups = span([run.images for run in known]), span([run.groups for run in known])
     return (
-        f"{'Each scenario run' if several else 'This'} rests on views of up to {images} images, in {groups} groups "
+        f"{'Each scenario run' if several else 'This'} rests on views of at most {images} images, in {groups} groups "
         f"that are drawn together, and on {counted(seeds, 'seed')}; the tests compare the same images, given the "
         f"seed{'s' * (seeds > 1)}, and are corrected{' within each scenario run' * several} ({HOLM}){ranks}."
     )
