@@ -107,7 +107,7 @@ def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkey
 
 def test_labelled_pictures_are_looked_at(pictures, tmp_path):
     styles = ("noto", "noto-v1", "emojione", "emojione-monotone", "fluent-emoji")
-    shifts = [part for style in styles for part in ("--labelled-shift", f"emoji-groups/{style}")]
+    shifts = [part for style in styles for part in ("--labelled-shift", f"{style}=emoji-groups/{style}/validation")]
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded", *shifts)
     done = openworld(*asked, "--template", "an icon of a {}.", "--json")
     assert done.exit_code in (0, 4), done.output

@@ -15,6 +15,7 @@ learner = "zero-shot"
 [[learners]]
 learner = "zero-shot-ensemble"
 """
+FEW = ["a {}.", "a dark {}.", "a small {}.", "half a {}."]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,8 @@ def test_decomposed_zero_shot_runs_on_it(place, run, foreign_folder):
     backbone = f"transformers:{foreign_folder('align')}"
     (place / "halves.toml").write_text(
         f'protocol = "decomposed-zero-shot"\nsets = [{{ dataset = "emoji-concepts" }}]\nbackbone = "{backbone}"\n'
-        'images = 100\nmethods = [{ method = "LAID" }]\nseeds = [1]\n'
+        'images = 40\nmethods = [{ method = "LAID", settings = { steps = 5 } }]\nseeds = [1]\n'
+        f"sentences = {FEW}\n"
     )
     done = run("run", "halves.toml", "--workers", 1, "--out", "halves")
     assert done.exit_code == 0, done.output
@@ -111,11 +113,11 @@ def test_decomposed_zero_shot_runs_on_it(place, run, foreign_folder):
 def test_detectors_on_embeddings_run_on_it(place, run, foreign_folder):
     backbone = f"transformers:{foreign_folder('align')}"
     text = (
-        'protocol = "incremental-shift"\nclasses = "base"\nshots = 4\nseeds = [1]\n'
+        'protocol = "incremental-shift"\nclasses = "base"\nshots = 2\nimages = 60\nseeds = [1]\n'
         'sources = [{ dataset = "emoji-concepts" }]\n'
         'pool = [{ dataset = "emoji-concepts", domain = "noto" }, { dataset = "emoji-concepts-b", domain = "noto" }]\n'
-        f'decomposition = {{ method = "LAID", backbone = "{backbone}" }}\n'
         f'[[models]]\nbackbone = "{backbone}"\n'
+        f'[decomposition]\nbackbone = "{backbone}"\nsettings = {{ steps = 5 }}\ntemplates = {FEW}\n'
     )
     (place / "cells.toml").write_text(text)
     done = run("run", "cells.toml", "--workers", 1, "--out", "cells")

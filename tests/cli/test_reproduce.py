@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 
 from trees import plant  # noqa: E402
 
-QUICK = ("--data", "data", "--backbone", "embedded", "--seeds", "1", "--quick", "10")
+QUICK = ("--data", "data", "--backbone", "embedded", "--seeds", "1", "--quick", "10", "--workers", "1")
 CLIP = ("--learners", "CLIP")
 FORMS = ("csv", "md", "tex")
 
@@ -202,7 +202,7 @@ def documented(repository, tmp_path):
 @pytest.mark.parametrize("data", ["data", pytest.param("embedded", marks=pytest.mark.slow)])
 def test_the_documented_learners_stand_in_a_papers_table(ask, documented, tmp_path, data):
     backbone = ("--backbone", "embedded")
-    done = ask(*(data if word == "embedded" else word for word in documented), *backbone)
+    done = ask(*(data if word == "embedded" else word for word in documented), *backbone, "--workers", "1")
     assert done.exit_code == 0, done.output
     (table,) = tmp_path.glob("run/tables/table-2.csv")
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
@@ -229,7 +229,19 @@ def test_other_settings_shots_and_views_run_beside_the_papers(ask, place):
 def test_a_kill_in_the_middle_resumes_with_the_same_bytes(place, tmp_path, kills):
     def start(out):
         arguments = ["openworldauc", "--table", "11", "--table", "12", "--table", "7", "--learners", "CLIP,CoOp,TCP"]
-        command = [sys.executable, "-m", "openworld", "reproduce", *arguments, *QUICK, "--out", str(out), "--quiet"]
+        command = [
+            sys.executable,
+            "-m",
+            "openworld",
+            "reproduce",
+            *arguments,
+            *QUICK,
+            "--workers",
+            "2",
+            "--out",
+            str(out),
+            "--quiet",
+        ]
         environment = os.environ | {"OPENWORLD_CACHE": str(out.parent / f"cache-{out.name}")}
         return subprocess.Popen(command, cwd=place, env=environment, start_new_session=True)
 
