@@ -4,7 +4,7 @@
 
 Random features and text features stand in for a backbone's; everything after them is the code that runs use: one matrix
 of logits per learner, slices of it in every view, metrics and tables of predictions. Four scenarios with six levels: of
-classes on one set of pictures, and against a second set as large (a variant; another data set). Of twelve learners one
+classes on one set of images, and against a second set as large (a variant; another data set). Of twelve learners one
 has detection scores of its own and one depends on the other names (as GMoP and DeCoOp do), so that they are asked again
 in every view. The peer, for one plain learner: image times text features in every view anew in batches of 100, a dict
 of results per class filled image by image, as the usual few-shot evaluators do, and scikit-learn's AUROC.
@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
 
-from openworld.evaluations.dynamic import scenarios as play
-from openworld.evaluations.dynamic.metrics import tables, view_metrics, view_rows
-from openworld.evaluations.dynamic.predictions import Pool, answer_views, joined
+from openworld.evaluations.dynamic import scenarios
+from openworld.evaluations.dynamic.metrics import tables, view_record, view_rows
+from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_views
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine
@@ -56,7 +56,7 @@ class StandIn:
 
 
 def features(images: int, classes: int, name: str, text: np.ndarray, generator) -> Features:
-    """As many pictures of each class, near their class's text feature."""
+    """As many images of each class, near their class's text feature."""
     labels = np.arange(images) % classes
     embeddings = generator.normal(size=(images, DIMENSION)).astype(np.float32) / DIMENSION**0.5
     embeddings += 0.15 * text[labels]
@@ -78,34 +78,36 @@ def learners(names: tuple[str, ...], text: np.ndarray, count: int, generator):
 
 
 def stages(images: int, classes: int):
-    """(names of the courses, pool, courses) of all scenarios, and all names with their text features."""
+    """(names of the runs, pool, runs) of all scenarios, and all names with their text features."""
     generator = np.random.default_rng(SEED)
     text = generator.normal(size=(2 * classes, DIMENSION)).astype(np.float32) / DIMENSION**0.5
     source = features(images, classes, "class", text[:classes], generator)
     variant = replace(features(images, classes, "class", text[:classes], generator), fingerprint="variant")
     other = features(images, classes, "other", text[classes:], generator)
-    order, half = play.class_order(classes, SEED), (classes + 1) // 2
-    one, shift = Pool((source,), source.classnames), joined(source, variant, same_names=True)
+    order, half = scenarios.class_order(classes, SEED), (classes + 1) // 2
+    one, shift = ImagePool((source,), source.classnames), joined(source, variant, same_names=True)
     two = joined(source, other, same_names=False)
-    of_classes = [make(one.labels, order[:half], order[half:]) for make in (play.emerging_classes, play.varying_ratio)]
-    shifted = play.distribution_shift(shift.labels, shift.origin == 1, order, SEED)
+    of_classes = [
+        make(one.labels, order[:half], order[half:]) for make in (scenarios.emerging_classes, scenarios.varying_ratio)
+    ]
+    shifted = scenarios.distribution_shift(shift.labels, shift.origin == 1, order, SEED)
     limits = {"class_limit": classes, "image_limit": images}
-    taken_over = play.co_evolution(two.labels, range(classes), range(classes, 2 * classes), SEED, **limits)
-    played = [(play.SCENARIOS[:2], one, of_classes), (play.SCENARIOS[2:3], shift, [shifted])]
-    return [*played, (play.SCENARIOS[3:], two, [taken_over])], two.names, text
+    taken_over = scenarios.co_evolution(two.labels, range(classes), range(classes, 2 * classes), SEED, **limits)
+    played = [(scenarios.SCENARIOS[:2], one, of_classes), (scenarios.SCENARIOS[2:3], shift, [shifted])]
+    return [*played, (scenarios.SCENARIOS[3:], two, [taken_over])], two.names, text
 
 
 def ours(fitted: FittedLearner, stages) -> dict:
     """All views by the code of the runs: {scenario: accuracies}, with the tables of predictions made and let go."""
     found = {}
-    for names, pool, courses in stages:
+    for names, pool, runs in stages:
         rows = []
-        for name, course, answers in zip(names, courses, answer_views(fitted, pool, courses), strict=True):
-            told = []
-            for said in answers:
-                told.append(view_metrics(said, pool, course))
-                rows.append(view_rows(said, pool, len(found)))
-            found[name] = [(one["accuracy"], one["auroc"]["value"]) for one in told]
+        for name, run, answers in zip(names, runs, predict_views(fitted, pool, runs), strict=True):
+            views = []
+            for predictions in answers:
+                views.append(view_record(predictions, pool, run))
+                rows.append(view_rows(predictions, pool, len(found)))
+            found[name] = [(view.accuracy, view.auroc.value) for view in views]
         tables(rows)
     return found
 
@@ -113,19 +115,19 @@ def ours(fitted: FittedLearner, stages) -> dict:
 def peer(fitted: FittedLearner, stages) -> dict:
     """The same numbers by a run per view."""
     found = {}
-    for names, pool, courses in stages:
+    for names, pool, runs in stages:
         embeddings, labels = np.concatenate([part.embeddings for part in pool.parts]), pool.labels
-        for name, course in zip(names, courses, strict=True):
-            found[name] = [peer_view(fitted, pool, course, view, embeddings, labels) for view in course.views]
+        for name, run in zip(names, runs, strict=True):
+            found[name] = [peer_view(fitted, pool, run, view, embeddings, labels) for view in run.views]
     return found
 
 
 @torch.no_grad()
-def peer_view(fitted: FittedLearner, pool: Pool, course, view, embeddings: np.ndarray, labels: np.ndarray):
-    is_new = np.isin(view.classes, course.new)
+def peer_view(fitted: FittedLearner, pool: ImagePool, run, view, embeddings: np.ndarray, labels: np.ndarray):
+    is_new = np.isin(view.classes, run.new)
     classes = np.concatenate([view.classes[~is_new], view.classes[is_new]])
     text, base = fitted.learner.text[classes], int((~is_new).sum())
-    results, scores, new = defaultdict(list), [], set(course.new.tolist())
+    results, scores, new = defaultdict(list), [], set(run.new.tolist())
     for start in range(0, view.size, 100):
         rows = view.images[start : start + 100]
         batch = torch.nn.functional.normalize(torch.from_numpy(embeddings[rows]), dim=-1)
@@ -157,7 +159,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     played, names, text = stages(options.images, options.classes)
-    views = sum(len(course.views) for _, _, courses in played for course in courses)
+    views = sum(len(run.views) for _, _, runs in played for run in runs)
     print(f"{options.images:,} images x {options.classes:,} classes, {views} views in 4 scenarios, ", end="")
     print(f"{options.learners} learners, {options.threads} thread(s); before the first: {gigabytes():.1f} GB")
     first, elapsed, busy = None, 0.0, 0.0

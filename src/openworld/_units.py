@@ -8,7 +8,7 @@ _EVALUATIONS = "openworld.evaluations"
 FUNCTIONS = {
     "recognition": f"{_EVALUATIONS}.recognition.task:run_unit",
     "generalisation": f"{_EVALUATIONS}.generalisation.spec:run_unit",
-    "dynamic": f"{_EVALUATIONS}.dynamic.spec:run_unit",
+    "dynamic": f"{_EVALUATIONS}.dynamic.unit:run_unit",
     "accuracy-estimation": f"{_EVALUATIONS}.accuracy_estimation.spec:run_unit",
     "ood-detection": f"{_EVALUATIONS}.ood_detection.spec:run_unit",
     "recognition-by-shift": f"{_EVALUATIONS}.recognition_by_shift.spec:run_unit",

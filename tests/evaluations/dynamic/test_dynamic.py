@@ -33,7 +33,7 @@ def animals(shapes, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def drawings(shapes, tmp_path_factory):
-    """A variant: half of the classes, four pictures of each."""
+    """A variant: half of the classes, four images of each."""
     root = tmp_path_factory.mktemp("drawings")
     for folder in sorted((shapes / "test").iterdir())[::2]:
         shutil.copytree(folder, root / "test" / folder.name, ignore=lambda *_: ["4.png"])
@@ -63,7 +63,7 @@ def records(spec, tmp_path_factory):
     return execute(planned, RunStore(folder / "run"))
 
 
-def test_zero_shot_is_the_yardstick_of_every_run(spec):
+def test_zero_shot_is_the_baseline_of_every_run(spec):
     assert [one.label for one in spec.learners] == ["zero-shot", "CoOp", "DeCoOp"]
     mine = read_spec({"learners": [{"learner": "CoOp"}, {"learner": "zero-shot", "label": "CLIP"}]}, DynamicSpec)
     assert [one.label for one in mine.learners] == ["CoOp", "CLIP"]
@@ -91,7 +91,7 @@ def test_it_is_tuned_on_the_first_half_of_the_seeds_order(spec, records):
         assert set(task.sources["train"].load().labels) == set(trained.tolist())
 
 
-def test_courses_by_hand(records):
+def test_scenario_runs_by_hand(records):
     of_classes, against = records[0].metrics["courses"], records[-1].metrics["courses"]
     played = of_classes + against
     told = [(course["scenario"], [view["n_new_classes"] for view in course["views"]]) for course in played]
@@ -103,7 +103,7 @@ def test_courses_by_hand(records):
     ]
     assert [view["n_classes"] for view in of_classes[0]["views"]] == [4, 5, 6, 6, 7, 8]
     assert {view["n_classes"] for course in of_classes[1:] + against for view in course["views"]} == {4}
-    assert {view["n_images"] for view in against[0]["views"]} == {16}  # four pictures of the four drawn classes
+    assert {view["n_images"] for view in against[0]["views"]} == {16}  # four images of the four drawn classes
     assert against[1]["n_base_classes"] == 4 and "red square" in against[1]["classnames"]
 
 
@@ -138,7 +138,7 @@ def test_numbers_follow_from_the_tables(records):
                 assert both or "no " in view["auroc"]["reason"]
 
 
-def test_every_row_has_its_picture(records, told_columns):
+def test_every_row_has_its_image(records, told_columns):
     """By course, part and id: a path below the folder of the part, and a class name."""
     for record in records:
         images, table = record.table("images"), record.table("predictions")
@@ -168,7 +168,7 @@ def test_a_run_goes_on_where_it_was(spec, records, tmp_path):
     assert first.metrics["courses"][0] == records[0].metrics["courses"][1]
 
 
-def test_what_is_not_played_decides_nothing(spec):
+def test_scenarios_that_are_left_out_decide_nothing(spec):
     machine = Machine()
     one = replace(spec, scenarios=("emerging-classes",), learners=spec.learners[:1], seeds=(1,))
     other = replace(one, variants=(), others=())
@@ -178,7 +178,7 @@ def test_what_is_not_played_decides_nothing(spec):
 def test_everything_is_encoded_before_and_once(spec, tmp_path):
     machine, calls = Machine(cache=str(tmp_path / "cache")), []
     few = replace(spec, learners=spec.learners[:2])
-    # Two shots of 4 classes and of all 8 for two seeds, 5 test pictures of 8, 4 of the variant's 4, 5 of the other's 4.
+    # Two shots of 4 classes and of all 8 for two seeds, 5 test images of 8, 4 of the variant's 4, 5 of the other's 4.
     shots = 2 * (2 * 4 + 2 * 8)
     assert encode_tasks(tasks(few), machine, lambda done, total: calls.append((done, total))) == shots + 40 + 16 + 20
     assert calls[-1] == (calls[-1][1],) * 2 and encode_tasks(tasks(few), machine) == 0
@@ -206,8 +206,8 @@ def test_wrong_specs_are_refused(given, sentence):
         read_spec({"learners": [{"learner": "CoOp"}], **given}, DynamicSpec)
 
 
-def test_changed_pictures_are_noticed(spec, tmp_path):
-    from openworld.evaluations.dynamic.spec import run_unit
+def test_changed_images_are_noticed(spec, tmp_path):
+    from openworld.evaluations.dynamic.unit import run_unit
 
     unit = units(replace(spec, learners=spec.learners[:1], seeds=(1,)), Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="test changed since"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.predictions import Pool, answer_view, answer_views, joined
+from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_view, predict_views
 from openworld.evaluations.dynamic.scenarios import co_evolution, distribution_shift, emerging_classes, varying_ratio
 from openworld.learners import LEARNERS
 from openworld.testing import small_world
@@ -30,34 +30,34 @@ def fitted(request):
 
 @pytest.fixture
 def pool():
-    return Pool((small_world().shots,), small_world().shots.classnames)
+    return ImagePool((small_world().shots,), small_world().shots.classnames)
 
 
 def renamed(shots, names):
     return replace(shots, classnames=names)
 
 
-def agree(fitted, pool, *courses):
-    """Every view of every course, as sliced and as run alone; returns the sliced ones."""
-    told = []
-    for course, answers in zip(courses, answer_views(fitted, pool, courses), strict=True):
-        for view, said in zip(course.views, answers, strict=True):
-            alone = answer_view(fitted, pool, course, view)
-            np.testing.assert_allclose(said.logits, alone.logits, **CLOSE)
-            assert (said.baseness is None) == (alone.baseness is None)
-            if said.baseness is not None:
-                np.testing.assert_allclose(said.baseness, alone.baseness, **CLOSE)
-            told.append(said)
-    return told
+def agree(fitted, pool, *runs):
+    """Every view of every run, as sliced and as predicted alone; returns the sliced ones."""
+    found = []
+    for run, views in zip(runs, predict_views(fitted, pool, runs), strict=True):
+        for view, sliced in zip(run.views, views, strict=True):
+            alone = predict_view(fitted, pool, run, view)
+            np.testing.assert_allclose(sliced.logits, alone.logits, **CLOSE)
+            assert (sliced.baseness is None) == (alone.baseness is None)
+            if sliced.baseness is not None:
+                np.testing.assert_allclose(sliced.baseness, alone.baseness, **CLOSE)
+            found.append(sliced)
+    return found
 
 
 def test_class_scenarios_sliced_and_run_again_are_equal(fitted, pool):
     labels = pool.labels
-    courses = [make(labels, ORDER[:4], ORDER[4:], LEVELS) for make in (emerging_classes, varying_ratio)]
-    emerging, varying = np.split(np.array(agree(fitted, pool, *courses), object), 2)
-    assert [said.logits.shape for said in emerging] == [(16, 4), (24, 6), (28, 7)]
-    assert [said.logits.shape for said in varying] == [(16, 4)] * 3
-    assert [said.baseness is None for said in emerging] == [True, False, False]
+    runs = [make(labels, ORDER[:4], ORDER[4:], LEVELS) for make in (emerging_classes, varying_ratio)]
+    emerging, varying = np.split(np.array(agree(fitted, pool, *runs), object), 2)
+    assert [view.logits.shape for view in emerging] == [(16, 4), (24, 6), (28, 7)]
+    assert [view.logits.shape for view in varying] == [(16, 4)] * 3
+    assert [view.baseness is None for view in emerging] == [True, False, False]
     np.testing.assert_array_equal(emerging[0].logits, varying[0].logits)
 
 
@@ -66,19 +66,19 @@ def test_taking_over_sliced_and_run_again_is_equal(fitted):
     test = shots.of_classes(ORDER[:4])
     variant = joined(test, shots.of_classes(ORDER[1:3]), same_names=True)
     shift = distribution_shift(variant.labels, variant.origin == 1, [1, 2], 1, LEVELS)
-    assert [said.logits.shape for said in agree(fitted, variant, shift)] == [(8, 2)] * 3
+    assert [view.logits.shape for view in agree(fitted, variant, shift)] == [(8, 2)] * 3
     other = joined(test, renamed(shots.of_classes(ORDER[4:]), ("owlet", "fried egg", "lantern")), same_names=False)
-    course = co_evolution(other.labels, range(4), range(4, 7), 1, LEVELS)
-    told = agree(fitted, other, course)
-    assert [said.logits.shape for said in told] == [(12, 3)] * 3
-    assert [said.baseness is None for said in told] == [True, False, True]
+    run = co_evolution(other.labels, range(4), range(4, 7), 1, LEVELS)
+    found = agree(fitted, other, run)
+    assert [view.logits.shape for view in found] == [(12, 3)] * 3
+    assert [view.baseness is None for view in found] == [True, False, True]
 
 
 def test_a_stored_score_would_be_wrong(pool):
     """The scores of the last level are not those of the one before: what is stored must not be sliced."""
     fitted = LEARNERS["zero-shot"]().fit(small_world().clip, small_world().shots.of_classes(ORDER[:4]), seed=1)
-    course = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
-    _, middle, last = agree(fitted, pool, course)
+    run = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
+    _, middle, last = agree(fitted, pool, run)
     same = np.isin(last.view.images, middle.view.images)
     assert not np.allclose(middle.baseness, last.baseness[same], **CLOSE)
 
@@ -88,8 +88,8 @@ def test_learners_whose_logits_depend_on_other_names_are_asked_again(pool, monke
     fitted = learner.fit(small_world().clip, small_world().shots.of_classes(ORDER[:4]), seed=1)
     asked = []
     monkeypatch.setattr(type(fitted), "text_bank", _recording(type(fitted).text_bank, asked))
-    course = varying_ratio(pool.labels, ORDER[:4], [*ORDER[4:], *ORDER[4:4]], LEVELS)
-    for answers in answer_views(fitted, pool, [course]):
+    run = varying_ratio(pool.labels, ORDER[:4], [*ORDER[4:], *ORDER[4:4]], LEVELS)
+    for answers in predict_views(fitted, pool, [run]):
         list(answers)
     assert asked == [(4, 0), (2, 2), (1, 3)]
 
@@ -106,8 +106,8 @@ def test_head_logits_count_where_only_trained_names_are_in_play(pool):
     learner = LEARNERS["DePT"](**SMALL["DePT"])
     shots = small_world().shots.of_classes(ORDER[:4])
     fitted = learner.fit(small_world().clip, shots, seed=1)
-    course = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
-    first = next(next(iter(answer_views(fitted, pool, [course]))))
+    run = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
+    first = next(next(iter(predict_views(fitted, pool, [run]))))
     rows = np.argsort(np.flatnonzero(np.isin(pool.labels, ORDER[:4])))
     expected = fitted.logits(small_world().shots.select(first.view.images), fitted.text_bank(shots.classnames), "base")
     np.testing.assert_allclose(first.logits[rows], expected[rows], **CLOSE)
@@ -117,8 +117,8 @@ def test_a_view_without_base_names_is_answered(pool):
     for name in ("GMoP", "DeCoOp"):
         learner = LEARNERS[name](**SMALL[name])
         fitted = learner.fit(small_world().clip, small_world().shots.of_classes(ORDER[:3]), seed=1)
-        course = varying_ratio(pool.labels, ORDER[:3], ORDER[3:6], LEVELS)
-        (answers,) = answer_views(fitted, pool, [course])
+        run = varying_ratio(pool.labels, ORDER[:3], ORDER[3:6], LEVELS)
+        (answers,) = predict_views(fitted, pool, [run])
         last = list(answers)[-1]
         assert last.logits.shape == (12, 3) and last.baseness is None and np.isfinite(last.logits).all()
 

@@ -26,13 +26,13 @@ def halves(classes, seed):
 
 
 def uneven_labels(classes, seed=0):
-    """1 to 7 pictures of each class, in any order."""
+    """1 to 7 images of each class, in any order."""
     generator = np.random.default_rng(seed)
     return generator.permutation(np.repeat(np.arange(classes), generator.integers(1, 8, classes)))
 
 
-def sizes(course, kind):
-    return [int(np.isin(view.classes, getattr(course, kind)).sum()) for view in course.views]
+def sizes(run, kind):
+    return [int(np.isin(view.classes, getattr(run, kind)).sum()) for view in run.views]
 
 
 def test_class_counts_by_hand():
@@ -49,11 +49,11 @@ def test_class_counts_by_hand():
 
 def test_ten_classes_of_ten_pictures_taken_over_by_ten():
     labels = np.repeat(np.arange(22), 10)
-    course = co_evolution(labels, range(12), range(12, 22), seed=1)
-    assert [len(view.classes) for view in course.views] == [10] * 6
-    assert sizes(course, "new") == [0, 2, 4, 6, 8, 10]
-    assert [view.size for view in course.views] == [100] * 6
-    assert [int((labels[view.images] >= 12).sum()) for view in course.views] == [0, 20, 40, 60, 80, 100]
+    run = co_evolution(labels, range(12), range(12, 22), seed=1)
+    assert [len(view.classes) for view in run.views] == [10] * 6
+    assert sizes(run, "new") == [0, 2, 4, 6, 8, 10]
+    assert [view.size for view in run.views] == [100] * 6
+    assert [int((labels[view.images] >= 12).sum()) for view in run.views] == [0, 20, 40, 60, 80, 100]
 
 
 @settings(max_examples=30)
@@ -70,14 +70,14 @@ def test_both_class_scenarios_begin_with_the_same_view(classes, seed):
 def test_what_is_new_stays_and_what_goes_was_there_before(classes, seed):
     labels = uneven_labels(classes)
     for make in (emerging_classes, varying_ratio):
-        course = make(labels, *halves(classes, seed))
-        for before, after in zip(course.views, course.views[1:], strict=False):
-            assert kind(before, course.new) <= kind(after, course.new)
-            assert kind(after, course.base) <= kind(before, course.base)
-        for view in course.views:
+        run = make(labels, *halves(classes, seed))
+        for before, after in zip(run.views, run.views[1:], strict=False):
+            assert kind(before, run.new) <= kind(after, run.new)
+            assert kind(after, run.base) <= kind(before, run.base)
+        for view in run.views:
             assert set(labels[view.images]) == set(view.classes.tolist())
             assert view.size == np.isin(labels, view.classes).sum()
-    assert {len(view.classes) for view in course.views} == {len(course.base)}
+    assert {len(view.classes) for view in run.views} == {len(run.base)}
 
 
 def kind(view, classes):
@@ -90,30 +90,30 @@ def test_pictures_of_a_shift_are_nested_and_constant_in_number(classes, seed, li
     source, variant = uneven_labels(classes, 1), uneven_labels(classes, 2)
     variant = variant[variant % 2 == 0]
     labels, shifted = np.concatenate([source, variant]), np.arange(len(source) + len(variant)) >= len(source)
-    course = distribution_shift(labels, shifted, np.arange(0, classes, 2), seed, image_limit=limit)
+    run = distribution_shift(labels, shifted, np.arange(0, classes, 2), seed, image_limit=limit)
     size = min(int((source % 2 == 0).sum()), len(variant), limit or len(labels))
-    old, new = ([set(view.images[shifted[view.images] == side].tolist()) for view in course.views] for side in (0, 1))
+    old, new = ([set(view.images[shifted[view.images] == side].tolist()) for view in run.views] for side in (0, 1))
     assert [len(one) for one in new] == [round(level * size) for level in LEVELS]
     assert [len(one) + len(other) for one, other in zip(old, new, strict=True)] == [size] * 6
     assert all(before <= after for before, after in zip(new, new[1:], strict=False))
     assert all(after <= before for before, after in zip(old, old[1:], strict=False))
-    assert all((labels[view.images] % 2 == 0).all() and len(course.new) == 0 for view in course.views)
+    assert all((labels[view.images] % 2 == 0).all() and len(run.new) == 0 for view in run.views)
 
 
 @settings(max_examples=30)
 @given(class_counts, class_counts, seeds, st.integers(1, 12), st.integers(30, 200))
-def test_co_evolution_is_nested_in_classes_and_pictures(own, foreign, seed, class_limit, image_limit):
+def test_co_evolution_is_nested_in_classes_and_images(own, foreign, seed, class_limit, image_limit):
     labels = np.concatenate([uneven_labels(own, 1), own + uneven_labels(foreign, 2)])
     limits = {"class_limit": class_limit, "image_limit": image_limit}
-    course = co_evolution(labels, range(own), range(own, own + foreign), seed, **limits)
+    run = co_evolution(labels, range(own), range(own, own + foreign), seed, **limits)
     count = min(class_limit, own, foreign)
-    quota = course.views[0].size // count
+    quota = run.views[0].size // count
     assert 1 <= quota <= image_limit // count
-    for view in course.views:
+    for view in run.views:
         assert np.bincount(labels[view.images], minlength=own + foreign)[view.classes].tolist() == [quota] * count
-    for before, after in zip(course.views, course.views[1:], strict=False):
-        assert kind(before, course.new) <= kind(after, course.new)
-        assert kind(after, course.base) <= kind(before, course.base)
+    for before, after in zip(run.views, run.views[1:], strict=False):
+        assert kind(before, run.new) <= kind(after, run.new)
+        assert kind(after, run.base) <= kind(before, run.base)
         arrived, left = (set(view.images[labels[view.images] >= own].tolist()) for view in (before, after))
         assert arrived <= left
 
@@ -133,7 +133,7 @@ def test_a_seed_is_an_order_and_another_seed_another():
         (lambda: require_levels([0, 0.5, 0.5]), "strictly increasing"),
         (lambda: require_levels([0, 1.5]), "from 0 to 1"),
         (lambda: distribution_shift([0, 0, 1], [False, False, True], [0], 1), "0 of the variant show the 1 classes"),
-        (lambda: co_evolution([0, 0], [0], [1], 1), "scarcest with 0 pictures"),
+        (lambda: co_evolution([0, 0], [0], [1], 1), "scarcest with 0 images"),
         (lambda: co_evolution([0, 0], [], [0], 1), "at least one class on each side"),
         (lambda: co_evolution([0, 1, 2, 3], [0, 1], [2, 3], 1, image_limit=1), "at most 0 of each"),
         (lambda: emerging_classes([0, -1], [0], [1]), "labels"),

@@ -1,6 +1,6 @@
-"""Test pictures of one or two image sets under one list of names, and what a learner answers in every view of them.
+"""Test images of one or two image sets under one list of names, and what a learner answers in every view of them.
 
-All pictures in play are answered once, among all names in play; a view is a slice of these logits. What depends on the
+All images in play are answered once, among all names in play; a view is a slice of these logits. What depends on the
 names of a view is made again from its own text bank: the logits of a learner that says so, and detection scores that
 are not the default ones. Those are never sliced.
 """
@@ -14,7 +14,7 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.dynamic.scenarios import Course
+from openworld.evaluations.dynamic.scenarios import ScenarioRun
 from openworld.features import Features, View
 from openworld.learners import Answer, FittedLearner
 from openworld.learners.plugin_api import answer_of
@@ -23,11 +23,11 @@ _SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree 
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ImagePool:
     """Encoded image sets, one behind the other, whose labels count in one list of names.
 
     Args:
-        parts: the sets, for instance the source's test pictures and a variant's.
+        parts: the sets, for instance the source's test images and a variant's.
         names: of all classes.
     """
 
@@ -36,27 +36,27 @@ class Pool:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """int64[N], the class of every picture."""
+        """int64[N], the class of every image."""
         return np.concatenate([part.labels for part in self.parts])
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """int64[N], the number of the part that every picture comes from."""
+        """int64[N], the number of the part that every image comes from."""
         return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """int64[N], the number of every picture in its own image set."""
+        """int64[N], the number of every image in its own image set."""
         return np.concatenate([part.rows for part in self.parts])
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """int64[N], equal for pictures of one part that are not independent."""
+        """int64[N], equal for images of one part that are not independent."""
         pairs = np.stack([self.origin, np.concatenate([part.groups for part in self.parts])])
         return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
 
     def answer(self, fitted: FittedLearner, images: np.ndarray, base: np.ndarray, new: np.ndarray) -> Answer:
-        """What a fitted learner says of the pictures int64[n], increasing, among base and new classes."""
+        """What a fitted learner says of the images int64[n], increasing, among base and new classes."""
         bank = fitted.text_bank(*([self.names[one] for one in side] for side in (base, new)))
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
         bounds = np.searchsorted(images, starts)
@@ -68,7 +68,7 @@ class Pool:
         return Answer(*(_joined([getattr(one, name) for one in answers]) for name in Answer.__annotations__))
 
 
-def joined(source: Features, other: Features, *, same_names: bool) -> Pool:
+def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
     """The pool of two image sets: the other's names are those of the source or a part of them, or all of them are new.
 
     Raises:
@@ -76,9 +76,9 @@ def joined(source: Features, other: Features, *, same_names: bool) -> Pool:
     """
     if not same_names:
         moved = replace(other, labels=other.labels + len(source.classnames))
-        return Pool((source, moved), source.classnames + other.classnames)
+        return ImagePool((source, moved), source.classnames + other.classnames)
     numbers = numbers_among(source.classnames, other.classnames)
-    return Pool((source, replace(other, labels=numbers[other.labels])), source.classnames)
+    return ImagePool((source, replace(other, labels=numbers[other.labels])), source.classnames)
 
 
 def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
@@ -101,12 +101,12 @@ def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class ViewPredictions:
     """What was answered in one view.
 
     Args:
         view: the view.
-        logits: float32[n, c] of its pictures among its classes.
+        logits: float32[n, c] of its images among its classes.
         baseness: float32[n]; None where the view holds no base or no new class, so that there is nothing to detect.
     """
 
@@ -115,57 +115,63 @@ class Said:
     baseness: np.ndarray | None
 
 
-def answer_views(fitted: FittedLearner, pool: Pool, courses: Sequence[Course]) -> Iterator[Iterator[Said]]:
-    """The answers in the views of each course, one by one, by slices of one matrix where that is exact.
+def predict_views(
+    fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]
+) -> Iterator[Iterator[ViewPredictions]]:
+    """The answers in the views of each run, one by one, by slices of one matrix where that is exact.
 
     Args:
         fitted: a fitted learner.
-        pool: the pictures.
-        courses: on this pool, of the same base and new classes.
+        pool: the images.
+        runs: on this pool, of the same base and new classes.
     """
-    whole = None if fitted.learner.depends_on_other_names else _Whole.of(fitted, pool, courses)
-    for course in courses:
-        yield _answers(fitted, pool, course, whole)
+    whole = None if fitted.learner.depends_on_other_names else _AllAnswers.of(fitted, pool, runs)
+    for run in runs:
+        yield _predict(fitted, pool, run, whole)
 
 
-def answer_view(fitted: FittedLearner, pool: Pool, course: Course, view: View) -> Said:
-    """The same for one view from its own text bank: nothing is sliced. What `answer_views` must equal."""
-    base, new = _sides(course, view)
+def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
+    """The same for one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
+    base, new = _sides(run, view)
     if not len(base):
-        return Said(view, _among_new(fitted, pool, course, view), None)
+        return ViewPredictions(view, _among_new(fitted, pool, run, view), None)
     answer = pool.answer(fitted, view.images, base, new)
     if not len(new):
-        return Said(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
-    return Said(view, answer.logits, answer.baseness)
+        return ViewPredictions(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
+    return ViewPredictions(view, answer.logits, answer.baseness)
 
 
-def _among_new(fitted: FittedLearner, pool: Pool, course: Course, view: View) -> np.ndarray:
+def _among_new(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> np.ndarray:
     """float32[n, c] where no name in the view was trained on, though a text bank wants a base name."""
-    if fitted.learner.depends_on_other_names:  # a further name would matter: all are told as base names
-        return pool.answer(fitted, view.images, view.classes, course.new[:0]).logits
-    return pool.answer(fitted, view.images, course.base[:1], view.classes).logits[:, 1:]
+    if fitted.learner.depends_on_other_names:  # a further name would matter: all are given as base names
+        return pool.answer(fitted, view.images, view.classes, run.new[:0]).logits
+    return pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:]
 
 
-def _answers(fitted: FittedLearner, pool: Pool, course: Course, whole: "_Whole | None") -> Iterator[Said]:
-    for view in course.views:
-        yield _said(fitted, pool, course, view, whole)
+def _predict(
+    fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, whole: "_AllAnswers | None"
+) -> Iterator[ViewPredictions]:
+    for view in run.views:
+        yield _predictions(fitted, pool, run, view, whole)
 
 
-def _said(fitted: FittedLearner, pool: Pool, course: Course, view: View, whole: "_Whole | None") -> Said:
-    base, new = _sides(course, view)
+def _predictions(
+    fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View, whole: "_AllAnswers | None"
+) -> ViewPredictions:
+    base, new = _sides(run, view)
     if whole is None:
-        return answer_view(fitted, pool, course, view)
+        return predict_view(fitted, pool, run, view)
     logits = whole.slice(view, among_base=not len(new))
     if not len(base) or not len(new):
-        return Said(view, logits, None)
+        return ViewPredictions(view, logits, None)
     if whole.default_scores:
-        return Said(view, logits, default_scores(logits, len(base)))
-    return Said(view, logits, pool.answer(fitted, view.images, base, new).baseness)
+        return ViewPredictions(view, logits, default_scores(logits, len(base)))
+    return ViewPredictions(view, logits, pool.answer(fitted, view.images, base, new).baseness)
 
 
 @dataclass(frozen=True, eq=False)
-class _Whole:
-    """One answer for all pictures and classes in play, and where each of them is in it."""
+class _AllAnswers:
+    """One answer for all images and classes in play, and where each of them is in it."""
 
     images: np.ndarray
     classes: np.ndarray
@@ -173,9 +179,9 @@ class _Whole:
     default_scores: bool
 
     @classmethod
-    def of(cls, fitted: FittedLearner, pool: Pool, courses: Sequence[Course]) -> "_Whole":
-        base, new = courses[0].base, courses[0].new
-        images = np.unique(np.concatenate([view.images for course in courses for view in course.views]))
+    def of(cls, fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]) -> "_AllAnswers":
+        base, new = runs[0].base, runs[0].new
+        images = np.unique(np.concatenate([view.images for run in runs for view in run.views]))
         answer = pool.answer(fitted, images, base, new)
         return cls(images, np.concatenate([base, new]), answer, scored_by_default(answer, len(base)))
 
@@ -187,9 +193,9 @@ class _Whole:
         return local.slice(self.answer.base_logits if own else self.answer.logits)
 
 
-def _sides(course: Course, view: View) -> tuple[np.ndarray, np.ndarray]:
+def _sides(run: ScenarioRun, view: View) -> tuple[np.ndarray, np.ndarray]:
     """The base and the new classes of a view, in its order."""
-    is_new = np.isin(view.classes, course.new)
+    is_new = np.isin(view.classes, run.new)
     return view.classes[~is_new], view.classes[is_new]
 
 

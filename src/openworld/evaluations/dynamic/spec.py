@@ -1,63 +1,55 @@
-"""Dynamic scenarios (OpenPL, sections 3 and 4): classes and pictures keep changing after a learner was tuned.
+"""Dynamic scenarios (OpenPL, sections 3 and 4): classes and images keep changing after a learner was tuned.
 
 Two scenarios tune on the base half of a data set's classes, cut in an order that every seed draws anew: new classes
-emerge, or take the place of base ones. Two tune on all classes of a source: its pictures give way to those of a
-variant, or its pictures and classes to another data set. A unit is one learner with one seed on what it is tuned on;
-it is fitted once and plays all scenarios of that kind. Zero-shot CLIP is always among the learners: every curve is
+emerge, or take the place of base ones. Two tune on all classes of a source: its images give way to those of a
+variant, or its images and classes to another data set. A unit is one learner with one seed on what it is tuned on;
+it is fitted once, for all scenarios of that kind. Zero-shot CLIP is always among the learners: every curve is
 compared with its own.
 """
 
-import time
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
-
-import numpy as np
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.backbones.precision import Precision
-from openworld.evaluations.dynamic.metrics import Rows, stacked, tables, view_metrics, view_rows
-from openworld.evaluations.dynamic.predictions import Said, answer_views
 from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
-from openworld.evaluations.dynamic.task import OF_CLASSES, Scene, Task, scenes
+from openworld.evaluations.dynamic.task import BASELINE, OF_CLASSES, Task
+from openworld.evaluations.dynamic.unit import run_unit
 from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition_metrics import shots_asked, training_images
-from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import fingerprints_of, other_inputs, resolve, units_of
+from openworld.evaluations.recognition_metrics import shots_asked
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import fingerprints_of, resolve, units_of
 from openworld.features import Encoding
-from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.learners import find_learner
+from openworld.runs import Unit
 
 ALGORITHM_VERSION = 3
-YARDSTICK = "zero-shot"
 
 
 @dataclass(frozen=True)
 class DynamicSpec:
-    """Tune once, then let classes and pictures change step by step (OpenPL).
+    """Tune once, then let classes and images change step by step (OpenPL).
 
     Args:
         learners: what is compared; zero-shot CLIP is put before them where it is missing.
         scenarios: of the four which.
-        datasets: each plays the two scenarios of classes, "emerging-classes" and "varying-ratio".
+        datasets: in each are the two scenarios of classes, "emerging-classes" and "varying-ratio".
         source: is tuned on for the two others, with all its classes.
         variants: each takes over from the source in "distribution-shift"; its classes are some or all of the source's.
         others: each takes over from the source in "co-evolution"; of classes that both name, the source's is left out.
         levels: of change, increasing, in [0, 1].
-        class_limit, image_limit: most classes and pictures of a view in co-evolution.
-        shift_limit: most pictures of a view in a distribution shift; left out, as many as the smaller side has.
+        class_limit, image_limit: most classes and images of a view in co-evolution.
+        shift_limit: most images of a view in a distribution shift; left out, as many as the smaller side has.
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
-        seeds: of class orders, few-shot draws, initial prompts, shuffles and orders of pictures; not negative.
-        shots: training pictures of each class, at least 1.
-        views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
-        crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; left out, the published
-            0.08 to 1, and 0.5 to 1 for the small pictures of the embedded world.
+        seeds: of class orders, few-shot draws, initial prompts, shuffles and orders of images; not negative.
+        shots: training images of each class, at least 1.
+        views: augmented views encoded of every training image; at least 1 where a learner trains on them.
+        crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; left out, the published
+            0.08 to 1, and 0.5 to 1 for the small images of the embedded world.
         published: whose settings the learners start from; "openpl" is the paper's unified setting.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
         precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
@@ -93,8 +85,8 @@ class DynamicSpec:
 
     def __post_init__(self):
         object.__setattr__(self, "backbone", known_name(self.backbone))
-        if not any(one.learner == YARDSTICK for one in self.learners):
-            object.__setattr__(self, "learners", (LearnerSpec(YARDSTICK), *self.learners))
+        if not any(one.learner == BASELINE for one in self.learners):
+            object.__setattr__(self, "learners", (LearnerSpec(BASELINE), *self.learners))
         self._require_sound()
         self._require_data()
         require_levels(self.levels)
@@ -131,66 +123,39 @@ class DynamicSpec:
 def tasks(spec: DynamicSpec) -> list[Task]:
     """Every (data set tuned on, learner, seed), learners in the order of the spec."""
     return [
-        Task(learner=resolve(one, data.dataset, spec.published), seed=seed, data=data, scenarios=played, **shared)
-        for data, played, shared in _kinds(spec)
+        Task(learner=resolve(one, data.dataset, spec.published), seed=seed, data=data, scenarios=scenarios, **shared)
+        for data, scenarios, shared in _kinds(spec)
         for one in spec.learners
         for seed in spec.seeds
     ]
 
 
 def summary(spec: DynamicSpec) -> list[str]:
-    """What is run on what, in a few words each."""
-    played = {
+    """Scenarios with their numbers of data sets, learners and shots, in a few words each."""
+    data = {
         "emerging-classes": spec.datasets,
         "varying-ratio": spec.datasets,
         "distribution-shift": spec.variants,
         "co-evolution": spec.others,
     }
-    courses = [f"{len(played[one])} x {one}" for one in spec.scenarios]
+    runs = [f"{len(data[one])} x {one}" for one in spec.scenarios]
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
-    return [", ".join(courses), f"{len(spec.learners)} learners", shots]
+    return [", ".join(runs), f"{len(spec.learners)} learners", shots]
 
 
 def fingerprints(spec: DynamicSpec) -> dict[str, str]:
-    """What pictures the run reads: a hash per image set."""
+    """A hash of every image set that the run reads."""
     return fingerprints_of(tasks(spec))
 
 
 def units(spec: DynamicSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
+    """The run's units; keys change with settings, weights, images and `ALGORITHM_VERSION`."""
     return units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
 
 
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
-    """Fit one learner once, answer every view of every course, compute every metric."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
-    clip = machine.backbone(task.backbone)
-    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
-    parts = encoded_parts(task, machine)
-    started = time.perf_counter()
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    shots = parts["train"].of_classes(task.halves[0])
-    fitted = learner.fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
-    courses, rows, shown = [], [], []
-    for scene in scenes(task, parts):
-        for scenario, answers in zip(scene.courses, answer_views(fitted, scene.pool, scene.ordered), strict=True):
-            course, told = _played(scene, scenario, answers, len(courses))
-            shown.append(_shown(task, scene, len(courses)))
-            courses.append(course)
-            rows += told
-    scored_at = time.perf_counter()
-    return UnitResult(
-        outputs=tables(rows) | {"images": stacked(shown)},
-        metrics=_described(task, fitted) | {"training_images": training_images(shots), "courses": courses},
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
-    )
-
-
 def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], dict]]:
-    """(what is tuned on, the scenarios played with that, the rest of a task) of either kind of scenario."""
+    """(what is tuned on, its scenarios, the rest of a task) of either kind of scenario."""
     own = ("learner", "seed", "data", "scenarios", "variants", "others")
     shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
     of_classes = tuple(one for one in spec.scenarios if one in OF_CLASSES)
@@ -199,50 +164,3 @@ def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], d
     taking_over = {"variants": ("distribution-shift",), "others": ("co-evolution",)}
     entries = {name: getattr(spec, name) if set(of) & set(against) else () for name, of in taking_over.items()}
     return kinds + ([(spec.source, against, shared | entries)] if against else [])
-
-
-def _described(task: Task, fitted: FittedLearner) -> dict:
-    return {
-        "protocol": "dynamic",
-        "dataset": task.data.dataset,
-        "domain": task.data.domain,
-        "tuned_on": "base half" if task.of_classes else "all classes",
-        "backbone": task.backbone,
-        "learner": task.learner.label,
-        "yardstick": task.learner.learner == YARDSTICK,
-        "seed": task.seed,
-        "shots": task.shots,
-        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
-        "tuned_parameters": fitted.tuned_parameters,
-        "training_classnames": fitted.classnames,
-        "detail": {"settings": task.learner.settings, "history": fitted.history},
-    }
-
-
-def _shown(task: Task, scene: Scene, number: int) -> dict[str, np.ndarray]:
-    """The pictures of the pool of course `number`, by part and id as in its other tables."""
-    pool, images = scene.pool, [task.sources[part].load() for part in scene.shown]
-    tables = []
-    for part, one in enumerate(images):
-        own = pool.origin == part
-        table = {"course": np.full(own.sum(), number, np.int16), "part": np.full(own.sum(), part, np.int8)}
-        table |= {"id": pool.rows[own], "label": pool.labels[own]}
-        tables.append(with_names(table, pool.names, one.path_of))
-    return stacked(tables)
-
-
-def _played(scene: Scene, scenario: Scenario, answers: Iterable[Said], number: int) -> tuple[dict, list[Rows]]:
-    """One course: what is played against whom with the numbers of every view, and its rows of the tables."""
-    course, views, rows = scene.courses[scenario], [], []
-    for said in answers:  # one view after the other: the logits of all of them need not fit in memory
-        views.append(view_metrics(said, scene.pool, course))
-        rows.append(view_rows(said, scene.pool, number))
-    told = {
-        "scenario": scenario,
-        "against": None if scene.against is None else str(scene.against),
-        "classnames": scene.pool.names,
-        "n_base_classes": len(course.base),
-        "n_new_classes": len(course.new),
-        "views": views,
-    }
-    return told, rows

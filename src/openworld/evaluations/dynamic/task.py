@@ -1,4 +1,4 @@
-"""A unit of the dynamic scenarios: what it is tuned on, what it reads, and the courses that it plays."""
+"""A unit of the dynamic scenarios: what it is tuned on, what it reads, and its scenario runs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,13 +8,16 @@ import numpy as np
 
 from openworld import datasets
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.dynamic import scenarios as play
-from openworld.evaluations.dynamic.predictions import Pool, joined
-from openworld.evaluations.dynamic.scenarios import Course, Scenario, class_order
+from openworld.evaluations.dynamic import scenarios
+from openworld.evaluations.dynamic.predictions import ImagePool, joined
+from openworld.evaluations.dynamic.scenarios import Scenario, ScenarioRun, class_order
 from openworld.evaluations.entries import LearnerSpec, usual_crop_scale
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, Features
 from openworld.learners import encoding_for, find_learner
+
+BASELINE = "zero-shot"
+"""The learner that tunes nothing, with which every other is compared."""
 
 OF_CLASSES = ("emerging-classes", "varying-ratio")
 
@@ -62,7 +65,7 @@ class Task:
 
     @property
     def sources(self) -> dict[str, ImageSelection]:
-        """The image sets that the unit reads: shots, test pictures, and those of whoever takes over."""
+        """The image sets that the unit reads: shots, test images, and those that take over."""
         classes = tuple(sorted(self.halves[0].tolist())) if self.of_classes else None
         train = self.data.images("train", seed=self.seed, shots=self.shots, only=classes)
         against = {f"{kind} {place}": one for kind, place, one in self.against}
@@ -71,7 +74,7 @@ class Task:
 
     @property
     def whole_sources(self) -> tuple[ImageSelection, ...]:
-        """All of them: none may lack a picture of a class."""
+        """All of them: none may lack an image of a class."""
         return tuple(self.sources.values())
 
     @property
@@ -82,36 +85,31 @@ class Task:
                 yield scenario, place, one
 
     def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        """What is encoded of a part: what the learner consumes, and views of training images alone."""
         crop = self.crop_scale or usual_crop_scale(self.data.dataset)
         drawn = Encoding(self.views, crop, self.seed) if part == "train" else Encoding()
         return encoding_for(find_learner(self.learner.learner), drawn)
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """Courses that play the same classes on one pool.
+class PooledRuns:
+    """Scenario runs that show the same classes on one pool.
 
     Args:
-        pool: the pictures.
-        courses: by scenario.
-        against: who takes over from the source; None where new classes come from the same data set.
-        shown: of the task's sources, those of the pool's pictures, in order.
+        pool: the images.
+        runs: by scenario.
+        against: the image set that takes over from the source; None where new classes come from the same data set.
+        sources: of the task's, those of the pool's images, in order.
     """
 
-    pool: Pool
-    courses: dict[Scenario, Course]
+    pool: ImagePool
+    runs: dict[Scenario, ScenarioRun]
     against: DatasetSpec | None = None
-    shown: tuple[str, ...] = ("test",)
-
-    @property
-    def ordered(self) -> tuple[Course, ...]:
-        """The courses in the order of their scenarios' names in `courses`."""
-        return tuple(self.courses.values())
+    sources: tuple[str, ...] = ("test",)
 
 
-def scenes(task: Task, parts: Mapping[str, Features]) -> Iterator[Scene]:
-    """Every scene of a task, one at a time.
+def pooled_runs(task: Task, parts: Mapping[str, Features]) -> Iterator[PooledRuns]:
+    """Prepare the scenario runs of a task, one pool at a time.
 
     Args:
         task: says which scenarios.
@@ -119,28 +117,28 @@ def scenes(task: Task, parts: Mapping[str, Features]) -> Iterator[Scene]:
     """
     test, (base, new) = parts["test"], task.halves
     if task.of_classes:
-        generators = {"emerging-classes": play.emerging_classes, "varying-ratio": play.varying_ratio}
-        courses = {one: generators[one](test.labels, base, new, task.levels) for one in task.scenarios}
-        yield Scene(Pool((test,), test.classnames), courses)
+        generators = {"emerging-classes": scenarios.emerging_classes, "varying-ratio": scenarios.varying_ratio}
+        runs = {name: generators[name](test.labels, base, new, task.levels) for name in task.scenarios}
+        yield PooledRuns(ImagePool((test,), test.classnames), runs)
     for scenario, place, data in task.against:
-        taking_over = f"{scenario} {place}"
-        other = parts[taking_over]
-        shifts = scenario == "distribution-shift"
-        pool = joined(test, other, same_names=shifts)
-        yield Scene(pool, {scenario: (_shift if shifts else _take_over)(task, pool)}, data, ("test", taking_over))
+        part, shifts = f"{scenario} {place}", scenario == "distribution-shift"
+        pool = joined(test, parts[part], same_names=shifts)
+        run = (_shift if shifts else _take_over)(task, pool)
+        yield PooledRuns(pool, {scenario: run}, data, ("test", part))
 
 
-def _shift(task: Task, pool: Pool) -> Course:
+def _shift(task: Task, pool: ImagePool) -> ScenarioRun:
     """The classes are the variant's, in the seed's order."""
-    shown = task.halves[0][np.isin(task.halves[0], pool.parts[1].labels)]
+    kept = task.halves[0][np.isin(task.halves[0], pool.parts[1].labels)]
     limit = task.shift_limit
-    return play.distribution_shift(pool.labels, pool.origin == 1, shown, task.seed, task.levels, image_limit=limit)
+    return scenarios.distribution_shift(pool.labels, pool.origin == 1, kept, task.seed, task.levels, image_limit=limit)
 
 
-def _take_over(task: Task, pool: Pool) -> Course:
+def _take_over(task: Task, pool: ImagePool) -> ScenarioRun:
     """Of classes that both sides name, the source's is left out: no view could tell them apart."""
     names = [normalise_class_name(name) for name in pool.names]
     count = len(pool.parts[0].classnames)
     source = [place for place in range(count) if names[place] not in set(names[count:])]
     limits = {"class_limit": task.class_limit, "image_limit": task.image_limit}
-    return play.co_evolution(pool.labels, source, range(count, len(names)), task.seed, task.levels, **limits)
+    new = range(count, len(names))
+    return scenarios.co_evolution(pool.labels, source, new, task.seed, task.levels, **limits)

@@ -1,0 +1,99 @@
+"""The work of a unit of dynamic scenarios: a learner is fitted once and names the images of every view."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+
+import numpy as np
+import torch
+
+from openworld.evaluations.dynamic.metrics import Rows, stacked, tables, view_record, view_rows
+from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
+from openworld.evaluations.dynamic.record import DynamicRecord, ScenarioRecord
+from openworld.evaluations.dynamic.scenarios import Scenario
+from openworld.evaluations.dynamic.task import BASELINE, PooledRuns, Task, pooled_runs
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.recognition_metrics import training_images
+from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
+from openworld.evaluations.tasks import other_inputs
+from openworld.features import Features
+from openworld.learners import FittedLearner, configure, find_learner
+from openworld.runs import UnitResult, read_spec
+
+
+def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+    """Fit one learner once, predict every view of every scenario run, compute every metric."""
+    task, machine = read_spec(task, Task), read_spec(machine, Machine)
+    torch.set_num_threads(task.threads)
+    clip = machine.backbone(task.backbone)
+    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
+    parts = encoded_parts(task, machine)
+    started = time.perf_counter()
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    shots = parts["train"].of_classes(task.halves[0])
+    fitted = learner.fit(clip, shots, seed=task.seed)
+    fitted_at = time.perf_counter()
+    records, rows, images = [], [], []
+    for pooled in pooled_runs(task, parts):
+        by_run = predict_views(fitted, pooled.pool, tuple(pooled.runs.values()))
+        for scenario, views in zip(pooled.runs, by_run, strict=True):
+            images.append(_images(task, pooled, len(records)))
+            record, own = _scenario_run(pooled, scenario, views, len(records))
+            records.append(record)
+            rows += own
+    scored_at = time.perf_counter()
+    return UnitResult(
+        outputs=tables(rows) | {"images": stacked(images)},
+        metrics=asdict(_record(task, fitted, shots, tuple(records))),
+        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+    )
+
+
+def _record(task: Task, fitted: FittedLearner, shots: Features, records: tuple[ScenarioRecord, ...]) -> DynamicRecord:
+    return DynamicRecord(
+        protocol="dynamic",
+        dataset=task.data.dataset,
+        domain=task.data.domain,
+        learner=task.learner.label,
+        yardstick=task.learner.learner == BASELINE,
+        seed=task.seed,
+        tuned_parameters=fitted.tuned_parameters,
+        courses=records,
+        tuned_on="base half" if task.of_classes else "all classes",
+        backbone=task.backbone,
+        shots=task.shots,
+        epochs=fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        training_classnames=fitted.classnames,
+        training_images=training_images(shots),
+        detail={"settings": task.learner.settings, "history": fitted.history},
+    )
+
+
+def _images(task: Task, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
+    """The images of the pool of scenario run `number`, by part and id as in its other tables."""
+    pool, tables = pooled.pool, []
+    for part, source in enumerate(pooled.sources):
+        own = pool.origin == part
+        table = {"course": np.full(own.sum(), number, np.int16), "part": np.full(own.sum(), part, np.int8)}
+        table |= {"id": pool.rows[own], "label": pool.labels[own]}
+        tables.append(with_names(table, pool.names, task.sources[source].load().path_of))
+    return stacked(tables)
+
+
+def _scenario_run(
+    pooled: PooledRuns, scenario: Scenario, views: Iterable[ViewPredictions], number: int
+) -> tuple[ScenarioRecord, list[Rows]]:
+    """The record of one scenario run, and its rows of the tables."""
+    run, records, rows = pooled.runs[scenario], [], []
+    for predictions in views:  # one view after the other: the logits of all of them need not fit in memory
+        records.append(view_record(predictions, pooled.pool, run))
+        rows.append(view_rows(predictions, pooled.pool, number))
+    record = ScenarioRecord(
+        scenario=scenario,
+        against=None if pooled.against is None else str(pooled.against),
+        views=tuple(records),
+        classnames=pooled.pool.names,
+        n_base_classes=len(run.base),
+        n_new_classes=len(run.new),
+    )
+    return record, rows
