@@ -29,7 +29,7 @@ TOLD_BY = {
     "recognition": "_tell_recognition",
     "generalisation": "_tell_generalisation",
     "dynamic": "_tell_story",
-    "accuracy-estimation": "_tell_accuracy_estimation",
+    "accuracy-estimation": "_tell_story",
     "incremental-shift": "_tell_incremental_shift",
     "open-world-by-shift": "_tell_open_world_by_shift",
     "decomposed-zero-shot": "_tell_story",

@@ -15,6 +15,7 @@ from openworld.estimators import (
     reference_temperature,
 )
 from openworld.estimators.engine.temperature import probabilities
+from openworld.evaluations.estimate_records import EstimateRecord, Seconds
 from openworld.evaluations.estimation_entries import EstimatorSpec
 
 
@@ -61,19 +62,19 @@ class Fits:
     specs: Sequence[EstimatorSpec]
     fitted: Mapping[str, Mapping[str | None, FittedEstimator]]
 
-    def of(self, one: EstimatorSpec, corruption: str | None) -> FittedEstimator:
+    def of(self, spec: EstimatorSpec, corruption: str | None) -> FittedEstimator:
         """The estimator that has seen nothing of the corruption."""
-        known = self.fitted[one.label]
+        known = self.fitted[spec.label]
         return known.get(corruption, known[None])
 
-    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, dict]:
-        """label -> what a record says of an estimate."""
-        return {one.label: told(self.estimate(one, target, corruption, resamples)) for one in self.specs}
+    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, EstimateRecord]:
+        """label -> what a record holds of an estimate."""
+        return {spec.label: estimate_record(self.estimate(spec, target, corruption, resamples)) for spec in self.specs}
 
-    def estimate(self, one: EstimatorSpec, target: Answers, corruption: str | None, resamples: int) -> Estimate:
+    def estimate(self, spec: EstimatorSpec, target: Answers, corruption: str | None, resamples: int) -> Estimate:
         """An estimator's answer on a target; an interval where there are resamples."""
         options = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
-        return self.of(one, corruption).estimate(seen_by(one, target), **options)
+        return self.of(spec, corruption).estimate(outputs_for(spec, target), **options)
 
 
 def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers]) -> Fits:
@@ -84,38 +85,34 @@ def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str
         source: the labelled source set.
         shifts: corruption -> the labelled source set under it; for scores.
     """
-    return Fits(specs, {one.label: _fit(one, source, shifts) for one in specs})
+    return Fits(specs, {spec.label: _fit(spec, source, shifts) for spec in specs})
 
 
-def seen_by(one: EstimatorSpec, said: Answers) -> Outputs:
-    """With the similarities of the estimator's reference."""
-    return said.outputs[one.reference] if one.reference else said.any
+def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
+    """Outputs with the similarities of the estimator's reference."""
+    return answers.outputs[spec.reference] if spec.reference else answers.any
 
 
-def told(estimate: Estimate) -> dict:
+def estimate_record(estimate: Estimate) -> EstimateRecord:
     """Of an estimate what a record holds: no lists, and nothing that is known of the source anyway."""
     details = {name: value for name, value in estimate.details.items() if name not in _KNOWN and _is_small(value)}
-    return {
-        "error": estimate.error,
-        "raw_error": estimate.raw_error,
-        "interval": estimate.interval,
-        "warnings": estimate.warnings,
-        "details": details,
-    }
+    return EstimateRecord(estimate.error, estimate.raw_error, estimate.interval, tuple(estimate.warnings), details)
 
 
-def seconds_alone(specs: Iterable[EstimatorSpec], source: Answers, shifts: Mapping, target: Answers) -> dict[str, dict]:
-    """How long each estimator takes that cannot use what others have found: {"fit", "estimate"} -> label -> seconds."""
-    found: dict[str, dict] = {"fit": {}, "estimate": {}}
-    for one in specs:
-        known, asked = _forgetful(one, source), _forgetful(one, target)
-        sets = [_forgetful(one, shift) for shift in shifts.values()] if one.is_score else []
+def seconds_alone(
+    specs: Iterable[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers], target: Answers, device: str
+) -> Seconds:
+    """Time each estimator alone, so that it cannot use what others have found."""
+    found = Seconds({}, {}, device)
+    for spec in specs:
+        known, asked = _forgetful(spec, source), _forgetful(spec, target)
+        sets = [_forgetful(spec, shift) for shift in shifts.values()] if spec.is_score else []
         started = time.perf_counter()
-        fitted = one.build().fit(sets if one.is_score else known)
+        fitted = spec.build().fit(sets if spec.is_score else known)
         fitted_at = time.perf_counter()
         fitted.estimate(asked, interval=False)
-        found["fit"][one.label] = fitted_at - started
-        found["estimate"][one.label] = time.perf_counter() - fitted_at
+        found.fit[spec.label] = fitted_at - started
+        found.estimate[spec.label] = time.perf_counter() - fitted_at
     return found
 
 
@@ -138,21 +135,21 @@ class _Once:
         return outputs.once(("score", self.label), lambda: self.of.score(outputs))
 
 
-def _fit(one: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, FittedEstimator]:
-    if not one.is_score:
-        return {None: one.build().fit(seen_by(one, source))}
+def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, FittedEstimator]:
+    if not spec.is_score:
+        return {None: spec.build().fit(outputs_for(spec, source))}
     lines = {corruption: [each for other, each in shifts.items() if other != corruption] for corruption in shifts}
-    return {corruption: _line(one, sets) for corruption, sets in (lines | {None: [*shifts.values()]}).items()}
+    return {corruption: _line(spec, sets) for corruption, sets in (lines | {None: [*shifts.values()]}).items()}
 
 
-def _line(one: EstimatorSpec, sets: Sequence[Answers]) -> FittedEstimator:
-    score = _Once(one.build().of, one.label)
-    return ScoreRegression(score).fit([seen_by(one, each) for each in sets])
+def _line(spec: EstimatorSpec, sets: Sequence[Answers]) -> FittedEstimator:
+    score = _Once(spec.build().of, spec.label)
+    return ScoreRegression(score).fit([outputs_for(spec, each) for each in sets])
 
 
-def _forgetful(one: EstimatorSpec, said: Answers) -> Outputs:
+def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
     """What the estimator sees, with nothing found in it yet."""
-    return replace(seen_by(one, said))
+    return replace(outputs_for(spec, answers))
 
 
 _KNOWN = {"n_source", "n_target", "mistakes", "temperature", "resampled", "resamples"}

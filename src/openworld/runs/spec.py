@@ -9,7 +9,8 @@ given, its `__post_init__` may refuse values. An integer where a float is expect
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -89,8 +90,7 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
         value = to_json(value, path)
     if not isinstance(value, Mapping):
         raise wrong(value, "a table of keys", path)
-    hints = get_type_hints(kind)
-    known = {field.name: field for field in fields(kind) if field.init}
+    hints, known = _fields(kind)
     for key in value:
         if key not in known:
             raise at(join(path, key), unknown_name("key", str(key), known))
@@ -102,3 +102,9 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
         return kind(**given)
     except OpenworldError as error:
         raise at(path, error) from error
+
+
+@cache
+def _fields(kind: type) -> tuple[dict[str, Any], dict[str, Field]]:
+    """The annotations and the fields of a dataclass by name."""
+    return get_type_hints(kind), {field.name: field for field in fields(kind) if field.init}

@@ -1,14 +1,17 @@
-"""A run of accuracy estimation that nobody ran: records of the right shape, the same for the same seed."""
+"""Runs of accuracy estimation from made-up records of the right shape, the same for the same seed."""
 
 import io
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from openworld.evaluations.accuracy_estimation.run import estimate_run
+from openworld.evaluations.accuracy_estimation.measurements import read_measurements
+from openworld.evaluations.accuracy_estimation.results import results
+from openworld.results import RunFolder
 from openworld.runs import RunStore, Unit, UnitResult
 
 CORRUPTIONS = ("fog", "snow", "gaussian_noise", "pixelate")
@@ -30,44 +33,56 @@ METHODS = {
 
 
 @pytest.fixture(scope="session")
-def estimates_of():
+def make_estimates():
     """A function that makes up a run of accuracy estimation, in memory."""
-    return lambda **options: estimate_run([_as_record(*one) for one in made_up(**options)])
+    return lambda **options: _run([_as_record(*record) for record in made_up(**options)])
 
 
 @pytest.fixture(scope="session")
-def estimates(estimates_of):
+def estimates(make_estimates):
     """Two architectures, two seeds, two checkpoints; three styles and four corruptions; a method that is silent."""
-    return estimates_of()
+    return make_estimates()
 
 
 @pytest.fixture(scope="session")
-def make_estimates(tmp_path_factory):
+def measured(estimates):
+    """The measurements of `estimates`."""
+    return read_measurements(estimates)
+
+
+@pytest.fixture(scope="session")
+def found(estimates):
+    """The results of `estimates`."""
+    return results(estimates)[0]
+
+
+@pytest.fixture(scope="session")
+def make_estimates_folder(tmp_path_factory):
     """A function that writes the records of a made-up run into a new folder and returns the folder."""
     return lambda **options: write_estimates(tmp_path_factory.mktemp("estimates"), **options)
 
 
 @pytest.fixture(scope="session")
-def estimates_folder(make_estimates):
-    """The run of `estimates` as records in a folder."""
-    return make_estimates()
+def estimates_folder(make_estimates_folder):
+    """`estimates` as records in a folder."""
+    return make_estimates_folder()
 
 
 @pytest.fixture(scope="session")
-def crowd(estimates_of):
+def crowd(make_estimates):
     """Thirty methods, 27 judged models, 19 corruptions at 5 severities each."""
     methods = {f"method {place}": ("AC" if place == 0 else "DoC", None, {}, 0.03 * place, 0.03) for place in range(30)}
     corruptions = [f"corruption {place}" for place in range(19)]
     models, epochs = ("convnet", "resnet-8", "densenet"), (5, 10, 20)
     sizes = {"models": models, "seeds": (0, 1, 10), "epochs": epochs, "severities": (1, 2, 3, 4, 5)}
-    return estimates_of(methods=methods, corruptions=corruptions, **sizes)
+    return make_estimates(methods=methods, corruptions=corruptions, **sizes)
 
 
 @pytest.fixture(scope="session")
-def smallest(estimates_of):
+def smallest(make_estimates):
     """One method, one model, one condition: nothing to compare and nothing to draw anew."""
     sizes = {"models": ("convnet",), "seeds": (0,), "epochs": (5,), "styles": ("twemoji",), "corruptions": ()}
-    return estimates_of(methods={"AC": METHODS["AC"]}, references=(), **sizes)
+    return make_estimates(methods={"AC": METHODS["AC"]}, references=(), **sizes)
 
 
 @pytest.fixture(scope="session")
@@ -75,9 +90,9 @@ def handmade():
     """A function that makes a run of given numbers: {condition: (row, true accuracy, {method: error or None})}."""
 
     def run_of(*models):
-        named = [label for model in models for _, _, said in model.values() for label in said]
+        named = [label for model in models for _, _, estimates in model.values() for label in estimates]
         methods = [{"label": label, "estimator": label} for label in dict.fromkeys(named)]
-        return estimate_run([_handmade(seed, model, methods) for seed, model in enumerate(models)])
+        return _run([_handmade(seed, model, methods) for seed, model in enumerate(models)])
 
     return run_of
 
@@ -85,33 +100,38 @@ def handmade():
 def _handmade(seed, conditions, methods):
     targets = [
         {"row": row, "name": name, "kind": "natural", "domain": name, "n": 10, "accuracy": accuracy,
-         "estimates": {label: {"error": error} for label, error in said.items()}}
-        for name, (row, accuracy, said) in conditions.items()
+         "estimates": {label: {"error": error} for label, error in estimates.items()}}
+        for name, (row, accuracy, estimates) in conditions.items()
     ]  # fmt: skip
-    told = {"protocol": "accuracy-estimation", "model": "convnet", "seed": seed, "epoch": 5, "estimators": methods}
-    return _as_record("", told | {"source": {"accuracy": 0.9}, "targets": targets}, {})
+    metrics = {"protocol": "accuracy-estimation", "model": "convnet", "seed": seed, "epoch": 5, "estimators": methods}
+    return _as_record("", metrics | {"source": {"accuracy": 0.9}, "targets": targets}, {})
+
+
+def _run(records):
+    return RunFolder(Path("a-folder-that-is-not-there"), "accuracy-estimation", tuple(records))
 
 
 def _as_record(name, metrics, timing):
-    return SimpleNamespace(name=name, metrics=metrics, timing=timing)
+    return SimpleNamespace(name=name, metrics=metrics, timing=timing, attachments=())
 
 
 def write_estimates(folder, **options):
     """Write a made-up run; see `made_up`."""
     store, spec = RunStore(folder), {"protocol": "accuracy-estimation", "seeds": [0, 1]}
     store.create(spec, spec, {"command": ["openworld", "run", "mine.toml"], "packages": {"numpy": np.__version__}})
-    planned = [(Unit("math:sqrt", {"x": name}, name=name), told, timing) for name, told, timing in made_up(**options)]
+    planned = [(Unit("math:sqrt", {"x": name}, name=name), *record) for name, *record in made_up(**options)]
     store.plan([unit for unit, *_ in planned])
-    for place, (unit, told, timing) in enumerate(planned):
-        store.write(unit, UnitResult(metrics=told, attachments={} if place else _pictures(told), timing=timing))
+    for place, (unit, metrics, timing) in enumerate(planned):
+        attachments = {} if place else _thumbnails(metrics)
+        store.write(unit, UnitResult(metrics=metrics, attachments=attachments, timing=timing))
     return folder
 
 
-def _pictures(told):
+def _thumbnails(metrics):
     """A grey square for every condition, in a folder by its number."""
     file = io.BytesIO()
     Image.new("L", (8, 8), 128).save(file, "PNG")
-    return {f"pictures/{number}/7.png": file.getvalue() for number in range(len(told["targets"]))}
+    return {f"pictures/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
 
 
 def made_up(
@@ -129,12 +149,12 @@ def made_up(
     intervals=False,
 ):
     """Name, metrics and timing of every record; methods in `silent` give no estimate of the worst conditions."""
-    asked = _asked(styles, corruptions, severities)
+    conditions = _conditions(styles, corruptions, severities)
     estimators = [
-        {"label": label, "estimator": told[0], "reference": told[1], "settings": told[2]}
-        for label, told in methods.items()
+        {"label": label, "estimator": method[0], "reference": method[1], "settings": method[2]}
+        for label, method in methods.items()
     ]
-    spent = {
+    seconds = {
         "fit": {label: 0.01 + 0.2 * (method[1] is not None) for label, method in methods.items()},
         "estimate": {label: 0.05 * (1 + len(label)) for label in methods},
     }
@@ -148,16 +168,18 @@ def made_up(
             "references": [*references], "taxonomy": _taxonomy(aligned), "estimators": estimators,
             "source": {"n": 1000, "mistakes": round(1000 * (1 - source)), "accuracy": source, "temperature": 1.4,
                        "ece": {"raw": 0.12, "scaled": 0.02}},
-            "targets": [_target(one, source, luck, methods, references, aligned, silent, intervals) for one in asked],
+            "targets": [
+                _target(each, source, luck, methods, references, aligned, silent, intervals) for each in conditions
+            ],
         }  # fmt: skip
-        yield f"{name} {epoch} {seed}", metrics, {"seconds": spent}
+        yield f"{name} {epoch} {seed}", metrics, {"seconds": seconds}
 
 
 def _taxonomy(known):
     return {"name": "a tree" if known else None, "reason": None if known else "no tree holds these classes"}
 
 
-def _asked(styles, corruptions, severities):
+def _conditions(styles, corruptions, severities):
     natural = [("Emoji, natural", style, "natural", style, None, None, 0.1 + 0.1 * place)
                for place, style in enumerate(styles)]  # fmt: skip
     return natural + [
@@ -167,8 +189,8 @@ def _asked(styles, corruptions, severities):
     ]
 
 
-def _target(asked, source, luck, methods, references, aligned, silent, intervals):
-    row, name, kind, domain, corruption, severity, drop = asked
+def _target(condition, source, luck, methods, references, aligned, silent, intervals):
+    row, name, kind, domain, corruption, severity, drop = condition
     accuracy = float(np.clip(source - drop + luck.normal(0, 0.02), 0.02, 1))
     estimates = {}
     for label, (_, _, _, seen, noise) in methods.items():

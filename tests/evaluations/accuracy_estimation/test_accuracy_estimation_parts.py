@@ -18,7 +18,7 @@ from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_
 from openworld.evaluations.accuracy_estimation.spec import tasks
 from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
-from openworld.evaluations.estimates import told
+from openworld.evaluations.estimates import estimate_record
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
@@ -205,7 +205,7 @@ def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
 
 def test_details_are_small():
     estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
-    assert told(estimate)["details"] == {"threshold": None, "tau": 0.5}
+    assert estimate_record(estimate).details == {"threshold": None, "tau": 0.5}
 
 
 def test_the_network_by_colour_reads_red_and_green():

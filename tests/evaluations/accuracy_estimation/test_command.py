@@ -27,8 +27,8 @@ def test_the_page(said, tmp_path):
 def test_the_tables(said):
     text = said("--table", "text")
     assert "Mean absolute error of the estimated accuracy" in text and "lie nearest to the truth" in text
-    assert said("--table", "csv").startswith("line,method,")
-    assert said("--table", "markdown").startswith("**Mean absolute error**")
+    assert said("--table", "csv").startswith("evaluation,entity,images,")
+    assert said("--table", "markdown").startswith("**Mean absolute error of the estimated accuracy**")
 
 
 def test_after_a_run(estimates_folder, capsys):

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.accuracy_estimation.run import load_estimates
+from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.papers import AVERAGE, published_numbers
 from openworld.reproduction.comparison.compare import beside
 from openworld.reproduction.comparison.page import render_beside
 from openworld.reproduction.comparison.tables import beside_csv, beside_latex, beside_markdown, terminal_beside
-from openworld.reproduction.measure import StandsFor, measured
+from openworld.reproduction.measure import StandsFor
+from openworld.reproduction.measure import measured as paper_numbers
+from openworld.results import RunFolder
 
 METHODS = {
     "AC": ("AC", None, {}, 0.3, 0.02),
@@ -23,14 +25,14 @@ OWN = {"clip": "FRAP (CLIP)"}
 
 
 @pytest.fixture(scope="module")
-def folder(make_estimates):
-    return make_estimates(methods=METHODS, silent=())
+def folder(make_estimates_folder):
+    return make_estimates_folder(methods=METHODS, silent=())
 
 
 @pytest.fixture(scope="module")
-def paper_folders(make_estimates):
+def paper_folders(make_estimates_folder):
     """Two runs whose rows are called as the paper's are."""
-    return [make_estimates(methods=METHODS, silent=(), models=(name,)) for name in ("convnet", "resnet-8")]
+    return [make_estimates_folder(methods=METHODS, silent=(), models=(name,)) for name in ("convnet", "resnet-8")]
 
 
 def of(numbers, dataset, method):
@@ -39,11 +41,11 @@ def of(numbers, dataset, method):
 
 
 def test_a_row_is_the_mean_of_absolute_errors_in_percent(folder):
-    numbers = measured("frap", "1", [StandsFor(folder, methods=OWN)])
+    numbers = paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)])
     assert {one.method for one in numbers} == {"AC", "COTT", "FRAP (CLIP)"}, "methods of this table alone"
-    run = load_estimates(folder)
+    run = read_measurements(RunFolder.read(folder))
     of_row = [place for place, one in enumerate(run.conditions) if one.row == "Emoji, natural"]
-    sizes = np.abs(run.off[run.labels.index("clip")])[:, of_row]
+    sizes = np.abs(run.signed_error[run.labels.index("clip")])[:, of_row]
     found = of(numbers, "Emoji, natural", "FRAP (CLIP)")
     assert found.value == pytest.approx(100 * sizes.mean())
     own = [sizes[[place for place, one in enumerate(run.models) if one.seed == seed]].mean() for seed in (0, 1)]
@@ -53,29 +55,29 @@ def test_a_row_is_the_mean_of_absolute_errors_in_percent(folder):
 
 
 def test_the_average_is_the_unweighted_mean_of_the_rows(folder):
-    numbers = measured("frap", "1", [StandsFor(folder, methods=OWN)])
+    numbers = paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)])
     rows = [of(numbers, row, "AC").value for row in ("Emoji, natural", "Emoji, synthetic")]
     assert of(numbers, AVERAGE, "AC").value == pytest.approx(sum(rows) / 2)
-    assert {one.dataset for one in measured("frap", "4", [StandsFor(folder, methods=OWN)])} == {AVERAGE}
+    assert {one.dataset for one in paper_numbers("frap", "4", [StandsFor(folder, methods=OWN)])} == {AVERAGE}
 
 
-def test_a_missing_estimate_leaves_no_number(make_estimates):
-    silent = make_estimates(methods={"AC": METHODS["AC"], "COTT": METHODS["COTT"]}, silent=("AC",))
-    numbers = measured("frap", "1", [StandsFor(silent)])
+def test_a_missing_estimate_leaves_no_number(make_estimates_folder):
+    silent = make_estimates_folder(methods={"AC": METHODS["AC"], "COTT": METHODS["COTT"]}, silent=("AC",))
+    numbers = paper_numbers("frap", "1", [StandsFor(silent)])
     assert of(numbers, "Emoji, synthetic", "AC").value is None and of(numbers, AVERAGE, "AC").value is None
     assert of(numbers, "Emoji, synthetic", "COTT").value is not None
 
 
 def test_calibration_is_of_the_references_whose_name_methods_begin_with(folder):
-    numbers = measured("frap", "2", [StandsFor(folder, datasets={"emoji-concepts": "CIFAR-10"})])
+    numbers = paper_numbers("frap", "2", [StandsFor(folder, datasets={"emoji-concepts": "CIFAR-10"})])
     assert {(one.dataset, one.method) for one in numbers} == {("CIFAR-10", "CLIP TTC"), ("CIFAR-10", "CLIP raw")}
     assert of(numbers, "CIFAR-10", "CLIP raw").value == pytest.approx(0.6)
 
 
-def test_runs_without_a_method_of_the_table_are_refused(make_estimates):
-    alone = make_estimates(methods={"mine": METHODS["mine"]}, silent=())
+def test_runs_without_a_method_of_the_table_are_refused(make_estimates_folder):
+    alone = make_estimates_folder(methods={"mine": METHODS["mine"]}, silent=())
     with pytest.raises(OpenworldError, match="Table 3: .* is read from runs of accuracy estimation with RAP"):
-        measured("frap", "3", [StandsFor(alone)])
+        paper_numbers("frap", "3", [StandsFor(alone)])
 
 
 def printed(table, dataset, method):
@@ -84,7 +86,7 @@ def printed(table, dataset, method):
 
 
 def test_on_other_data_only_the_average_stands_beside_the_printed_one(folder):
-    shown = beside("frap", "1", measured("frap", "1", [StandsFor(folder, methods=OWN)]))
+    shown = beside("frap", "1", paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)]))
     assert not shown.same_data and shown.rows == ("Emoji, natural", "Emoji, synthetic", AVERAGE)
     for (row, column), pair in shown.pairs.items():
         expected = printed("1", AVERAGE, column.method) if row == AVERAGE else None
@@ -96,7 +98,7 @@ def test_on_other_data_only_the_average_stands_beside_the_printed_one(folder):
 def test_on_the_same_rows_every_number_is_subtracted(paper_folders):
     named = ({"Emoji, natural": "C10-N", "Emoji, synthetic": "C10-S"}, {"Emoji, natural": "L17-N"})
     runs = [StandsFor(folder, rows, OWN) for folder, rows in zip(paper_folders, named, strict=True)]
-    shown = beside("frap", "1", measured("frap", "1", runs))
+    shown = beside("frap", "1", paper_numbers("frap", "1", runs))
     assert shown.same_data and len(shown.rows) == 19 and "Emoji, synthetic" not in shown.rows
     cells = {(row, column.method): pair for (row, column), pair in shown.pairs.items()}
     found = cells["C10-N", "AC"]
@@ -111,7 +113,7 @@ def test_on_the_same_rows_every_number_is_subtracted(paper_folders):
 def test_every_table_is_written_in_every_form(folder, table):
     from rich.console import Console
 
-    shown = beside("frap", table, measured("frap", table, [StandsFor(folder, methods=OWN)]))
+    shown = beside("frap", table, paper_numbers("frap", table, [StandsFor(folder, methods=OWN)]))
     console = Console(width=100, record=True, quiet=True)
     console.print(terminal_beside(shown))
     for text in (beside_csv(shown), beside_markdown(shown), beside_latex(shown), render_beside([shown])):

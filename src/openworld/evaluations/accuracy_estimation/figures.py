@@ -5,20 +5,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.alignment import Alignment, alignments
-from openworld.evaluations.accuracy_estimation.numbers import AVERAGE, Errors, ErrorTable
-from openworld.evaluations.accuracy_estimation.run import EstimateRun
-from openworld.evaluations.accuracy_estimation.times import spent
-from openworld.evaluations.accuracy_estimation.wording import starred
+from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, Model
+from openworld.evaluations.accuracy_estimation.record import BASE, FUSED
+from openworld.evaluations.accuracy_estimation.results import (
+    BIAS,
+    ERROR,
+    ESTIMATE,
+    GIVEN,
+    SEVERITY_BIAS,
+    SEVERITY_ERROR,
+    TRUE_ACCURACY,
+    is_complete,
+    leader,
+)
 from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
 from openworld.report.charts.dots import dots_key
 from openworld.report.charts.quantity import CROWDED
 from openworld.report.figure import Figure
 from openworld.report.series_style import Look
-from openworld.report.text import milliseconds, percent
+from openworld.results import Metric, Results, Value
 
-BUDGET = 30_000  # dots of a whole figure; beyond it they are averaged
-TEXT = 8  # what a dot of alignment weighs against one of many methods: its row of the download is its own
+BUDGET = 30_000
+"""Dots of a whole figure; beyond it they are averaged."""
+
+ROW = 8
+"""What a dot of alignment weighs against one of many methods: its row of the download is its own."""
+
 LEVELS = (
     ("", lambda model: (model.name, model.checkpoint, model.seed)),
     (", mean over its seeds", lambda model: (model.name, model.checkpoint)),
@@ -26,66 +38,66 @@ LEVELS = (
     (", mean over all models", lambda model: ()),
 )
 """How far models are averaged into one dot: what is said of it, and what models of one dot have in common."""
+
 SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
+Groups = tuple[tuple[int, ...], ...]
+"""Places of the models that are averaged into one dot."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Dotted:
     """What is drawn: models averaged into G groups; accuracy float[G, C], estimates float[K, G, C], NaN = none."""
 
     text: str
-    groups: tuple[tuple[int, ...], ...]
+    groups: Groups
     accuracy: np.ndarray
     estimates: np.ndarray
 
 
-def severity(table: ErrorTable, styles: dict[str, Look]) -> Figure | None:
-    """Return two charts: mean absolute error and bias, one line per method; None where there are no two severities."""
-    run = table.run
-    steps = sorted({one.severity for one in run.conditions if one.severity is not None})
+def severity(found: Results, measured: Measurements, styles: dict[str, Look]) -> Figure | None:
+    """Return two charts: mean absolute error and bias, a line per method; None where there are no two severities."""
+    steps = found.where(metric=SEVERITY_ERROR.key).places("severity")
     if len(steps) < 2:
         return None
-    at = [np.array([one.severity == step for one in run.conditions]) for step in steps]
-    kept = tuple(filter(None, (run.yardstick, table.leader)))
 
-    truth = [_mean(run.accuracy[:, own]) for own in at]
+    def values(entity: str, metric: Metric) -> list[float | None]:
+        return [found.value(entity, metric.key, severity=step).value for step in steps]
 
-    def line(off: np.ndarray) -> Line:
-        counts = [int(np.isfinite(off[:, own]).sum()) for own in at]
-        return Line(steps, [_mean(off[:, own]) for own in at], further={"estimates": counts, "true_accuracy": truth})
+    truth, highlight = values("", TRUE_ACCURACY), tuple(filter(None, (measured.baseline, leader(found, measured))))
 
-    def chart(title: str, y: Quantity, off: np.ndarray, references=()) -> LineChart:
-        lines = {label: line(off[place]) for place, label in enumerate(run.labels)}
+    def chart(title: str, y: Quantity, metric: Metric, references=()) -> LineChart:
+        lines = {
+            label: Line(
+                steps, values(label, metric), further={"estimates": values(label, GIVEN), "true_accuracy": truth}
+            )
+            for label in measured.labels
+        }
         whole = {label: line for label, line in lines.items() if None not in line.y}
-        return LineChart(title, SEVERITY, y, whole, kept, references=references)
+        return LineChart(title, SEVERITY, y, whole, highlight, references=references)
 
     size = Quantity("mean_absolute_error", "mean absolute error, points", covers=(0.0,))
-    bias = Quantity("bias", "estimated − true accuracy, points", "points")
-    charts = (chart("How far off", size, np.abs(run.off)), chart("Which way", bias, run.off, (Reference(0.0),)))
+    bias = Quantity(BIAS.key, "estimated − true accuracy, points", "points")
+    charts = (chart("How far off", size, SEVERITY_ERROR), chart("Which way", bias, SEVERITY_BIAS, (Reference(0.0),)))
     if not charts[0].series:
         return None
     crowded = " Point at a name above to bring its line forward." * (len(charts[0].series) > CROWDED)
     caption = (
         "Means over all corruptions and judged models at every severity; true accuracy goes from "
-        f"{percent(truth[0])} to {percent(truth[-1])} % on the way.",
-        "Left the mean absolute error; right estimated minus true accuracy, where above 0 is too hopeful. A method "
+        f"{TRUE_ACCURACY.write(truth[0])} to {TRUE_ACCURACY.write(truth[-1])} % on the way.",
+        "Left the mean absolute error; right estimated minus true accuracy, where above 0 is overestimated. A method "
         f"that sees the shift stays level in both.{crowded}",
     )
     return Figure("severity", "What happens as the shift grows?", caption, charts, styles, names=("panel", "method"))
 
 
-def _mean(values: np.ndarray) -> float | None:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else None
-
-
-def error_time(table: ErrorTable, styles: dict[str, Look]) -> Figure | None:
+def error_time(found: Results, measured: Measurements, styles: dict[str, Look]) -> Figure | None:
     """Return one chart, one dot per method; None where fewer than two have a time and an error."""
-    times = {label: one.estimate for label, one in spent(table.run).items()}
-    cells = {label: table.cells[AVERAGE][label] for label in times}
-    clouds = {
-        label: _timed(times[label], one) for label, one in cells.items() if one.mean is not None and times[label] > 0
-    }
+    clouds = {}
+    for label in found.where(metric=ESTIMATE.key).entities:
+        seconds = found.value(label, ESTIMATE.key).value
+        error = found.value(label, ERROR.key, images=measured.main)
+        if error.value is not None and seconds > 0:
+            clouds[label] = _timed(seconds, error)
     if len(clouds) < 2:
         return None
     x = Quantity("milliseconds_per_condition", "milliseconds for one condition", "number", 6, log=True)
@@ -99,102 +111,111 @@ def error_time(table: ErrorTable, styles: dict[str, Look]) -> Figure | None:
     return Figure("error-time", "What does a smaller error cost?", caption, (chart,), styles, names=("panel", "method"))
 
 
-def _timed(seconds: float, errors: Errors) -> Cloud:
-    time, ends = 1000 * seconds, errors.interval
-    text = f"off by {percent(errors.mean)} in {milliseconds(seconds)} ms"
-    low, high = ends or (None, None)
-    spread = ((time, low), (time, high)) if ends else ()
-    return Cloud(((time, errors.mean),), spread, text, {"low": (low,), "high": (high,)})
+def _timed(seconds: float, error: Value) -> Cloud:
+    time, interval = 1000 * seconds, error.over()
+    text = f"off by {ERROR.write(error.value)} in {ESTIMATE.write(seconds)} ms"
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    spread = ((time, low), (time, high)) if interval else ()
+    return Cloud(((time, error.value),), spread, text, {"low": (low,), "high": (high,)})
 
 
-def estimated(table: ErrorTable) -> Figure:
+def estimated_and_true(found: Results, measured: Measurements) -> Figure:
     """Return one chart per method, on one range for all: on the diagonal the estimate is right."""
-    run = table.run
-    cells, shapes = averaged(run), shape_names(run)
-    known = np.concatenate([cells.accuracy.ravel(), cells.estimates.ravel()])
+    dotted, shapes = averaged(measured), shape_names(measured)
+    known = np.concatenate([dotted.accuracy.ravel(), dotted.estimates.ravel()])
     known = known[np.isfinite(known)]
     covers = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     x, y = (Quantity(key, title, covers=covers) for key, title in
             (("accuracy", "true accuracy, %"), ("estimate", "estimated, %")))  # fmt: skip
 
     def chart(place: int, label: str) -> DotsChart:
-        dots = tuple(_groups(run, cells.groups, shapes, cells.accuracy, cells.estimates[place]))
-        note = f"off by {starred(table.cells[AVERAGE][label])}"
+        dots = tuple(_dots(measured, dotted.groups, shapes, dotted.accuracy, dotted.estimates[place]))
+        error = found.value(label, ERROR.key, images=measured.main).value
+        star = "*" * (error is not None and not is_complete(found, label, measured.main))
+        note = f"off by {ERROR.write(error)}{star}"
         return DotsChart(label, x, y, dots, tuple(shapes), label, "equal", note=note, small=True)
 
-    charts = tuple(chart(place, label) for place, label in enumerate(run.labels))
+    charts = tuple(chart(place, label) for place, label in enumerate(measured.labels))
     caption = (
-        f"Every dot is one condition with one judged model{cells.text}: its true accuracy across, what the method says "
-        "of it without labels upwards; in the corner the mean absolute error (average of the lines).",
-        "On the diagonal the estimate is right, above it too hopeful; a cloud that lies flat tells good conditions "
+        f"Every dot is one condition with one judged model{dotted.text}: its true accuracy across, what the method "
+        "says of it without labels upwards; in the corner the mean absolute error (average of the lines).",
+        "On the diagonal the estimate is right, above it overestimated; a cloud that lies flat tells good conditions "
         "from bad ones by too little, whatever its mean error is.",
     )
-    key, shared = dots_key([one.kind for one in run.conditions], shapes), tuple(_rows(run, cells))
+    key, shared = dots_key([one.kind for one in measured.conditions], shapes), tuple(_estimate_rows(measured, dotted))
     title = "Do the estimates follow the truth?"
     return Figure("estimated", title, caption, charts, key=key, small=True, shared=shared)
 
 
-def alignment_gap(run: EstimateRun) -> Figure | None:
+def alignment_gap(measured: Measurements) -> Figure | None:
     """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4)."""
-    found = alignments(run)
-    if not found:
+
+    def read(key: str) -> np.ndarray:
+        return measured.read(lambda target: (target.alignment or {}).get(key))
+
+    fused = {name: scores for name in measured.references if np.isfinite(scores := read(f"{FUSED}{name}")).any()}
+    if not fused:
         return None
-    cells, shapes = averaged(run, TEXT * len(found)), shape_names(run)
-    charts = tuple(_alignment(run, one, cells.groups, shapes) for one in found)
+    dotted, shapes = averaged(measured, ROW * len(fused)), shape_names(measured)
+    gaps = {
+        name: tuple(_of_groups(scores - read(other), dotted.groups) for other in (BASE, name))
+        for name, scores in fused.items()
+    }
+    charts = tuple(_alignment(measured, name, pair, dotted.groups, shapes) for name, pair in gaps.items())
     caption = (
-        f"Every dot is one condition with one judged model{cells.text}: how much higher the Semantic Alignment Score "
+        f"Every dot is one condition with one judged model{dotted.text}: how much higher the Semantic Alignment Score "
         "of the fused prediction is than the judged model's (across) and than the reference's own (upwards), points.",
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
-    key, shared = dots_key([one.kind for one in run.conditions], shapes), tuple(_gaps(run, found, cells.groups))
+    key, shared = dots_key([one.kind for one in measured.conditions], shapes), _gap_rows(measured, gaps, dotted.groups)
     title = "Does fusing bring predictions nearer in meaning?"
-    return Figure("alignment-gap", title, caption, charts, key=key, shared=shared)
+    return Figure("alignment-gap", title, caption, charts, key=key, shared=tuple(shared))
 
 
-def _alignment(run: EstimateRun, one: Alignment, groups, shapes: list[str]) -> DotsChart:
+def _alignment(measured: Measurements, reference: str, gaps, groups: Groups, shapes: list[str]) -> DotsChart:
     x, y = (Quantity(key, f"over {name}, points", "points", covers=(0.0,)) for key, name in
-            (("over_judged_model", "the judged model"), ("over_reference", one.reference)))  # fmt: skip
-    dots = tuple(_groups(run, groups, shapes, *(_of_groups(gap, groups) for gap in one.gaps.values())))
+            (("over_judged_model", "the judged model"), ("over_reference", reference)))  # fmt: skip
+    dots = tuple(_dots(measured, groups, shapes, *gaps))
     zero = (Reference(0.0, axis="x"), Reference(0.0))
-    return DotsChart(f"fused with {one.reference}", x, y, dots, tuple(shapes), references=zero)
+    return DotsChart(f"fused with {reference}", x, y, dots, tuple(shapes), references=zero)
 
 
-def averaged(run: EstimateRun, dots: int | None = None) -> Cells:
+def averaged(measured: Measurements, dots: int | None = None) -> Dotted:
     """Return models averaged as far as the budget demands; `dots` a case, as many as there are methods if None."""
-    dots = dots or len(run.methods)
-    levels = [(text, _grouped(run, common)) for text, common in LEVELS]
-    fitting = [level for level in levels if len(level[1]) * len(run.conditions) * dots <= BUDGET]
+    dots = dots or len(measured.methods)
+    levels = [(text, _grouped(measured, common)) for text, common in LEVELS]
+    fitting = [level for level in levels if len(level[1]) * len(measured.conditions) * dots <= BUDGET]
     text, places = (fitting or levels[-1:])[0]
-    text = text if len(places) < len(run.models) else ""
-    estimates = np.stack([(1 - run.error[:, list(group)]).mean(axis=1) for group in places], axis=1)
-    return Cells(text, places, _of_groups(run.accuracy, places), estimates)
+    text = text if len(places) < len(measured.models) else ""
+    estimates = np.stack([(1 - measured.error[:, list(group)]).mean(axis=1) for group in places], axis=1)
+    return Dotted(text, places, _of_groups(measured.accuracy, places), estimates)
 
 
-def _grouped(run: EstimateRun, common: Callable) -> tuple[tuple[int, ...], ...]:
+def _grouped(measured: Measurements, common: Callable[[Model], tuple]) -> Groups:
     """Places of the models that have something in common."""
     groups: dict[tuple, list[int]] = {}
-    for place, model in enumerate(run.models):
+    for place, model in enumerate(measured.models):
         groups.setdefault(common(model), []).append(place)
     return tuple(map(tuple, groups.values()))
 
 
-def shape_names(run: EstimateRun) -> list[str]:
+def shape_names(measured: Measurements) -> list[str]:
     """Return what shapes tell apart: models, or the checkpoints of a single one."""
-    models = list(dict.fromkeys(model.name for model in run.models))
-    return models if len(models) > 1 else list(dict.fromkeys(model.title for model in run.models))
+    models = list(dict.fromkeys(model.name for model in measured.models))
+    return models if len(models) > 1 else list(dict.fromkeys(model.title for model in measured.models))
 
 
-def _shape_of(run: EstimateRun, group: tuple[int, ...], shapes: list[str]) -> str:
+def _shape_of(measured: Measurements, group: tuple[int, ...], shapes: list[str]) -> str:
     """The shape of a group of models; the first where it joins several."""
     found = {next(name for name in (model.name, model.title) if name in shapes)
-             for model in (run.models[place] for place in group)}  # fmt: skip
+             for model in (measured.models[place] for place in group)}  # fmt: skip
     return found.pop() if len(found) == 1 else shapes[0]
 
 
-def _groups(run: EstimateRun, groups, shapes: list[str], x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
+def _dots(measured: Measurements, groups: Groups, shapes: list[str], x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
     """By kind of shift and shape; what has no number is not drawn."""
-    kinds = np.array([one.kind for one in run.conditions])
-    shape = np.array([_shape_of(run, group, shapes) for group in groups])
+    kinds = np.array([condition.kind for condition in measured.conditions])
+    shape = np.array([_shape_of(measured, group, shapes) for group in groups])
     known = np.isfinite(x) & np.isfinite(y)
     for kind in dict.fromkeys(kinds.tolist()):
         for name in dict.fromkeys(shape.tolist()):
@@ -203,35 +224,38 @@ def _groups(run: EstimateRun, groups, shapes: list[str], x: np.ndarray, y: np.nd
                 yield Dots(kind, name, list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True)))
 
 
-def _of_groups(values: np.ndarray, groups) -> np.ndarray:
+def _of_groups(values: np.ndarray, groups: Groups) -> np.ndarray:
     return np.stack([values[list(group)].mean(axis=0) for group in groups])
 
 
-def _rows(run: EstimateRun, cells: Cells) -> Iterator[dict]:
+def _estimate_rows(measured: Measurements, dotted: Dotted) -> Iterator[dict]:
     """A row per dot, a column per method, fractions with four decimals."""
-    for g, group in enumerate(cells.groups):
-        models = [run.models[place] for place in group]
-        model = {key: _shared(models, name) for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed"))}
-        for c, condition in enumerate(run.conditions):
-            values = {"accuracy": cells.accuracy[g, c]} | dict(zip(run.labels, cells.estimates[:, g, c], strict=True))
-            where = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
-            yield where | model | {name: f"{value:.4f}" if np.isfinite(value) else "" for name, value in values.items()}
+    for g, group in enumerate(dotted.groups):
+        models = [measured.models[place] for place in group]
+        model = {key: _common(models, name) for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed"))}
+        for c, condition in enumerate(measured.conditions):
+            estimates = zip(measured.labels, dotted.estimates[:, g, c], strict=True)
+            values = {"accuracy": dotted.accuracy[g, c]} | dict(estimates)
+            numbers = {name: f"{value:.4f}" if np.isfinite(value) else "" for name, value in values.items()}
+            yield _place(condition) | model | numbers
 
 
-def _shared(models: Sequence, name: str):
+def _common(models: Sequence[Model], name: str):
     """What all models of a dot have in common, or nothing."""
     values = {getattr(model, name) for model in models}
     return values.pop() if len(values) == 1 else ""
 
 
-def _gaps(run: EstimateRun, found: Sequence[Alignment], groups) -> Iterator[dict]:
-    for one in found:
-        gaps = [_of_groups(gap, groups) for gap in one.gaps.values()]
+def _gap_rows(measured: Measurements, gaps: dict[str, tuple[np.ndarray, ...]], groups: Groups) -> Iterator[dict]:
+    for reference, pair in gaps.items():
         for g, group in enumerate(groups):
-            model = _shared([run.models[place] for place in group], "title")
-            for c, condition in enumerate(run.conditions):
-                if all(np.isfinite(gap[g, c]) for gap in gaps):
-                    where = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
-                    where = {"reference": one.reference} | where | {"model": model}
+            model = {"model": _common([measured.models[place] for place in group], "title")}
+            for c, condition in enumerate(measured.conditions):
+                if all(np.isfinite(gap[g, c]) for gap in pair):
                     keys = ("over_judged_model", "over_reference")
-                    yield where | {key: f"{gap[g, c]:.4f}" for key, gap in zip(keys, gaps, strict=True)}
+                    numbers = {key: f"{gap[g, c]:.4f}" for key, gap in zip(keys, pair, strict=True)}
+                    yield {"reference": reference} | _place(condition) | model | numbers
+
+
+def _place(condition: Condition) -> dict[str, str]:
+    return {"line": condition.row, "condition": condition.name, "kind": condition.kind}

@@ -1,9 +1,19 @@
-"""What the record of a judged model says of each condition, estimates aside: accuracy, calibration, alignment."""
+"""What the record of a judged model holds of each condition, estimates aside: accuracy, calibration, alignment."""
 
 import numpy as np
 
 from openworld.estimators import fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.evaluations.accuracy_estimation.record import (
+    BASE,
+    FUSED,
+    RAW,
+    SCALED,
+    TAU,
+    TTC,
+    UNSCALED,
+    SourceRecord,
+)
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
@@ -11,16 +21,10 @@ from openworld.evaluations.runtime import Machine
 from openworld.metrics import expected_calibration_error, semantic_alignment
 
 
-def source_told(source: Answers) -> dict:
+def source_record(source: Answers) -> SourceRecord:
     """The source set in numbers."""
-    one, scale = source.any, temperature_of(source)
-    return {
-        "n": one.n,
-        "mistakes": one.mistakes,
-        "accuracy": source.accuracy,
-        "temperature": scale,
-        "ece": _base_calibration(source, scale),
-    }
+    outputs, scale = source.any, temperature_of(source)
+    return SourceRecord(source.accuracy, outputs.n, outputs.mistakes, scale, _base_calibration(source, scale))
 
 
 def temperature_of(source: Answers) -> float:
@@ -28,49 +32,52 @@ def temperature_of(source: Answers) -> float:
     return source.any.once("temperature", lambda: source_temperature(source.any.logits, source.labels)).value
 
 
-def calibration(task: Task, said: Answers, scale: float, machine: Machine) -> dict[str, dict]:
-    """Expected calibration error of the judged model ("base"), raw and with T, and of each reference model.
+def calibration(task: Task, target: Answers, scale: float, machine: Machine) -> dict[str, dict[str, float]]:
+    """Expected calibration error of the judged model, raw and with T, and of each reference model.
 
-    Of a reference "raw" is as it was trained, "unscaled" the softmax of bare similarities, which FRAP's Table 2 calls
-    raw, and "ttc" calibrated at test time.
+    Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
+    raw, and `TTC` calibrated at test time.
     """
-    found = {"base": _base_calibration(said, scale)}
-    for one in task.references:
-        if one.is_model:
-            tau, similarities = said.tau(one.name, scale).value, said.outputs[one.name].reference
-            scales = {"raw": own_temperature(one, machine), "unscaled": 1.0, "ttc": tau}
-            errors = {name: _error(similarities, scale, said.labels) for name, scale in scales.items()}
-            found[one.name] = errors | {"tau": tau}
+    found = {BASE: _base_calibration(target, scale)}
+    for reference in task.references:
+        if reference.is_model:
+            tau = target.tau(reference.name, scale).value
+            similarities = target.outputs[reference.name].reference
+            scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau}
+            errors = {name: _error(similarities, scale, target.labels) for name, scale in scales.items()}
+            found[reference.name] = errors | {TAU: tau}
     return found
 
 
-def alignment(task: Task, said: Answers, scale: float, similarity: np.ndarray | None) -> dict[str, float] | None:
+def alignment(task: Task, target: Answers, scale: float, similarity: np.ndarray | None) -> dict[str, float] | None:
     """Semantic Alignment Score of the judged model, of each calibrated reference model, and of the two fused."""
     if similarity is None:
         return None
-    base = probabilities(said.any.logits, scale)
-    predicted = {"base": base}
-    for one in task.references:
-        if one.is_model:
-            own = probabilities(said.outputs[one.name].reference, said.tau(one.name, scale).value)
-            predicted |= {one.name: own, f"fused with {one.name}": fuse(base, own)}
-    return {name: semantic_alignment(p, said.labels, similarity).value for name, p in predicted.items()}
+    base = probabilities(target.any.logits, scale)
+    predicted = {BASE: base}
+    for reference in task.references:
+        if reference.is_model:
+            name, outputs = reference.name, target.outputs[reference.name]
+            own = probabilities(outputs.reference, target.tau(name, scale).value)
+            predicted |= {name: own, f"{FUSED}{name}": fuse(base, own)}
+    return {name: semantic_alignment(p, target.labels, similarity).value for name, p in predicted.items()}
 
 
-def image_table(said: Answers, scale: float, target: int) -> dict[str, np.ndarray]:
-    """What the judged model said of each picture of a condition, by the condition's number."""
-    one = said.any
+def image_table(target: Answers, scale: float, number: int) -> dict[str, np.ndarray]:
+    """What the judged model says of each image of a condition, by the condition's number."""
+    outputs = target.any
     return {
-        "target": np.full(one.n, target, np.int16),
-        "id": said.rows.astype(np.int32),
-        "label": said.labels.astype(np.int16),
-        "prediction": one.predictions.astype(np.int16),
-        "confidence": confidences(one.logits, scale).astype(np.float32),
+        "target": np.full(outputs.n, number, np.int16),
+        "id": target.rows.astype(np.int32),
+        "label": target.labels.astype(np.int16),
+        "prediction": outputs.predictions.astype(np.int16),
+        "confidence": confidences(outputs.logits, scale).astype(np.float32),
     }
 
 
-def _base_calibration(said: Answers, scale: float) -> dict[str, float]:
-    return {"raw": _error(said.any.logits, 1.0, said.labels), "scaled": _error(said.any.logits, scale, said.labels)}
+def _base_calibration(target: Answers, scale: float) -> dict[str, float]:
+    logits, labels = target.any.logits, target.labels
+    return {RAW: _error(logits, 1.0, labels), SCALED: _error(logits, scale, labels)}
 
 
 def _error(logits: np.ndarray, scale: float, labels: np.ndarray) -> float:

@@ -10,7 +10,7 @@ where it is decided: the pictures of a condition, which model is whose partner, 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -27,11 +27,21 @@ from openworld.evaluations.accuracy_estimation.metrics import (
     alignment,
     calibration,
     image_table,
-    source_told,
+    source_record,
     temperature_of,
+)
+from openworld.evaluations.accuracy_estimation.record import (
+    THUMBNAILS,
+    AccuracyRecord,
+    MethodRecord,
+    ReferenceRecord,
+    SourceSet,
+    TargetRecord,
+    TaxonomyRecord,
 )
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
 from openworld.evaluations.image_columns import with_names
@@ -229,20 +239,20 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     source = answers(task, task.ground.source, machine, labelled=True)
     shifts = {one.corruption: answers(task, one, machine, labelled=True, alone=True) for one in task.labelled_shifts}
     fits = fit_all(task.estimators, source, shifts)
-    told, tables, first = [], [], None
+    targets, tables, first = [], [], None
     for number, condition in enumerate(task.ground.conditions):
-        said = answers(task, condition.images, machine)
-        first = first or said
-        estimates = fits.estimates(said, condition.images.corruption, task.resamples)
-        told.append(_told(task, condition, said, source, machine) | {"estimates": estimates})
+        target = answers(task, condition.images, machine)
+        first = first or target
+        estimates = fits.estimates(target, condition.images.corruption, task.resamples)
+        targets.append(_target_record(task, condition, target, source, estimates, machine))
         images = condition.images.load()
-        table = image_table(said, temperature_of(source), number)
+        table = image_table(target, temperature_of(source), number)
         tables.append(with_names(table, images.classnames, images.path_of))
     return UnitResult(
-        outputs={"images": {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}},
-        metrics=_described(task, source, machine) | {"targets": told},
-        attachments=dict(_pictures(task, tables)) if task.is_first else {},
-        timing={"seconds": seconds_alone(task.estimators, source, shifts, first), "device": machine.device},
+        outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
+        metrics=asdict(_record(task, source, tuple(targets), machine)),
+        attachments=dict(_thumbnails(task, tables)) if task.is_first else {},
+        timing=seconds_alone(task.estimators, source, shifts, first, machine.device).timing,
     )
 
 
@@ -250,47 +260,56 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _told(task: Task, condition: Condition, said: Answers, source: Answers, machine: Machine) -> dict:
+def _target_record(
+    task: Task,
+    condition: Condition,
+    target: Answers,
+    source: Answers,
+    estimates: dict[str, EstimateRecord],
+    machine: Machine,
+) -> TargetRecord:
     scale = temperature_of(source)
     similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
-    return condition.described() | {
-        "n": said.any.n,
-        "accuracy": said.accuracy,
-        "ece": calibration(task, said, scale, machine),
-        "alignment": alignment(task, said, scale, similarity),
-    }
+    return TargetRecord(
+        **condition.described(),
+        n=target.any.n,
+        accuracy=target.accuracy,
+        ece=calibration(task, target, scale, machine),
+        alignment=alignment(task, target, scale, similarity),
+        estimates=estimates,
+    )
 
 
-def _described(task: Task, source: Answers, machine: Machine) -> dict:
+def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
     judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
     model = task.models[task.model]
-    history = judged.load(machine).history if judged.training else ()
-    return {
-        "protocol": "accuracy-estimation",
-        "model": model.label,
-        "architecture": judged.load(machine).architecture,
-        "seed": task.seed,
-        "epoch": judged.epoch,
-        "checkpoint": task.checkpoint,
-        "sources": task.ground.sources,
-        "classes": source.any.classes,
-        "references": [one.name for one in task.references],
-        "reference_models": task.references,
-        "training": {"recipe": model.recipe, "history": history},
-        "source": source_told(source),
-        "estimators": [one.told() for one in task.estimators],
-        "left_out": task.left_out,
-        "taxonomy": {"name": taxonomy.name, "reason": taxonomy.reason},
-    }
+    return AccuracyRecord(
+        protocol="accuracy-estimation",
+        model=model.label,
+        architecture=judged.load(machine).architecture,
+        seed=task.seed,
+        epoch=judged.epoch,
+        checkpoint=task.checkpoint,
+        sources=tuple(SourceSet(source.dataset, source.domain) for source in task.ground.sources),
+        classes=source.any.classes,
+        references=tuple(reference.name for reference in task.references),
+        reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
+        training={"recipe": model.recipe, "history": judged.load(machine).history if judged.training else ()},
+        source=source_record(source),
+        estimators=tuple(MethodRecord(**estimator.told()) for estimator in task.estimators),
+        left_out=task.left_out,
+        taxonomy=TaxonomyRecord(taxonomy.name, taxonomy.reason),
+        targets=targets,
+    )
 
 
-def _pictures(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+def _thumbnails(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
     for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
         images, rows = condition.images.load(), table["id"]
         for place in (1, 2) if condition.kind == "natural" else (1,):
             row = int(rows[len(rows) * place // 3])
-            yield f"pictures/{number}/{row}.png", thumbnail(images.image(row))
+            yield f"{THUMBNAILS}/{number}/{row}.png", thumbnail(images.image(row))
 
 
 def _inputs(task: Task, machine: Machine) -> dict[str, str]:

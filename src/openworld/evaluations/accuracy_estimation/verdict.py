@@ -4,100 +4,103 @@ First whose estimates lie nearest to the truth, then what that is against AC and
 what this rests on. Which method is the best was chosen on the very conditions it is tested on, and this is said.
 """
 
-import numpy as np
-
-from openworld.evaluations.accuracy_estimation.numbers import AVERAGE, ErrorTable
-from openworld.evaluations.accuracy_estimation.run import EstimateRun
-from openworld.evaluations.accuracy_estimation.wording import counts, drawn
-from openworld.report.comparison import HOLM
+from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
+from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
+from openworld.evaluations.accuracy_estimation.results import BIAS, ERROR, LINES_WON, leader
+from openworld.evaluations.accuracy_estimation.tables import against_baseline, count_models, what_is_drawn
 from openworld.report.sentences import counted, listed, none_or, span
-from openworld.report.text import percent
+from openworld.results import SIGNIFICANCE, Comparison, Results
 
-SLANTED = 0.5  # share of the mean error that is bias; beyond it a method errs in one direction
-
-
-def estimate_verdict(run: EstimateRun | ErrorTable) -> tuple[str, str, str]:
-    """Three sentences: the leader, the yardstick and the direction, and the evidence."""
-    table = run if isinstance(run, ErrorTable) else ErrorTable(run)
-    return _leader(table), _against_yardstick(table), _evidence(table)
+ONE_SIDED = 0.5
+"""Share of the mean error that is bias; beyond it a method errs in one direction."""
 
 
-def _leader(table: ErrorTable) -> str:
-    leader = table.leader
-    if leader is None:
+def verdict(found: Results, measured: Measurements) -> tuple[str, str, str]:
+    """Three sentences: the best method, the baseline and the direction of errors, and the evidence."""
+    return _best(found, measured), _against_baseline(found, measured), _evidence(measured)
+
+
+def _best(found: Results, measured: Measurements) -> str:
+    best = leader(found, measured)
+    if best is None:
         return "No method gave an estimate for every condition and model, so none is called the best."
-    errors = table.cells[AVERAGE][leader]
-    interval = f"\u00a0[{percent(errors.interval[0])}\u00a0{percent(errors.interval[1])}]" if errors.interval else ""
-    lead = f"off by {percent(errors.mean)}{interval} points on average"
-    if len(table.labels) == 1:
-        return f"{leader}'s estimates are {lead}; nothing was run beside it."
-    rows = f", and it is best in {_of(table.firsts(leader), len(table.rows), 'line')}" if len(table.rows) > 1 else ""
-    return f"{leader}'s estimates lie nearest to the truth, {lead}{rows}; {_beaten(table, leader)}."
+    error = found.value(best, ERROR.key, images=measured.main)
+    number = f"{ERROR.write(error.value)} {ERROR.write_interval(error.over())}".strip().replace(" ", "\u00a0")
+    size = f"off by {number} points on average"
+    if len(measured.labels) == 1:
+        return f"{best}'s estimates are {size}; nothing was run beside it."
+    won, lines = found.value(best, LINES_WON.key).value, len(measured.rows)
+    rows = f", and it is best in {none_or(int(won))} of {counted(lines, 'line')}" if lines > 1 else ""
+    return f"{best}'s estimates lie nearest to the truth, {size}{rows}; {_others(found, measured, best)}."
 
 
-def _beaten(table: ErrorTable, leader: str) -> str:
-    tests = [test.seen_from(leader) for test in table.against_leader.values()]
+def _others(found: Results, measured: Measurements, best: str) -> str:
+    """Which of the other methods are shown to err more than the best."""
+    tests = _tests(found, measured, best)
     tested = [test for test in tests if test.p is not None]
     if not tested:
         return f"no difference is tested ({listed(sorted({test.reason for test in tests if test.reason}))})"
-    level = sorted((test for test in tested if not test.better), key=lambda test: test.difference)
-    if not level:
+    equal = sorted((test for test in tested if not test.worse), key=lambda test: test.difference)
+    if not equal:
         return f"it is shown to err less than each of the {len(tested)} others"
-    names = [f"{test.other} ({percent(table.cells[AVERAGE][test.other].mean)})" for test in level[:3]]
-    if len(level) == len(tested) > 3:
-        return f"it cannot be told apart from any of the {len(tested)} others, next {listed(names)}"
-    more = f" and {len(level) - 3} more" if len(level) > 3 else ""
-    beaten = len(tested) - len(level)
-    told = f"shown to err less than {beaten} of {len(tested)} others, it" if beaten else "it"
-    return f"{told} cannot be told apart from {', '.join(names) if more else listed(names)}{more}"
+    errors = {test.entity: found.value(test.entity, ERROR.key, images=measured.main).value for test in equal}
+    names = [f"{name} ({ERROR.write(error)})" for name, error in errors.items()]
+    if len(equal) == len(tested) > 3:
+        return f"it does not differ significantly from any of the {len(tested)} others, next {listed(names[:3])}"
+    worse = len(tested) - len(equal)
+    shown = f"shown to err less than {worse} of {len(tested)} others, it" if worse else "it"
+    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    return f"{shown} does not differ significantly from {listed([*names[:3], *more])}"
 
 
-def _against_yardstick(table: ErrorTable) -> str:
-    yardstick = table.run.yardstick
-    errors = table.cells[AVERAGE][yardstick]
-    if errors.mean is None:
-        return f"{yardstick} gave no estimate, so nothing is held against it."
-    way = "too hopeful" if errors.bias > 0 else "too gloomy"
-    slant = f", on balance {way} by {percent(abs(errors.bias))}" if abs(errors.bias) > SLANTED * errors.mean else ""
-    told = f"{yardstick} is off by {percent(errors.mean)} points{slant}"
-    tests = [test for test in table.tests[AVERAGE].values() if test.p is not None]
+def _tests(found: Results, measured: Measurements, other: str) -> list[Comparison]:
+    where = against_baseline(measured, measured.main) | {"against": other}
+    return [test for test in found.comparisons if test.where == where]
+
+
+def _against_baseline(found: Results, measured: Measurements) -> str:
+    baseline = measured.baseline
+    error, bias = (found.value(baseline, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
+    if error is None:
+        return f"{baseline} gave no estimate, so nothing is compared with it."
+    way = "overestimating" if bias > 0 else "underestimating"
+    slant = f", on balance {way} by {ERROR.write(abs(bias))}" if abs(bias) > ONE_SIDED * error else ""
+    sentence = f"{baseline} is off by {ERROR.write(error)} points{slant}"
+    tests = [test for test in _tests(found, measured, baseline) if test.p is not None]
     if tests:
-        better, worse = sum(test.better for test in tests), sum(test.worse for test in tests)
-        told += (
+        better, worse = (sum(getattr(test, way) for test in tests) for way in ("better", "worse"))
+        sentence += (
             f"; of {len(tests)} other methods {none_or(better)} are shown to err less and {none_or(worse)} to err more"
         )
-    return f"{told}. {_direction(table)}".rstrip()
+    return f"{sentence}. {_direction(found, measured)}".rstrip()
 
 
-def _direction(table: ErrorTable) -> str:
+def _direction(found: Results, measured: Measurements) -> str:
     """How many methods err mostly in one direction."""
-    cells = [one for one in table.cells[AVERAGE].values() if one.mean is not None]
-    hopeful = sum(one.bias > SLANTED * one.mean for one in cells)
-    gloomy = sum(-one.bias > SLANTED * one.mean for one in cells)
-    if len(cells) < 3 or hopeful + gloomy == 0:
+    pairs = [
+        tuple(found.value(label, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
+        for label in measured.labels
+    ]
+    known = [(error, bias) for error, bias in pairs if error is not None]
+    over = sum(bias > ONE_SIDED * error for error, bias in known)
+    under = sum(-bias > ONE_SIDED * error for error, bias in known)
+    if len(known) < 3 or over + under == 0:
         return ""
-    hopeful, gloomy = none_or(hopeful), none_or(gloomy)
-    return f"Of all {len(cells)} methods {hopeful} are mostly too hopeful and {gloomy} mostly too gloomy."
+    return f"Of all {len(known)} methods {none_or(over)} mostly overestimate and {none_or(under)} mostly underestimate."
 
 
-def _evidence(table: ErrorTable) -> str:
-    run = table.run
-    known = run.accuracy[np.isfinite(run.accuracy)]
-    sizes = run.images[run.images > 0]
-    natural = sum(one.kind == "natural" for one in run.conditions)
-    kinds = f"{natural} natural, {len(run.conditions) - natural} synthetic"
-    told = (
-        f"This rests on {counted(len(run.conditions), 'condition')} ({kinds}) of {span(sizes.tolist())} pictures and "
-        f"{counts(run.models)}; true accuracy runs from {percent(float(known.min()))} to "
-        f"{percent(float(known.max()))}\u00a0%"
+def _evidence(measured: Measurements) -> str:
+    known, sizes = finite(measured.accuracy), measured.images[measured.images > 0]
+    natural = sum(condition.kind == "natural" for condition in measured.conditions)
+    kinds = f"{natural} natural, {len(measured.conditions) - natural} synthetic"
+    sentence = (
+        f"This rests on {counted(len(measured.conditions), 'condition')} ({kinds}) of {span(sizes.tolist())} images "
+        f"and {count_models(measured)}; true accuracy runs from {ERROR.write(float(known.min()))} to "
+        f"{ERROR.write(float(known.max()))}\u00a0%"
     )
-    if not table.chance.freedom():
-        return f"{told}; a single shift and training leave no interval and no test."
+    if not CrossedBootstrap(measured).degrees_of_freedom(measured.main):
+        return f"{sentence}; a single shift and training leave no interval and no test."
     return (
-        f"{told}. Intervals and paired tests draw {drawn(table)} anew (p after {HOLM}); the "
-        "best was chosen on the conditions it is tested on, which flatters it."
+        f"{sentence}. Intervals and paired tests draw {what_is_drawn(measured)} anew (p after Holm, "
+        f"{100 * SIGNIFICANCE:.0f}\u00a0%); the best was chosen on the conditions it is tested on, which flatters it."
     )
-
-
-def _of(count: int, whole: int, noun: str) -> str:
-    return f"{none_or(count)} of {counted(whole, noun)}"

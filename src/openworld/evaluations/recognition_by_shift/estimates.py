@@ -42,8 +42,8 @@ def estimates_told(task: Task, home: Told, pool: Told, grid: ShiftGrid, similar:
         truth[row, column] = right[members].mean()
         found = fits.estimates(_answers(pool, members, similar["pool"]), None, 0)
         for label, one in found.items():
-            said[label][row, column] = np.nan if one["error"] is None else 1 - one["error"]
-            warnings[label] += one["warnings"][:1]
+            said[label][row, column] = np.nan if one.error is None else 1 - one.error
+            warnings[label] += one.warnings[:1]
     told = {
         label: {"cells": nones(one), **errors_of(one - truth), **_warned(warnings[label])}
         for label, one in said.items()

@@ -1,0 +1,151 @@
+"""How far a mean would move with other shifts and other trainings: a bootstrap that draws both, and its tests.
+
+Estimates of one model on many conditions, and of many models on one condition, err together. So shifts (a corruption
+at all its severities, a domain) and trainings (all checkpoints of one model and seed) are drawn with replacement,
+independently, and a cell counts as often as its shift times its training: the pigeonhole bootstrap for crossed data
+(Owen, 2007, "The pigeonhole bootstrap", section 3), which errs on the careful side. Where there is a single shift or
+a single training, that side is held fixed and the interval speaks of the other alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements, finite
+from openworld.metrics.estimate import ROUNDING
+from openworld.results import METRICS, Comparison, Interval, Metric, Result, Value, correct_for_many, student
+
+REPLICATES, SEED = 2000, 20
+OVER = "pairs of a shift and a training"
+NOTHING_TO_DRAW = "one shift and one training: nothing to draw anew"
+NO_ESTIMATE = "one of the two gave no estimate"
+NO_VARIANCE = "the difference is the same in every draw, and a zero variance is no evidence"
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedBootstrap:
+    """Draws of shifts and trainings of a run.
+
+    Means are over the conditions of a line of the table; of the average, the unweighted means of the lines' means.
+    """
+
+    measured: Measurements
+
+    @cached_property
+    def trainings(self) -> int:
+        """How many trainings are drawn from."""
+        return len({model.training for model in self.measured.models})
+
+    def shifts(self, line: str) -> int:
+        """How many shifts are drawn from, in a line or in all lines together."""
+        return sum(len(self._shifts_of(row)) for row in self._rows(line))
+
+    def degrees_of_freedom(self, line: str) -> int:
+        """Degrees of freedom of a test: of whatever there is less of, shifts or trainings; 0 where there is none."""
+        sides = (self.shifts(line) - len(self._rows(line)), self.trainings - 1)
+        return min((side for side in sides if side > 0), default=0)
+
+    def mean(self, values: np.ndarray, line: str) -> float | None:
+        """Mean of `values`, float[M, C], over a line, of the average that of the lines; None where one has none."""
+        found = [values[:, self.measured.of_row(row)] for row in self._rows(line)]
+        known = [each[np.isfinite(each)] for each in found]
+        return float(np.mean([each.mean() for each in known])) if all(each.size for each in known) else None
+
+    def intervals(self, values: np.ndarray, line: str) -> tuple[Interval, ...]:
+        """The 95 % percentile interval of the mean of `values`, float[M, C]; () where nothing can be drawn anew."""
+        if not self.degrees_of_freedom(line):
+            return ()
+        found = self.replicates(values, line)
+        if found.size < REPLICATES // 2 or np.ptp(found) <= ROUNDING:
+            return ()
+        low, high = np.quantile(found, [0.025, 0.975])
+        return (Interval(float(low), float(high), OVER, self.shifts(line) * self.trainings),)
+
+    def result(self, entity: str, metric: Metric, values: np.ndarray, line: str, reason: str, **where: str) -> Result:
+        """The mean of `values`, float[M, C], over a line, with intervals, deviation and the number for every seed."""
+        measured, place = self.measured, {"images": line, **where}
+        mean = self.mean(values, line)
+        if mean is None:
+            return Result(entity, metric, Value(None, reason=reason), place)
+        models = np.array([model.seed for model in measured.models])
+        per_seed = tuple(
+            self.mean(np.where((models == seed)[:, None], values, np.nan), line) for seed in measured.seeds
+        )
+        intervals = (*self.intervals(values, line), *student(per_seed, metric))
+        known = finite(values[:, measured.of_line(line)])
+        deviation = float(known.std(ddof=1)) if line != AVERAGE and known.size > 1 else None
+        return Result(entity, metric, Value(mean, intervals, "", deviation), place, measured.seeds, per_seed)
+
+    def replicates(self, values: np.ndarray, line: str) -> np.ndarray:
+        """float[R] means of `values` over drawn shifts and trainings; draws that meet no value are left out."""
+        known = np.isfinite(values)
+        sums = (self._models @ np.where(known, values, 0.0)) * self._conditions
+        counts = (self._models @ known.astype(float)) * self._conditions
+        means = []
+        for row in self._rows(line):
+            chosen = self.measured.of_row(row)
+            total = counts[:, chosen].sum(axis=1)
+            with np.errstate(invalid="ignore"):
+                means.append(np.where(total > 0, sums[:, chosen].sum(axis=1) / np.maximum(total, 1e-300), np.nan))
+        found = np.mean(means, axis=0)
+        return found[np.isfinite(found)]
+
+    def compare(self, label: str, other: str, line: str) -> Comparison:
+        """Whether `label` errs less than `other` where both gave an estimate; p is not corrected yet."""
+        sizes = [np.abs(self.measured.signed_error[self.measured.labels.index(name)]) for name in (label, other)]
+        difference = sizes[0] - sizes[1]
+        mean = self.mean(difference, line)
+
+        def comparison(p: float | None, reason: str = "") -> Comparison:
+            where = {"images": line, "against": other}
+            return Comparison(label, other, METRICS["absolute_error"], mean, p, reason, where=where)
+
+        if mean is None:
+            return comparison(None, NO_ESTIMATE)
+        freedom = self.degrees_of_freedom(line)
+        if not freedom:
+            return comparison(None, NOTHING_TO_DRAW)
+        error = float(self.replicates(difference, line).std(ddof=1))
+        if error <= ROUNDING:
+            return comparison(None, NO_VARIANCE)
+        from scipy.special import stdtr
+
+        return comparison(2 * float(stdtr(freedom, -abs(mean) / error)))
+
+    def compare_all(self, other: str, line: str) -> tuple[Comparison, ...]:
+        """Every other method against one, corrected together (Holm, 1979)."""
+        labels = self.measured.labels
+        return correct_for_many(self.compare(label, other, line) for label in labels if label != other)
+
+    @cached_property
+    def _models(self) -> np.ndarray:
+        """float[R, M], how often each model counts."""
+        generator = np.random.default_rng([SEED, 0])
+        return _weights([model.training for model in self.measured.models], generator)
+
+    @cached_property
+    def _conditions(self) -> np.ndarray:
+        """float[R, C], how often each condition counts; shifts are drawn within their row."""
+        conditions = self.measured.conditions
+        weights = np.ones((REPLICATES, len(conditions)))
+        for place, row in enumerate(self.measured.rows, 1):
+            shifts = [condition.shift for condition in conditions if condition.row == row]
+            weights[:, self.measured.of_row(row)] = _weights(shifts, np.random.default_rng([SEED, place]))
+        return weights
+
+    def _rows(self, line: str) -> tuple[str, ...]:
+        return self.measured.rows if line == AVERAGE else (line,)
+
+    def _shifts_of(self, row: str) -> set[str]:
+        return {condition.shift for condition in self.measured.conditions if condition.row == row}
+
+
+def _weights(groups: Sequence, generator: np.random.Generator) -> np.ndarray:
+    """float[R, N], how often each of N members counts when their groups are drawn with replacement."""
+    known = list(dict.fromkeys(groups))
+    if len(known) == 1:
+        return np.ones((REPLICATES, len(groups)))
+    drawn = generator.multinomial(len(known), np.full(len(known), 1 / len(known)), REPLICATES)
+    return drawn[:, [known.index(group) for group in groups]].astype(float)

@@ -1,0 +1,65 @@
+"""What the conditions look like: an image or two of each, with how accurate the models are there.
+
+The first record of a run keeps thumbnails by condition. Where all would weigh too much, fewer severities are shown.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, condition_of, mean_of
+from openworld.evaluations.accuracy_estimation.record import THUMBNAILS
+from openworld.evaluations.accuracy_estimation.results import TRUE_ACCURACY
+from openworld.report.data_files import data_address
+from openworld.report.page import Album, Kind
+from openworld.report.pictures import Shown
+from openworld.results import RunFolder
+
+BYTES = 250_000  # of the page's 1.5 MB
+
+
+def albums(run: RunFolder, measured: Measurements) -> tuple[Album, ...]:
+    """One album with the lines of the table as its parts; none where no record keeps images."""
+    kept = dict(_thumbnails(run, measured))
+    if not kept:
+        return ()
+    severities = sorted({condition.severity for condition in kept} - {None})
+    shown = next(choice for choice in _choices(severities) if _fits(kept, choice))
+    chosen = {condition: addresses for condition, addresses in kept.items() if _is_shown(condition, shown)}
+    kinds = (Kind(row, tuple(_images(measured, chosen, row))) for row in measured.rows)
+    severity = f"severity {' and '.join(map(str, shown))}" if shown else "none"
+    fewer = f" Of corruptions {severity} is shown." if len(shown) < len(severities) else ""
+    text = f"An image or two of every condition, and the mean true accuracy of the judged models there.{fewer}"
+    return (Album("The conditions", text, tuple(kind for kind in kinds if kind.pictures)),)
+
+
+def _thumbnails(run: RunFolder, measured: Measurements) -> Iterator[tuple[Condition, list[str]]]:
+    """A condition and the addresses of its images, of the record that keeps some."""
+    for stored, record in zip(run.records, measured.records, strict=True):
+        names = [name for name in stored.attachments if name.startswith(f"{THUMBNAILS}/")]
+        for number, target in enumerate(record.targets if names else ()):
+            own = [name for name in names if name.split("/")[1] == str(number)]
+            yield condition_of(target), [data_address("image/png", stored.attachment(name)) for name in own]
+        if names:
+            return
+
+
+def _choices(severities: Sequence[int]) -> list[list[int]]:
+    """Which severities may be shown, most first."""
+    ends = sorted({severities[0], severities[len(severities) // 2], severities[-1]}) if severities else []
+    return [list(severities), ends, list(severities[-1:]), []]
+
+
+def _fits(kept: dict[Condition, list[str]], shown: Sequence[int]) -> bool:
+    sizes = [sum(map(len, addresses)) for condition, addresses in kept.items() if _is_shown(condition, shown)]
+    return sum(sizes) <= BYTES or not shown
+
+
+def _is_shown(condition: Condition, shown: Sequence[int]) -> bool:
+    return condition.severity is None or condition.severity in shown
+
+
+def _images(measured: Measurements, chosen: dict[Condition, list[str]], row: str) -> Iterator[Shown]:
+    for condition, addresses in chosen.items():
+        if condition.row == row:
+            accuracy = mean_of(measured.accuracy[:, measured.conditions.index(condition)])
+            for address in addresses:
+                yield Shown(address, condition.name, f"{TRUE_ACCURACY.write(accuracy)}\u00a0% right")

@@ -1,0 +1,118 @@
+"""What a run of accuracy estimation says: errors and tests, figures, calibration, ablations, costs, and the images."""
+
+from collections.abc import Iterator
+
+from openworld.evaluations.accuracy_estimation.example_images import albums
+from openworld.evaluations.accuracy_estimation.figures import alignment_gap, error_time, estimated_and_true, severity
+from openworld.evaluations.accuracy_estimation.measurements import Measurements
+from openworld.evaluations.accuracy_estimation.reference_tables import (
+    alignment_sentences,
+    alignment_table,
+    calibration_sentences,
+    calibration_table,
+    threshold_sentences,
+    threshold_table,
+    use_table,
+)
+from openworld.evaluations.accuracy_estimation.results import results
+from openworld.evaluations.accuracy_estimation.tables import (
+    bias_table,
+    count_models,
+    model_table,
+    overview_table,
+    paper_table,
+    shift_table,
+    time_table,
+)
+from openworld.evaluations.accuracy_estimation.verdict import verdict
+from openworld.report.page import Page, Section
+from openworld.report.sentences import counted
+from openworld.report.series_style import looks
+from openworld.report.story import Story
+from openworld.report.table import Table
+from openworld.results import Results, RunFolder
+
+
+def story(run: RunFolder) -> Story:
+    """The story of a run."""
+    found, measured = results(run)
+    styles = looks(measured.labels, [measured.baseline])
+    chapters, sentences = tuple(_chapters(found, measured)), verdict(found, measured)
+    overview, paper = overview_table(found, measured), [paper_table(found, measured)][: len(measured.labels) > 1]
+    figures = (
+        estimated_and_true(found, measured),
+        severity(found, measured, styles),
+        error_time(found, measured, styles),
+    )
+    albums_ = albums(run, measured)
+    page = Page(
+        title="How accurate, without labels?",
+        subtitle=tuple(_subtitle(measured)),
+        verdict=sentences,
+        sections=(
+            Section("The numbers", tables=(overview,), folded=tuple(_folded(found, measured, paper))),
+            *(Section(figure.title, figures=(figure,)) for figure in figures if figure is not None),
+            *chapters,
+            *([Section("The images", albums=albums_)] if albums_ else ()),
+        ),
+        styles=styles,
+        series="Methods",
+        facts=tuple(_facts(measured)),
+    )
+    papers = (overview, *paper, *(table for chapter in chapters for table in chapter.tables))
+    return Story(run, found, (overview,), page, text=sentences[:1], papers=papers)
+
+
+def _folded(found: Results, measured: Measurements, paper: list[Table]) -> Iterator[Section]:
+    for table in paper:
+        yield Section(table.title, tables=(table,))
+    tables = (bias_table(found, measured), shift_table(found, measured), model_table(found, measured))
+    yield Section("Every other number", tables=tables)
+
+
+def _chapters(found: Results, measured: Measurements) -> Iterator[Section]:
+    """Sections of what a run has records of."""
+    gap = alignment_gap(measured)
+    parts = (
+        ("Is their confidence right?", calibration_sentences, calibration_table, ()),
+        ("What is the threshold good for?", threshold_sentences, threshold_table, ()),
+        ("Which reference, and used how?", None, use_table, ()),
+        ("Near in meaning", alignment_sentences, alignment_table, () if gap is None else (gap,)),
+        ("What the methods cost", None, time_table, ()),
+    )
+    for heading, sentences, make, figures in parts:
+        text, table = tuple(sentences(found, measured)) if sentences else (), make(found, measured)
+        if text or table is not None:
+            yield Section(heading, text, () if table is None else (table,), figures)
+
+
+def _subtitle(measured: Measurements) -> Iterator[str]:
+    record = measured.records[0]
+    yield counted(len(measured.methods), "method")
+    yield counted(len(measured.conditions), "condition")
+    yield count_models(measured)
+    names = [", ".join(filter(None, (source.dataset, source.domain))) for source in record.sources]
+    if len(names) > 1:
+        yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' * (len(names) > 3)})"
+    elif names:
+        yield f"trained on {names[0]}"
+    if record.classes:
+        yield f"{record.classes} classes"
+    yield f"seed{'s' * (len(measured.seeds) > 1)} {' '.join(map(str, measured.seeds))}"
+
+
+def _facts(measured: Measurements) -> Iterator[tuple[str, str]]:
+    """What records say of how the run was made, beside its spec."""
+    yield "seeds", " ".join(map(str, measured.seeds))
+    yield "records", str(len(measured.records))
+    for name, architecture in {record.model: record.architecture for record in measured.records}.items():
+        if architecture not in ("", name):
+            yield f"model {name}", architecture
+    record = measured.records[0]
+    for reference in record.reference_models:
+        parts = [reference.backbone or reference.classifier or "knows nothing"]
+        templates = reference.templates if reference.backbone else ""
+        parts += [f"templates: {templates if isinstance(templates, str) else ' '.join(templates)}"] if templates else []
+        yield f"reference {reference.name}", ", ".join(parts)
+    for name, reason in record.left_out.items():
+        yield f"left out: {name}", reason

@@ -1,0 +1,48 @@
+"""What records hold of estimated accuracies: an estimate, and how long every estimator takes; read without torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class EstimateRecord:
+    """What an estimator says of one set of images.
+
+    Args:
+        error: estimated, in [0, 1]; None where it gives no estimate.
+        raw_error: before it is cut to [0, 1].
+        interval: 95 % over images, of the accuracy.
+        warnings, details: what else it says.
+    """
+
+    error: float | None
+    raw_error: float | None = None
+    interval: tuple[float, float] | None = None
+    warnings: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """How long every estimator takes alone: to fit on the source, and to estimate one condition; by label.
+
+    It lies beside the record, for it is another one every time.
+    """
+
+    fit: dict[str, float] = field(default_factory=dict)
+    estimate: dict[str, float] = field(default_factory=dict)
+    device: str = "an unknown device"
+
+    @classmethod
+    def of(cls, timing: Mapping[str, Any]) -> "Seconds":
+        """Return what the clocks of a record say; nothing where they timed the unit as a whole."""
+        found, stages = timing.get("seconds"), ("fit", "estimate")
+        if not isinstance(found, Mapping) or not all(isinstance(found.get(stage), Mapping) for stage in stages):
+            return cls()
+        return cls(*(dict(found[stage]) for stage in stages), str(timing.get("device", cls.device)))
+
+    @property
+    def timing(self) -> dict[str, Any]:
+        """What the clocks of a record hold."""
+        return {"seconds": {"fit": self.fit, "estimate": self.estimate}, "device": self.device}
