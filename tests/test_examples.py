@@ -60,7 +60,7 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
     assert {target.domain for target in spec.targets} == set(datasets.drawings.STYLES)
     kinds = [one.kind for one in spec.ground.conditions]
     assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 95)
-    assert all(len(one.pictures.load()) == spec.images for one in spec.ground.conditions)
+    assert all(len(one.images.load()) == spec.images for one in spec.ground.conditions)
     assert (len(spec.models), len(spec.seeds), {len(one.checkpoints) for one in spec.models}) == (3, 3, {3})
 
 

@@ -13,7 +13,7 @@ from openworld import OpenworldError, classifiers
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import AccuracyEstimationSpec, read_protocol, stages_of
-from openworld.evaluations import image_selection as _estimation_ground
+from openworld.evaluations.accuracy_estimation import images as run_images
 from openworld.evaluations.accuracy_estimation.spec import fingerprints, run_unit, summary, tasks, units
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.runtime import Machine
@@ -184,8 +184,8 @@ def test_conditions_in_order(trained):
     assert [one.name for one in conditions][:3] == ["shapes", "fog 1", "fog 5"]
     assert [one.row for one in conditions] == ["shapes"] + ["synthetic"] * 4 + ["shapes, corrupted"] * 4
     assert conditions[5].name == "shapes fog 1"
-    assert len({one.pictures.load().fingerprint for one in conditions[1:5]}) == 4
-    assert all(len(one.pictures.load()) == 16 for one in conditions)
+    assert len({one.images.load().fingerprint for one in conditions[1:5]}) == 4
+    assert all(len(one.images.load()) == 16 for one in conditions)
     assert summary(spec)[0].endswith("1 natural and 8 synthetic conditions")
     assert set(fingerprints(spec)) == {"training", "source", *(one.name for one in conditions)}
 
@@ -194,7 +194,7 @@ def test_conditions_in_order(trained):
 def few_corruptions(monkeypatch):
     """Scores are fitted on four corruptions instead of nineteen."""
     few = {name: CORRUPTIONS[name] for name in ("fog", "contrast", "brightness", "pixelate")}
-    monkeypatch.setattr(_estimation_ground, "CORRUPTIONS", few)
+    monkeypatch.setattr(run_images, "CORRUPTIONS", few)
 
 
 def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_path):
