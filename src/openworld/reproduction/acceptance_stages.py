@@ -14,6 +14,7 @@ from openworld import datasets
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.class_folders import MENDED
+from openworld.evaluations.dynamic.record import DynamicRecord
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.runtime import backbone
@@ -21,7 +22,7 @@ from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_model import pixels_departures, preprocessing_departures, weights_departures
 from openworld.reproduction.plan import data_of
 from openworld.reproduction.settings import PlannedRun
-from openworld.runs import Record, RunStore
+from openworld.runs import Record, RunStore, read_spec
 
 PHOTO = "a photo of a {}."
 SENTENCES: Mapping[str, str] = {
@@ -145,11 +146,10 @@ def _higher(first: np.ndarray, second: np.ndarray) -> float:
 def curve_departures(titles: tuple[str, ...], record: Record) -> Iterator[Departure]:
     """Accuracies before any change that are not those of the record's own predictions."""
     rows = record.table("predictions")
-    for number, course in enumerate(record.metrics["courses"]):
+    for number, scenario_run in enumerate(read_spec(record.metrics, DynamicRecord).courses):
         own = (rows["course"] == number) & (rows["level"] == 0)
         value = float(np.mean(rows["prediction"][own] == rows["label"][own]))
-        if abs(value - course["views"][0]["accuracy"]) > 1e-9:
-            what = (
-                f"Acc(0) of {course['scenario']} is {course['views'][0]['accuracy']}, its own predictions give {value}"
-            )
+        accuracy = scenario_run.views[0].accuracy
+        if abs(value - accuracy) > 1e-9:
+            what = f"Acc(0) of {scenario_run.scenario} is {accuracy}, its own predictions give {value}"
             yield Departure("metric", titles, what)

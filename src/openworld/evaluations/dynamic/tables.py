@@ -70,9 +70,11 @@ def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: st
 
 def _number(result: Result, run: ScenarioFacts, *, brief: bool) -> Cell:
     """A number; those who point at it are told the seeds' own, and their mean where that is not the number."""
-    cell, value, own = cell_of(result), result.value, mean(result.per_seed)
-    other = own is not None and result.metric.write(own) != result.metric.write(value.value)
-    note = f"{cell.note}; mean of the seeds' own curves {result.metric.write(own)}" if other else cell.note
+    note, value, own = cell_of(result).note, result.value, mean(result.per_seed)
+    if own is not None and result.metric.write(own) != result.metric.write(value.value):
+        note += f"; mean of the seeds' own curves {result.metric.write(own)}"
+    if len(result.per_seed) > 1 and not value.over("seeds"):
+        note += "; no interval over seeds, which do not differ"
     over = value.intervals[0].over if value.intervals and run.groups and not brief else ""
     return Cell(value, mark=MARKS.get(over, ""), note=note)
 

@@ -83,11 +83,12 @@ def _leader_of_many(found: Results, facts: DynamicFacts) -> str:
 
 def _against_baseline(found: Results, facts: DynamicFacts) -> str:
     baseline = facts.baseline
+    by_run = [(run, area_tests(found, run, "images")) for run in facts.runs]
     tests = [
         (run.scenario, test)
-        for run in facts.runs
+        for run, own in by_run
         for learner in run.learners
-        if (test := find_comparison(area_tests(found, run, "images"), learner, baseline)) is not None
+        if (test := find_comparison(own, learner, baseline)) is not None
     ]
     tested = [(scenario, test) for scenario, test in tests if test.p is not None]
     if not tested:
