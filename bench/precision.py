@@ -26,7 +26,7 @@ from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
-from openworld.evaluations.recognition.task import units
+from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.learners import ZeroShot
@@ -72,7 +72,7 @@ def apart(exact: Said, other: Said) -> dict[str, float]:
 def measured(spec: RecognitionSpec, machine: Machine) -> dict[str, np.ndarray]:
     """{learner: float64[seeds, metrics and seconds]}."""
     found: dict[str, list[list[float]]] = {}
-    for unit in units(spec, machine):
+    for unit in EVALUATION.units(spec, machine):
         result = unit.run()
         values = [100 * _value(result.metrics[key]) for key in METRICS]
         found.setdefault(result.metrics["learner"], []).append([*values, result.timing["seconds"]["fit"]])

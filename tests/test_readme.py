@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from openworld.cli.app import app
-from openworld.evaluations import module_of, read_protocol
+from openworld.evaluations import evaluation_of, read_protocol
 
 
 @pytest.fixture(scope="module")
@@ -90,4 +90,4 @@ def test_commands_of_all_pages_have_the_options_that_they_are_given(repository):
 
 def test_the_example_specs_are_specs(repository):
     for path in (repository / "examples").glob("*.toml"):
-        assert module_of(read_protocol(path)).summary(read_protocol(path))
+        assert evaluation_of(read_protocol(path)).summary(read_protocol(path))

@@ -25,12 +25,14 @@ class Plugins:
     kind: what one is called, such as "learner"; the group of its entry points is "openworld." + kind + "s".
     promised: attributes that each class must have. ours: gives the visible dict, name -> class.
     named_by: the attribute that holds a class's own name.
+    of: what each is, a class by default.
     """
 
     kind: str
     promised: tuple[str, ...]
     ours: Callable[[], dict[str, type]]
     named_by: str = "name"
+    of: type = type
 
     @checked
     def find(self, name: str) -> type:
@@ -98,19 +100,19 @@ class Plugins:
         if len(entries) > 1:
             reason = f"{_brought_by(entries[1])} brings one of that name too; uninstall one of them."
             raise _refused(self.kind, entries[0], reason)
-        return _loaded(self.kind, self.promised, self.named_by, entries[0])
+        return _loaded(self.kind, self.promised, self.named_by, self.of, entries[0])
 
 
 @cache
-def _loaded(kind: str, promised: tuple[str, ...], named_by: str, entry: EntryPoint) -> type:
+def _loaded(kind: str, promised: tuple[str, ...], named_by: str, of: type, entry: EntryPoint) -> type:
     with failures_named(kind, entry.name, _brought_by(entry), "used"):
         found = entry.load()
         missing = [attribute for attribute in promised if not hasattr(found, attribute)]
         called = getattr(found, named_by, "")
-    if not isinstance(found, type) or missing:
+    if not isinstance(found, of) or missing:
         raise _refused(kind, entry, f"{entry.value} is no {kind}: it has no {', '.join(missing) or 'settings'}.")
     if called != entry.name:
-        raise _refused(kind, entry, f"its class calls itself {called!r}; give class and entry point the same name.")
+        raise _refused(kind, entry, f"it calls itself {called!r}; give it and its entry point the same name.")
     return found
 
 

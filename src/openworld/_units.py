@@ -6,13 +6,18 @@ The key of a unit holds the name and the version of its algorithm, never where t
 _EVALUATIONS = "openworld.evaluations"
 
 FUNCTIONS = {
-    "recognition": f"{_EVALUATIONS}.recognition.task:run_unit",
-    "generalisation": f"{_EVALUATIONS}.generalisation.spec:run_unit",
-    "dynamic": f"{_EVALUATIONS}.dynamic.unit:run_unit",
-    "accuracy-estimation": f"{_EVALUATIONS}.accuracy_estimation.spec:run_unit",
-    "ood-detection": f"{_EVALUATIONS}.ood_detection.spec:run_unit",
-    "recognition-by-shift": f"{_EVALUATIONS}.recognition_by_shift.spec:run_unit",
-    "decomposed-zero-shot": f"{_EVALUATIONS}.decomposed_zero_shot.task:run_unit",
+    **{
+        name: f"{_EVALUATIONS}.{name.replace('-', '_')}.evaluation:EVALUATION"
+        for name in (
+            "recognition",
+            "generalisation",
+            "dynamic",
+            "accuracy-estimation",
+            "ood-detection",
+            "recognition-by-shift",
+            "decomposed-zero-shot",
+        )
+    },
     "scored-predictions": "openworld.applications.score:run_unit",
     "artifact": f"{_EVALUATIONS}.artifacts:build_artifact",
     "shift-piece": "openworld.shift.sharding:measure_piece",

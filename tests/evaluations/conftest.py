@@ -211,7 +211,7 @@ def _png(picture):
 
 def _unit(task, learner, seed):
     arguments = {"task": task, "learner": learner, "seed": seed}
-    return Unit("openworld.evaluations.recognition.task:run_unit", arguments, name=f"{task} {learner} {seed}")
+    return Unit("openworld.evaluations.recognition.evaluation:EVALUATION", arguments, name=f"{task} {learner} {seed}")
 
 
 def _result(arguments, tuned_parameters, images, names, draw):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew, Stage
 from openworld.evaluations.runtime import Machine
 
@@ -21,7 +21,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_protocol_has_its_stages(name, repository, tmp_path):
     spec = read_protocol(repository / "examples" / f"{name}.toml")
-    assert [one.doing for one in stages_of(spec, Machine(cache=str(tmp_path)))] == EXAMPLES[name]
+    assert [one.doing for one in evaluation_of(spec).artifacts(spec, Machine(cache=str(tmp_path)))] == EXAMPLES[name]
 
 
 @dataclass(frozen=True)

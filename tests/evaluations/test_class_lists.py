@@ -5,7 +5,7 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.evaluations import DynamicSpec, RecognitionSpec
-from openworld.evaluations.class_lists import casts, require_data
+from openworld.evaluations.class_lists import class_lists, require_data
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def test_recognition_has_one_list_cut_in_halves():
-    (cast,) = casts(RecognitionSpec(ZERO_SHOT, dataset="emoji-groups"))
+    (cast,) = class_lists(RecognitionSpec(ZERO_SHOT, dataset="emoji-groups"))
     assert (cast.title, cast.base_count, len(cast.names)) == ("emoji-groups, twemoji", 4, 8)
 
 
@@ -37,7 +37,7 @@ def test_generalisation_leaves_out_what_the_run_leaves_out(folder):
     other = folder("other", "cats", "cow", "dog")
     found = {
         cast.title: cast
-        for cast in casts(
+        for cast in class_lists(
             GeneralisationSpec(ZERO_SHOT, source=source, variants=(variant, named_alike), others=(other,))
         )
     }
@@ -49,14 +49,14 @@ def test_generalisation_leaves_out_what_the_run_leaves_out(folder):
 def test_dynamic_scenarios_meet_only_those_that_they_play_with(folder):
     source, other = folder("source", "cat", "dog"), folder("other", "DOG", "hen")
     shared = {"source": source, "others": (other,), "variants": (source,), "datasets": (DatasetSpec("emoji-groups"),)}
-    found = casts(DynamicSpec(ZERO_SHOT, **shared))
+    found = class_lists(DynamicSpec(ZERO_SHOT, **shared))
     assert [(cast.title, cast.base_count) for cast in found] == [
         ("emoji-groups, twemoji", 0),
         (str(source), 2),
         (str(other), 0),
     ]
     assert found[2].against == {str(source): ("cat",)}  # the source's dog is left out there
-    alone = casts(DynamicSpec(ZERO_SHOT, scenarios=("emerging-classes",), **shared))
+    alone = class_lists(DynamicSpec(ZERO_SHOT, scenarios=("emerging-classes",), **shared))
     assert [cast.dataset for cast in alone] == ["emoji-groups"]
 
 

@@ -7,7 +7,8 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first, streams
-from openworld.evaluations.recognition.task import tasks, units
+from openworld.evaluations.recognition.evaluation import EVALUATION
+from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.evaluations.tasks import encode_tasks, in_order
 from openworld.features import Encoding
@@ -87,7 +88,7 @@ def size(cache):
 def run(spec, machine, folder):
     """Every record's files, by their checksums; encodes first what there is room for."""
     encode_tasks(tasks(spec), machine)
-    done = execute(units(spec, machine), RunStore(folder))
+    done = execute(EVALUATION.units(spec, machine), RunStore(folder))
     return {one.name: one.files for one in done}
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load as load_tensors
 from openworld import OpenworldError
 from openworld.backbones.precision import DTYPES, allow_tf32
 from openworld.evaluations import RecognitionSpec
-from openworld.evaluations.recognition.task import units
+from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.runtime import Machine
 from openworld.runs import read_spec
 
@@ -54,13 +54,15 @@ def cache(tmp_path_factory):
 
 
 def planned(spec, precision, cache):
-    return {one.name: one for one in units(spec(precision=precision), Machine(cache=cache, precision=precision))}
+    return {
+        one.name: one for one in EVALUATION.units(spec(precision=precision), Machine(cache=cache, precision=precision))
+    }
 
 
 def test_the_precision_is_in_every_key_and_float32_as_if_there_were_none(spec, cache):
     keys = {name: [one.key for one in planned(spec, name, cache).values()] for name in DTYPES}
     assert len({key for each in keys.values() for key in each}) == len(DTYPES) * len(LEARNERS)
-    unasked = units(spec(), Machine(cache=cache))
+    unasked = EVALUATION.units(spec(), Machine(cache=cache))
     assert [one.key for one in unasked] == keys["float32"] and "precision" not in unasked[0].inputs
 
 

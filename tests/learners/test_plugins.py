@@ -13,7 +13,7 @@ BROKEN = {
     "Raises": ("raises_on_import:Learner", "ZeroDivisionError"),
     "Absent": ("no_such_module:Learner", "No module named 'no_such_module'"),
     "Nameless": ("empty_class:Learner", "it has no name, paper"),
-    "Renamed": ("halfway:Halfway", "its class calls itself 'Halfway'"),
+    "Renamed": ("halfway:Halfway", "calls itself 'Halfway'"),
     "CoOp": ("halfway:Halfway", "openworld has a learner 'CoOp' of its own"),
 }
 MODULES = {"raises_on_import": "1 / 0", "empty_class": "class Learner:\n    fit = None\n"}

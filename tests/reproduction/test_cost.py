@@ -6,7 +6,7 @@ import pytest
 
 from openworld import OpenworldError, features
 from openworld.backbones import SHAPES, load
-from openworld.evaluations import module_of
+from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import EncodedSet, units_of
 from openworld.evaluations.runtime import shape
@@ -21,7 +21,7 @@ FEW = Ground(seeds=(1,), learners=("CLIP", "MaPLe", "CoOp"))
 @pytest.mark.parametrize(("paper", "table"), [("openworldauc", "11"), ("openworldauc", "14"), ("openpl", "2")])
 def test_images_and_units_are_those_of_the_tasks(paper, table):
     for run in plan(paper, [table], Ground(seeds=(1, 2))).runs:
-        tasks, units = module_of(run.spec).tasks(run.spec), list(units_of(run.spec))
+        tasks, units = evaluation_of(run.spec).tasks(run.spec), list(units_of(run.spec))
         assert len(units) == len(tasks)
         real = {(task.sources[part], task.encoding(part)) for task in tasks for part in task.sources}
         counted = {one for unit in units for one in unit.sets}

@@ -8,7 +8,7 @@ from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, shown_images
 from openworld.reproduction.isood import DETECTORS, METHODS
-from openworld.reproduction.plan import Ground, plan, units_of
+from openworld.reproduction.plan import Ground, plan
 
 EMBEDDED = plan("is-ood")
 
@@ -20,7 +20,7 @@ def test_the_embedded_run_is_that_of_the_example(repository):
     for name in ("ground", "division", "seeds", "id_kept"):
         assert getattr(run.spec, name) == getattr(example, name)
     assert run.spec.models == example.models[:1] and not run.datasets
-    assert units_of(run.spec) == 3 and (units_of(halves.spec), EMBEDDED.units) == (4, 7)
+    assert run.units == 3 and (halves.units, EMBEDDED.units) == (4, 7)
 
 
 def test_detectors_are_the_papers_by_its_names():
@@ -38,7 +38,7 @@ def test_downloaded_data_are_read_as_published():
     assert real.spec.cells.tested == made.spec.cells.tested == "data/imglist/imagenet1k/test_imagenet.txt"
     assert made.spec.cells.pictures == "data/SynIS" and real.datasets == {"given cells": "ImageNet-21K"}
     assert real.spec.classes == "all" and real.spec.shots is None and found.downloads == ("imagenet",)
-    assert units_of(real.spec) == 1, "a saved classifier is judged once, whatever the seeds"
+    assert real.units == 1, "a saved classifier is judged once, whatever the seeds"
 
 
 def test_fewer_detectors_and_quicker_runs():

@@ -8,7 +8,7 @@ from openworld import OpenworldError
 from openworld.datasets import PUBLISHED
 from openworld.learners import LEARNERS, configure
 from openworld.papers import TABLES, published_numbers
-from openworld.reproduction.plan import PAPERS, data_of, find_table, plan, units_of
+from openworld.reproduction.plan import PAPERS, find_table, plan
 from openworld.reproduction.settings import NAMES, Ground, embedded_settings
 
 REAL, EMBEDDED = Ground("data"), Ground()
@@ -40,7 +40,7 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
     assert {name for name in printed if not ground.embedded or "SigLIP" not in name} <= methods
     if not ground.embedded and set(table.tasks) - {"size", "time"}:
         assert set(table.datasets) <= {title for run in found.runs for title in run.datasets.values()}
-    assert found.units == sum(units_of(run.spec) for run in found.runs)
+    assert found.units == sum(run.units for run in found.runs)
 
 
 @pytest.mark.parametrize("ground", [REAL, EMBEDDED], ids=["real", "embedded"])
@@ -95,7 +95,7 @@ def test_settings_on_embedded_data_can_be_configured(paper):
     for run in plan(paper, (), EMBEDDED).runs:
         assert not run.datasets and run.spec.backbone == "embedded"
         for one in run.spec.learners:
-            configure(LEARNERS[one.learner], one.settings, data_of(run.spec)[0].dataset, run.spec.published)
+            configure(LEARNERS[one.learner], one.settings, run.data[0].dataset, run.spec.published)
 
 
 @pytest.mark.parametrize(("task", "example"), [("base-to-new", "all-learners"), ("openpl", "openpl-all-learners")])
@@ -110,7 +110,7 @@ def test_quick_divides_epochs_of_all_stages_and_moves_promptsrcs_gaussian():
     def learned(paper, quick, label, data="data"):
         run = plan(paper, (), Ground(data, quick=quick)).runs[0]
         one = next(one for one in run.spec.learners if one.label == label)
-        return configure(LEARNERS[one.learner], one.settings, data_of(run.spec)[0].dataset, run.spec.published)
+        return configure(LEARNERS[one.learner], one.settings, run.data[0].dataset, run.spec.published)
 
     decoop = learned("openworldauc", 10, "DeCoOp")
     assert (decoop.detector_schedule.epochs, decoop.schedule.epochs) == (5, 10)

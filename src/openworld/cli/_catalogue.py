@@ -176,9 +176,9 @@ def _evaluations() -> RenderableType:
 
     former = {new: f" Formerly {old}." for old, new in FORMER_NAMES.items()}
 
-    def row(own: str, spec: type) -> tuple[str, str]:
+    def row(own: str, evaluation) -> tuple[str, str]:
         origin = PLUGINS.origin(own)
-        return own, spec.__doc__.splitlines()[0] + former.get(own, "") + (f" ({origin})" if origin else "")
+        return own, evaluation.spec.__doc__.splitlines()[0] + former.get(own, "") + (f" ({origin})" if origin else "")
 
     rows, broken = PLUGINS.rows(row)
     table = TerminalTable((name("name"), words("what")), rows, title="evaluations")

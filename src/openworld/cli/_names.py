@@ -16,21 +16,24 @@ def audit_names(spec, manner, out) -> None:
     from openworld.datasets.names.audit import audit
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.datasets.templates import PHOTO, TEMPLATES
-    from openworld.evaluations.class_lists import casts, readers
+    from openworld.evaluations import evaluation_of
+    from openworld.evaluations.class_lists import class_lists
     from openworld.evaluations.runtime import backbone
 
-    tokenizers = [backbone(name, manner.devices[0]).tokenizer for name in readers(spec)[:1]]
+    tokenizers = [
+        backbone(name, manner.devices[0]).tokenizer for name in tuple(evaluation_of(spec).backbones(spec))[:1]
+    ]
     shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
     audits = [
         audit(
-            cast.names,
-            cast.title,
-            base_count=cast.base_count,
-            against=cast.against,
-            template=TEMPLATES.get(cast.dataset, PHOTO),
+            one.names,
+            one.title,
+            base_count=one.base_count,
+            against=one.against,
+            template=TEMPLATES.get(one.dataset, PHOTO),
             **shared,
         )
-        for cast in casts(spec)
+        for one in class_lists(spec)
     ]
     keep(audits, manner.folder)
     for line in lines(audits, manner.folder):

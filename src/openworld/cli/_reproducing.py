@@ -69,7 +69,6 @@ def _cost(plan, manner: Manner):
 
 def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
     """Every run in turn; one that fails does not keep the others from being done. Returns {failed run: why}."""
-    from openworld.reproduction.plan import units_of
 
     silent, failures, before = console.output(quiet=True), {}, 0
     for place, run in enumerate(plan.runs, start=1):
@@ -84,7 +83,7 @@ def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
             out.print(f"{title}: failed", style="red", markup=False)
         else:
             out.print(f"{title}: done in {console.duration(time.perf_counter() - started)}", markup=False)
-        before += units_of(run.spec)
+        before += run.units
     return failures
 
 

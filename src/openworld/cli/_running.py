@@ -75,7 +75,7 @@ def carry_out(spec, given, manner: Manner) -> None:
 def perform(spec, given, manner: Manner, out) -> None:
     """Encode and run every unit; records are all that comes of it."""
     from openworld.cli._names import audit_names
-    from openworld.evaluations import module_of, stages_of
+    from openworld.evaluations import evaluation_of
     from openworld.evaluations.class_lists import require_data
     from openworld.runs import RunStore
 
@@ -83,7 +83,8 @@ def perform(spec, given, manner: Manner, out) -> None:
     store = RunStore(manner.folder)
     _require_free(manner.folder)
     require_data(spec)
-    units = module_of(spec).units(spec, machine)
+    evaluation = evaluation_of(spec)
+    units = evaluation.units(spec, machine)
     store.create(given, spec, _provenance(spec, machine))
     manner = replace(manner, workers=count_workers(manner, [spec]))
     out.print(_headline(spec, manner))
@@ -93,7 +94,7 @@ def perform(spec, given, manner: Manner, out) -> None:
         audit_names(spec, manner, out)
         _take_over(units, store, manner)
         if not all(map(store.has, units)):
-            for stage in stages_of(spec, machine):
+            for stage in evaluation.artifacts(spec, machine):
                 _prepare(stage, out, manner)
         _execute(units, store, manner)
 
@@ -113,21 +114,21 @@ def _require_free(folder: Path) -> None:
 
 
 def _provenance(spec, machine) -> dict:
-    from openworld.evaluations import module_of
-    from openworld.evaluations.class_lists import readers
+    from openworld.evaluations import evaluation_of
     from openworld.runs import provenance
 
-    weights = {name: machine.backbone(name).fingerprint for name in readers(spec)}
-    return provenance(weights=weights, data=module_of(spec).fingerprints(spec), command=console.command())
+    evaluation = evaluation_of(spec)
+    weights = {name: machine.backbone(name).fingerprint for name in evaluation.backbones(spec)}
+    return provenance(weights=weights, data=evaluation.fingerprints(spec), command=console.command())
 
 
 def _headline(spec, manner: Manner) -> str:
-    from openworld.evaluations import module_of
+    from openworld.evaluations import evaluation_of
 
     threads = getattr(spec, "threads", 1)
     parts = [
         f"openworld {__version__}",
-        *module_of(spec).summary(spec),
+        *evaluation_of(spec).summary(spec),
         *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
         *_precision(spec),
         f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {threads} thread(s)",

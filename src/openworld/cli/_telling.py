@@ -20,7 +20,7 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
-from openworld.evaluations import find_evaluation
+from openworld.evaluations import report_of
 from openworld.report.records import protocol_of
 from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
@@ -37,11 +37,10 @@ TOLD_BY = {
 
 
 def telling(protocol: str) -> ModuleType:
-    """What tells of the runs of a protocol; imported late. Of a plug-in's it is the module that its `REPORT` names."""
+    """What tells of the runs of a protocol; imported late."""
     if protocol in TOLD_BY:
         return import_module(f"openworld.cli.{TOLD_BY[protocol]}")
-    module = import_module(find_evaluation(protocol).__module__)
-    return import_module(getattr(module, "REPORT", "openworld.cli._tell_records"))
+    return import_module(f"openworld.cli.{'_tell_story' if report_of(protocol) else '_tell_records'}")
 
 
 def telling_of(folder: Path) -> ModuleType:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.units import stage_unit
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
 from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec, readable_json
@@ -190,4 +189,4 @@ def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:
 def _unit(artifact: Artifact, machine: Machine) -> Unit:
     kind = type(artifact)
     what = {"kind": f"{kind.__module__}:{kind.__qualname__}", "artifact": asdict(artifact)}
-    return stage_unit(build_artifact, what, artifact.name, machine)
+    return Unit("artifact", what, name=artifact.name, resources={"machine": asdict(machine)})

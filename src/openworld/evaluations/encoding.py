@@ -3,13 +3,22 @@
 A set becomes whole when `encode_tasks` has looked at it afterwards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from openworld.evaluations.artifacts import Crew, Progress, build_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import Plannable, encode_tasks, not_encoded
+from openworld.evaluations.tasks import (
+    Plannable,
+    effort,
+    encode_tasks,
+    fingerprints_of,
+    in_order,
+    inputs_of,
+    not_encoded,
+    require_learnable,
+)
 from openworld.features import Encoding, encode_shard, missing_shards
 from openworld.features.encoding import rows_of_shards
 from openworld.runs import digest
@@ -85,3 +94,22 @@ class EncodingStage:
             for shard in missing_shards(clip, images.load(), encodings, cache=self.machine.folder):
                 title = f"{images}, image set {number}, shard {shard + 1}"
                 yield EncodedShard(title, images, tuple(encodings), name, shard)
+
+
+def learning(tasks: Callable) -> dict[str, Callable]:
+    """Return the parts that evaluations of learners share, by the fields of `Evaluation`.
+
+    Args:
+        tasks: spec -> its tasks.
+    """
+    return {
+        "tasks": tasks,
+        "inputs": inputs_of,
+        "require": require_learnable,
+        "order": in_order,
+        "effort": effort,
+        "artifacts": lambda spec, machine: (EncodingStage(tasks(spec), machine),),
+        "fingerprints": lambda spec: fingerprints_of(tasks(spec)),
+        "backbones": lambda spec: (spec.backbone,),
+        "count": lambda spec: len(spec.learners) * len(spec.seeds),
+    }

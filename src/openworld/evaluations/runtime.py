@@ -12,7 +12,6 @@ from openworld.backbones.precision import DTYPES, Precision, allow_tf32
 from openworld.datasets import ImageSet
 from openworld.evaluations.devices import require_device
 from openworld.evaluations.disk_sets import streams
-from openworld.evaluations.image_selection import ImageSelection
 from openworld.features import Encoding, Features, encode, is_encoded, stream
 
 PLAIN = Encoding()
@@ -87,14 +86,6 @@ def encoded_part(task, part: str, machine: Machine) -> Features:
 def encoded_parts(task, machine: Machine) -> dict[str, Features]:
     """Return the features of every image set that a task reads, by the part that it plays."""
     return {part: encoded_part(task, part, machine) for part in task.sources}
-
-
-def require_inputs(
-    clip, sources: Mapping[str, ImageSelection], expected: Mapping[str, str], others: Mapping[str, str]
-) -> None:
-    """Refuse to compute when weights, pictures or `others` are no longer those that the unit was planned for."""
-    pictures = {part: source.fingerprint for part, source in sources.items()}
-    require_same({"weights": clip.fingerprint, **pictures, **others}, expected)
 
 
 def require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:

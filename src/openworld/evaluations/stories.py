@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.evaluations import EVALUATIONS, FORMER_NAMES
+from openworld.evaluations import report_of
 from openworld.report.run_comparison import RunComparison
 from openworld.report.story import Story
 from openworld.results import RunFolder, pair_results, require_same_data
@@ -48,5 +48,4 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
 
 def _slice(evaluation: str):
     """The report of an evaluation; predictions that were scored, which name none, are of recognition."""
-    place = EVALUATIONS[FORMER_NAMES.get(evaluation, evaluation) or "recognition"]
-    return import_module(f"openworld.evaluations.{place.partition('.')[0]}.report")
+    return import_module(report_of(evaluation or "recognition"))

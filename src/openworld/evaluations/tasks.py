@@ -1,4 +1,4 @@
-"""What every protocol does with its tasks before one is run: encode what they read, name it, make units of them."""
+"""Tasks of learners, before one is run: what they read is encoded, what cannot be learned is refused."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -9,7 +9,6 @@ import torch
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.units import task_unit
 from openworld.features import (
     Encoding,
     default_cache,
@@ -24,7 +23,6 @@ from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.training import schedules_of
-from openworld.runs import Unit
 
 
 class Plannable(Protocol):
@@ -130,24 +128,20 @@ def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
     return {str(source): source.fingerprint for source in _sources(tasks)}
 
 
-def units_of(tasks: Sequence[Plannable], function: Callable, version: int, machine: Machine) -> list[Unit]:
-    """A unit per task, `in_order`; its key changes with settings, weights, pictures and the version of the algorithm.
-
-    Raises:
-        OpenworldError: a class without a picture, a learner that needs more than the backbone has.
-    """
-    for source in {source: None for task in tasks for source in task.whole_sources}:
-        source.require_every_class()
+def require_learnable(tasks: Sequence[Plannable], machine: Machine) -> None:
+    """Refuse a class without an image, and a learner that needs more than the backbone has."""
+    for images in {images: None for task in tasks for images in task.whole_sources}:
+        images.require_every_class()
     _require_able(tasks, machine)
-    bounded = machine.cache_limit is not None
-    return [
-        task_unit(function, task, inputs_of(task, machine), version, machine, () if bounded else _effort(task, machine))
-        for task in in_order(tasks, machine)
-    ]
 
 
-def _effort(task: Plannable, machine: Machine) -> tuple[float, float]:
-    """Steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
+def effort(task: Plannable, machine: Machine) -> tuple[float, ...]:
+    """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is.
+
+    Where the cache has a limit, (): training sets decide the order then.
+    """
+    if machine.cache_limit is not None:
+        return ()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     if not schedules_of(learner):
         return 0, 0

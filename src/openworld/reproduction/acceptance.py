@@ -10,7 +10,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets.checking import require_places
 from openworld.reproduction.acceptance_cells import EMERGING, METHOD, SHIFTS
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.plan import Plan, data_of, plan
+from openworld.reproduction.plan import Plan, plan
 from openworld.reproduction.settings import Ground
 
 GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
@@ -69,7 +69,7 @@ def without_missing(found: Plan) -> tuple[Plan, tuple[str, ...]]:
         OpenworldError: where no data set is there.
     """
     missing = {name for name in found.downloads if not _is_there(name, found.ground.data)}
-    runs = tuple(run for run in found.runs if not missing & {one.dataset for one in data_of(run.spec)})
+    runs = tuple(run for run in found.runs if not missing & {one.dataset for one in run.data})
     if not runs:
         require_places(found.downloads, found.ground.data)
     return replace(found, runs=runs), tuple(name for name in found.downloads if name in missing)

@@ -20,7 +20,6 @@ from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.runtime import backbone
 from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_model import pixels_departures, preprocessing_departures, weights_departures
-from openworld.reproduction.plan import data_of
 from openworld.reproduction.settings import PlannedRun
 from openworld.runs import Record, RunStore, read_spec
 
@@ -49,7 +48,7 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
     """
     clip, found = backbone(name, device), []
     for run in runs:
-        sets = {run.datasets[str(one)]: _test_set(one) for one in data_of(run.spec)}
+        sets = {run.datasets[str(one)]: _test_set(one) for one in run.data}
         for title, (dataset, images) in sets.items():
             found += images_departures(title, dataset, images)
             found += names_departures(title, dataset, images.classnames)

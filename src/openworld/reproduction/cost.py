@@ -12,7 +12,7 @@ from openworld.evaluations.learning_units import LearningUnit
 from openworld.evaluations.learning_units import units_of as learning_units
 from openworld.evaluations.runtime import shape
 from openworld.reproduction.cache_use import CacheUse, Ledger
-from openworld.reproduction.plan import Plan, units_of
+from openworld.reproduction.plan import Plan
 from openworld.reproduction.settings import PlannedRun
 
 RECORD_BYTES, JUDGED_RECORD_BYTES = 100_000, 400_000
@@ -150,7 +150,7 @@ def _limited(use: CacheUse) -> str:
 
 
 def _of_estimates(plan: Plan) -> Cost:
-    runs = tuple(RunCost(run.name, run.tables, units_of(run.spec), judged_images(run.spec)) for run in plan.runs)
+    runs = tuple(RunCost(run.name, run.tables, run.units, judged_images(run.spec)) for run in plan.runs)
     specs = [run.spec for run in plan.runs]
     cache = sum(4 * run.images * _columns(spec, run.units) for run, spec in zip(runs, specs, strict=True))
     records = sum(run.units * (JUDGED_RECORD_BYTES + JUDGED_ROW_BYTES * run.images) for run in runs)
@@ -187,7 +187,7 @@ def _few(count: int, limit: int | None) -> int:
 
 
 def _of_shift(plan: Plan) -> Cost:
-    runs = tuple(RunCost(run.name, run.tables, units_of(run.spec), shown_images(run.spec)) for run in plan.runs)
+    runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec)) for run in plan.runs)
     embeddings = WIDTH_BYTES * _images(_embedding(runs, plan.runs))
     scores = sum(run.units * run.images * _scores(one.spec) for run, one in zip(runs, plan.runs, strict=True))
     records = RECORD_BYTES * _units(runs) + SCORE_BYTES * scores

@@ -11,9 +11,6 @@ from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
-from openworld.evaluations.decomposed_zero_shot import task as decomposed_zero_shot
-from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.ood_detection import spec as incremental_shift
 from openworld.papers import PaperTable, published_tables
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
@@ -24,10 +21,6 @@ from openworld.reproduction.settings import EMBEDDED, Ground, PlannedRun
 
 PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
 """Paper -> its plan: USUAL, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
-
-
-TASKS = {"incremental-shift": incremental_shift.tasks, "decomposed-zero-shot": decomposed_zero_shot.tasks}
-"""Protocol -> the units of a spec, where they are not its learners times its seeds."""
 
 ON_EMBEDDED = Ground()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
@@ -56,7 +49,7 @@ class Plan:
     @property
     def downloads(self) -> tuple[str, ...]:
         """The data sets that must have been downloaded."""
-        named = dict.fromkeys(one.dataset for run in self.runs for one in data_of(run.spec))
+        named = dict.fromkeys(one.dataset for run in self.runs for one in run.data)
         return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
 
     @property
@@ -72,7 +65,7 @@ class Plan:
     @property
     def units(self) -> int:
         """How many records are made, over all runs: pairs of a learner and a seed, or judged models."""
-        return sum(units_of(run.spec) for run in self.runs)
+        return sum(run.units for run in self.runs)
 
 
 def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -> Plan:
@@ -121,42 +114,6 @@ def find_table(paper: str, number: str) -> PaperTable:
     if reason:
         raise OpenworldError(f"Table {number} of {paper} cannot be made: {reason}.")
     raise unknown_name(f"table of {paper}", number, known)
-
-
-def data_of(spec) -> tuple[DatasetSpec, ...]:
-    """The data sets that a spec of any protocol reads."""
-    if spec.protocol == "recognition":
-        return tuple(dict.fromkeys(DatasetSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
-    if spec.protocol == "accuracy-estimation":
-        return tuple(dict.fromkeys((*spec.sources, *(DatasetSpec(one.dataset, one.domain) for one in spec.targets))))
-    if spec.protocol == "incremental-shift":
-        return tuple(dict.fromkeys((*spec.sources, *(DatasetSpec(one.dataset, one.domain) for one in spec.pool))))
-    if spec.protocol == "decomposed-zero-shot":
-        return tuple(dict.fromkeys(DatasetSpec(one.dataset, one.domain) for one in spec.sets))
-    if spec.protocol == "generalisation":
-        return spec.source, *spec.variants, *spec.others
-    tuned = (spec.source,) if set(spec.scenarios) & {"distribution-shift", "co-evolution"} else ()
-    played = {
-        "datasets": {"emerging-classes", "varying-ratio"},
-        "variants": {"distribution-shift"},
-        "others": {"co-evolution"},
-    }
-    named = [one for name, by in played.items() if by & set(spec.scenarios) for one in getattr(spec, name)]
-    return tuple(dict.fromkeys((*tuned, *named)))
-
-
-def units_of(spec) -> int:
-    """How many units a spec of any protocol has."""
-    if spec.protocol == "accuracy-estimation":
-        return len(spec.seeds) * sum(len(one.checkpoints) for one in spec.models)
-    if spec.protocol in TASKS:
-        return len(TASKS[spec.protocol](spec))
-    pairs = len(spec.learners) * len(spec.seeds)
-    if spec.protocol != "dynamic":
-        return pairs
-    of_classes = len(spec.datasets) if set(spec.scenarios) & {"emerging-classes", "varying-ratio"} else 0
-    against = bool(set(spec.scenarios) & {"distribution-shift", "co-evolution"})
-    return pairs * (of_classes + against)
 
 
 def _require_methods(module: ModuleType, ground: Ground) -> None:

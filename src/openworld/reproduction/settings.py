@@ -10,6 +10,7 @@ from typing import Any
 from openworld._arrays import require_at_least
 from openworld.backbones import known_name
 from openworld.datasets import PUBLISHED
+from openworld.evaluations import evaluation_of
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
@@ -156,6 +157,16 @@ class PlannedRun:
     datasets: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
+
+    @property
+    def units(self) -> int:
+        """How many records it makes."""
+        return evaluation_of(self.spec).count_units(self.spec)
+
+    @property
+    def data(self) -> tuple[DatasetSpec, ...]:
+        """The data sets that it reads."""
+        return tuple(evaluation_of(self.spec).data(self.spec))
 
 
 @cache

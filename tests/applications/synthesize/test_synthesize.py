@@ -12,9 +12,10 @@ from openworld.applications.synthesize.kept_division import keep_division, kept_
 from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_painter, find_styles
 from openworld.applications.synthesize.plan import Division, Wanted, divide, expect, plan, require_readable
 from openworld.datasets import ImageSet
-from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec, units
+from openworld.evaluations.ood_detection.evaluation import EVALUATION
+from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec
@@ -181,9 +182,9 @@ def test_the_benchmark_runs_on_a_set(twin, tmp_path):
         "seeds": [0],
     }
     spec, machine = read_protocol(given), Machine(cache=str(tmp_path))
-    for stage in stages_of(spec, machine):
+    for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, tmp_path), None)
-    (record,) = execute(units(spec, machine), RunStore(tmp_path / "run"))
+    (record,) = execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
     told, rows = record.metrics, record.table("images")
     assert told["counts"] == [[3] * 3] * 3 and told["pool"]["styles"] == list(read_generated(twin).styles)
     assert told["pool"]["known"] == 27  # by name: all four are among the first fifty

@@ -12,9 +12,10 @@ from PIL import Image
 from openworld import OpenworldError, classifiers
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
-from openworld.evaluations import AccuracyEstimationSpec, read_protocol, stages_of
+from openworld.evaluations import AccuracyEstimationSpec, evaluation_of, read_protocol
 from openworld.evaluations.accuracy_estimation import images as run_images
-from openworld.evaluations.accuracy_estimation.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.accuracy_estimation.evaluation import EVALUATION
+from openworld.evaluations.accuracy_estimation.spec import summary, tasks
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute
@@ -77,13 +78,13 @@ BY_HAND = {"ATC-MC": {}, "GDE": {}, "DoC": {"calibrate": False}, "AC": {"calibra
 
 
 def prepare(spec, folder, cache, **options):
-    stages = stages_of(spec, Machine(cache=str(cache), **options))
+    stages = evaluation_of(spec).artifacts(spec, Machine(cache=str(cache), **options))
     return [stage.work(Crew("local", 1, folder), None) for stage in stages]
 
 
 def run(spec, folder, cache, **options):
     made = prepare(spec, folder, cache, **options)
-    return made, execute(units(spec, Machine(cache=str(cache), **options)), RunStore(folder))
+    return made, execute(EVALUATION.units(spec, Machine(cache=str(cache), **options)), RunStore(folder))
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +188,7 @@ def test_conditions_in_order(trained):
     assert len({one.images.load().fingerprint for one in conditions[1:5]}) == 4
     assert all(len(one.images.load()) == 16 for one in conditions)
     assert summary(spec)[0].endswith("1 natural and 8 synthetic conditions")
-    assert set(fingerprints(spec)) == {"training", "source", *(one.name for one in conditions)}
+    assert set(EVALUATION.fingerprints(spec)) == {"training", "source", *(one.name for one in conditions)}
 
 
 @pytest.fixture
@@ -226,14 +227,14 @@ def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, f
 
 def test_changed_pictures_stop_a_planned_unit(colours, tmp_path):
     spec, machine = read_protocol(given(colours)), Machine(cache=str(tmp_path))
-    unit = units(spec, machine)[0]
+    unit = EVALUATION.units(spec, machine)[0]
     changed = dict(unit.inputs) | {"source pictures": "others"}
     with pytest.raises(OpenworldError, match="source pictures changed since this run was planned"):
-        run_unit(unit.arguments["task"], unit.resources["machine"], changed)
+        EVALUATION(unit.arguments["task"], unit.resources["machine"], changed)
 
 
 def test_an_emptied_cache_is_said(colours, tmp_path):
-    unit = units(read_protocol(given(colours)), Machine(cache=str(tmp_path)))[0]
+    unit = EVALUATION.units(read_protocol(given(colours)), Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="gone from the cache; start the run again"):
         unit.run()
 
@@ -245,7 +246,7 @@ def test_damaged_answers_are_refused_by_a_unit_and_made_again_by_the_stage(colou
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(OpenworldError, match="damaged in the cache; start the run again"):
-        [unit.run() for unit in units(spec, Machine(cache=str(cache)))]
+        [unit.run() for unit in EVALUATION.units(spec, Machine(cache=str(cache)))]
     assert prepare(spec, folder, cache) == [0, 8]
     assert damaged.read_bytes() == whole
 
@@ -316,4 +317,4 @@ def test_estimators_that_cannot_be_had_are_left_out_where_none_is_asked_for(colo
 def test_other_classes_are_refused(colours, shapes, tmp_path):
     spec = read_protocol(given(colours, targets=[{"dataset": str(shapes)}]))
     with pytest.raises(OpenworldError, match=r"8 class\(es\) that are not among the 2 of the model"):
-        units(spec, Machine(cache=str(tmp_path)))
+        EVALUATION.units(spec, Machine(cache=str(tmp_path)))

@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from openworld import OpenworldError, backbones, shift
-from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.class_lists import casts, readers
-from openworld.evaluations.decomposed_zero_shot.task import fingerprints, summary, tasks, units
+from openworld.evaluations.class_lists import class_lists
+from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
+from openworld.evaluations.decomposed_zero_shot.task import summary, tasks
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.runs import RunStore, execute
@@ -33,24 +34,27 @@ def given(root, **changed):
 def ran(shapes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("halves")
     spec, machine = read_protocol(given(shapes)), Machine(cache=str(folder / "cache"))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
-    return spec, machine, folder, made, execute(units(spec, machine), RunStore(folder))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)]
+    return spec, machine, folder, made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
 
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, machine, folder, made, records = ran
     names = len(spec.ground.teaching)
     assert made == [3 * len(spec.ground.shown[0].images.load()), 3 * names * len(SENTENCES)]
-    assert [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)] == [0, 0]
-    again = execute(units(spec, machine), RunStore(folder))
+    assert [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)] == [
+        0,
+        0,
+    ]
+    again = execute(EVALUATION.units(spec, machine), RunStore(folder))
     assert [one.metrics for one in again] == [one.metrics for one in records]
 
 
 def test_a_method_that_draws_nothing_runs_once(ran):
     spec, *_ = ran
     assert [one.name for one in tasks(spec)] == ["LAID, seed 3", "LAID, seed 4", "PCA"]
-    assert summary(spec)[:2] == ["clean + shifted", "3 image set(s)"] and len(fingerprints(spec)) == 3
-    assert readers(spec) == ("embedded",) and [len(one.names) for one in casts(spec)] == [8]
+    assert summary(spec)[:2] == ["clean + shifted", "3 image set(s)"] and len(EVALUATION.fingerprints(spec)) == 3
+    assert EVALUATION.backbones(spec) == ("embedded",) and [len(one.names) for one in class_lists(spec)] == [8]
 
 
 def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
@@ -78,7 +82,7 @@ def test_drawings_are_shown_as_drawn():
         read_protocol(given("emoji-concepts", sets=[{"dataset": "emoji-concepts", "as_drawn": as_drawn}], images=40))
         for as_drawn in (False, True)
     )
-    assert fingerprints(plain) != fingerprints(drawn)
+    assert EVALUATION.fingerprints(plain) != EVALUATION.fingerprints(drawn)
     (shown,) = drawn.ground.shown
     assert len(shown.images.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
 

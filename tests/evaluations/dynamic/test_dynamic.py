@@ -8,8 +8,9 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import DynamicSpec, read_protocol
+from openworld.evaluations.dynamic.evaluation import EVALUATION
 from openworld.evaluations.dynamic.scenarios import SCENARIOS, class_order
-from openworld.evaluations.dynamic.spec import fingerprints, tasks, units
+from openworld.evaluations.dynamic.spec import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
@@ -59,7 +60,7 @@ def spec(shapes, animals, drawings):
 @pytest.fixture(scope="session")
 def records(spec, tmp_path_factory):
     folder = tmp_path_factory.mktemp("dynamic")
-    planned = units(spec, Machine(cache=str(folder / "cache")))
+    planned = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))
     return execute(planned, RunStore(folder / "run"))
 
 
@@ -160,9 +161,9 @@ def test_zero_shot_depends_on_the_seed_through_the_classes_alone(records):
 def test_a_run_goes_on_where_it_was(spec, records, tmp_path):
     machine = Machine(cache=str(tmp_path / "cache"))
     few = replace(spec, learners=spec.learners[:1], scenarios=("varying-ratio",), seeds=(1,))
-    (first,) = execute(units(few, machine), RunStore(tmp_path / "run"))
+    (first,) = execute(EVALUATION.units(few, machine), RunStore(tmp_path / "run"))
     both = replace(few, seeds=(1, 2))
-    again, _ = execute(units(both, machine), RunStore(tmp_path / "run"))
+    again, _ = execute(EVALUATION.units(both, machine), RunStore(tmp_path / "run"))
     assert again.unit.key == first.unit.key
     assert [course["scenario"] for course in first.metrics["courses"]] == ["varying-ratio"]
     assert first.metrics["courses"][0] == records[0].metrics["courses"][1]
@@ -172,7 +173,9 @@ def test_scenarios_that_are_left_out_decide_nothing(spec):
     machine = Machine()
     one = replace(spec, scenarios=("emerging-classes",), learners=spec.learners[:1], seeds=(1,))
     other = replace(one, variants=(), others=())
-    assert [unit.key for unit in units(one, machine)] == [unit.key for unit in units(other, machine)]
+    assert [unit.key for unit in EVALUATION.units(one, machine)] == [
+        unit.key for unit in EVALUATION.units(other, machine)
+    ]
 
 
 def test_everything_is_encoded_before_and_once(spec, tmp_path):
@@ -182,7 +185,7 @@ def test_everything_is_encoded_before_and_once(spec, tmp_path):
     shots = 2 * (2 * 4 + 2 * 8)
     assert encode_tasks(tasks(few), machine, lambda done, total: calls.append((done, total))) == shots + 40 + 16 + 20
     assert calls[-1] == (calls[-1][1],) * 2 and encode_tasks(tasks(few), machine) == 0
-    assert len(fingerprints(few)) == 2 * 2 + 3
+    assert len(EVALUATION.fingerprints(few)) == 2 * 2 + 3
 
 
 @pytest.mark.parametrize(
@@ -207,11 +210,9 @@ def test_wrong_specs_are_refused(given, sentence):
 
 
 def test_changed_images_are_noticed(spec, tmp_path):
-    from openworld.evaluations.dynamic.unit import run_unit
-
-    unit = units(replace(spec, learners=spec.learners[:1], seeds=(1,)), Machine(cache=str(tmp_path)))[0]
+    unit = EVALUATION.units(replace(spec, learners=spec.learners[:1], seeds=(1,)), Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="test changed since"):
-        run_unit(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
+        EVALUATION(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
 
 
 def test_domains_left_out_are_the_first_of_the_data_set():

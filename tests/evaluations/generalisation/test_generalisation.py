@@ -13,9 +13,10 @@ from openworld.datasets import imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.page import build
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
-from openworld.evaluations.generalisation.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.generalisation.spec import summary, tasks
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition import task as recognition
@@ -95,7 +96,7 @@ def machine(tmp_path_factory):
 def run(spec, given, machine, tmp_path_factory):
     store = RunStore(tmp_path_factory.mktemp("run"))
     store.create(given, spec, {})
-    execute(units(spec, machine), store)
+    execute(EVALUATION.units(spec, machine), store)
     return store
 
 
@@ -248,21 +249,21 @@ def test_everything_is_encoded_before_and_once(spec, tmp_path):
     here = Machine(cache=str(tmp_path / "cache"))
     # Two shots of 4 classes for two seeds, 5 test pictures of 8 classes, 4 of 3, 4 of 2, and 4 of 3 and 5 of 2.
     assert encode_tasks(tasks(spec), here) == 2 * 8 + 40 + 12 + 8 + 22
-    assert encode_tasks(tasks(spec), here) == 0 and len(fingerprints(spec)) == 2 + 4
+    assert encode_tasks(tasks(spec), here) == 0 and len(EVALUATION.fingerprints(spec)) == 2 + 4
     assert summary(spec)[0].endswith("2 variants and 1 other data set")
 
 
 def test_a_key_depends_on_what_is_left_out(spec, machine, monkeypatch):
     one = replace(spec, learners=spec.learners[:1], seeds=(1,))
-    before = units(one, machine)[0]
+    before = EVALUATION.units(one, machine)[0]
     monkeypatch.setattr("openworld.evaluations.generalisation.spec.left_out_of", lambda *_: ())
-    assert units(one, machine)[0].key != before.key
+    assert EVALUATION.units(one, machine)[0].key != before.key
 
 
 def test_changed_pictures_are_noticed(spec, machine):
-    unit = units(replace(spec, learners=spec.learners[:1], seeds=(1,)), machine)[0]
+    unit = EVALUATION.units(replace(spec, learners=spec.learners[:1], seeds=(1,)), machine)[0]
     with pytest.raises(OpenworldError, match="other 0 changed since"):
-        run_unit(**unit.arguments, **unit.resources, inputs={**unit.inputs, "other 0": "other"})
+        EVALUATION(**unit.arguments, **unit.resources, inputs={**unit.inputs, "other 0": "other"})
 
 
 @pytest.mark.parametrize(
@@ -291,19 +292,19 @@ def test_a_variant_without_base_classes_is_refused(given, shapes, machine, tmp_p
     part_of(shapes, tmp_path, ("red square", "red circle"))
     spec = read_protocol(given | {"variants": [{"dataset": str(tmp_path)}]})
     with pytest.raises(OpenworldError, match="shows no class of the first half"):
-        units(spec, machine)
+        EVALUATION.units(spec, machine)
 
 
 def test_a_variant_of_other_classes_is_refused(given, animals, machine):
     spec = read_protocol(given | {"variants": [{"dataset": str(animals)}], "others": []})
     with pytest.raises(OpenworldError, match="4 classes of the variant are no class of the source"):
-        units(spec, machine)
+        EVALUATION.units(spec, machine)
 
 
 def test_another_data_set_of_base_classes_alone_is_refused(given, known, machine):
     spec = read_protocol(given | {"variants": [], "others": [{"dataset": str(known)}]})
     with pytest.raises(OpenworldError, match="every class of .* is a base class"):
-        units(spec, machine)
+        EVALUATION.units(spec, machine)
 
 
 def test_the_example_leaves_out_the_kind_that_is_a_concept(repository):
@@ -332,7 +333,7 @@ def test_imagenets_variants_and_another_data_set_on_trees_as_people_download_the
     variants = [{"dataset": name} for name in ("imagenetv2", "imagenet-a", "imagenet-r")]
     given = {"protocol": "generalisation", "learners": [{"learner": "zero-shot"}], "source": {"dataset": "imagenet"}}
     spec = read_protocol(given | {"variants": variants, "others": [{"dataset": "dtd"}], "seeds": [1], "shots": 1})
-    (record,) = execute(units(spec, machine), RunStore(tmp_path / "run"))
+    (record,) = execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
     names = record.metrics["targets"][0]["classnames"]
     half, listed = record.metrics["targets"][0]["n_base_classes"], {}
     for target in record.metrics["targets"][:4]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import read_protocol, stages_of
+from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposition_training import drawn
 from openworld.evaluations.ood_detection.spec import tasks
@@ -33,7 +33,7 @@ def measured(shapes, tmp_path_factory):
     )
     folder = tmp_path_factory.mktemp("taught")
     machine = Machine(cache=str(folder / "cache"))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
+    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
     return spec, machine, made
 
 
@@ -49,7 +49,9 @@ def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
 
 def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
     def spoken_of(spec):
-        return {one.doing: (one.done, one.counted) for one in stages_of(spec, measured[1])}["splitting"]
+        return {one.doing: (one.done, one.counted) for one in evaluation_of(spec).artifacts(spec, measured[1])}[
+            "splitting"
+        ]
 
     spec = measured[0]
     by_texts = replace(spec, decomposition=replace(spec.decomposition, taught_by="texts", settings={}))
@@ -58,7 +60,9 @@ def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
 
 def test_nothing_is_done_twice(measured, tmp_path):
     spec, machine, _ = measured
-    assert [stage.work(Crew("local", 1, tmp_path), None) for stage in stages_of(spec, machine)] == [0] * 4
+    assert [stage.work(Crew("local", 1, tmp_path), None) for stage in evaluation_of(spec).artifacts(spec, machine)] == [
+        0
+    ] * 4
 
 
 def test_other_looks_teach_another_decomposition(measured):

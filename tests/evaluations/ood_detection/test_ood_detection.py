@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import IncrementalShiftSpec, read_protocol, stages_of
+from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.ood_detection.metrics import Sides, detector_told, labelling, subsets_of
-from openworld.evaluations.ood_detection.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.ood_detection.spec import summary, tasks
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import TWO_TOWER, CellsSpec, JudgedSpec
@@ -44,8 +45,8 @@ def given(root, **changed):
 
 def run(spec, folder, cache):
     machine = Machine(cache=str(cache))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
-    return made, execute(units(spec, machine), RunStore(folder))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, sta
     whole = {path: path.read_bytes() for path in cache.rglob(kept)}
     for path, content in whole.items():
         path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
-    stages = stages_of(spec, Machine(cache=str(cache)))
+    stages = evaluation_of(spec).artifacts(spec, Machine(cache=str(cache)))
     again, once_more = ([one.work(Crew("local", 1, tmp_path / "run"), None) for one in stages] for _ in range(2))
     assert [number for number, count in enumerate(again) if count] == [stage]
     assert again[stage] <= made[stage] and not any(once_more)
@@ -297,9 +298,9 @@ def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ra
     with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
         run(spec, tmp_path / "strict", ran[1] / "cache")
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
-    for stage in stages_of(spec, machine):
+    for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, tmp_path / "lax"), None)
-    for record in execute(units(spec, machine), RunStore(tmp_path / "lax")):
+    for record in execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "lax")):
         assert record.metrics["pool"]["n"] == 39 == np.sum(record.metrics["counts"])
         assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
 
@@ -310,9 +311,9 @@ def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_pa
     cells = {"lists": lists.lists, "pictures": str(tmp_path / "damaged")}
     spec = read_protocol(given(shapes, cells=cells, pool=[]))
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
-    for unit in units(spec, machine):
+    for unit in EVALUATION.units(spec, machine):
         with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
-            run_unit(unit.arguments["task"], unit.resources["machine"], unit.inputs)
+            EVALUATION(unit.arguments["task"], unit.resources["machine"], unit.inputs)
 
 
 @pytest.mark.parametrize(
@@ -325,14 +326,16 @@ def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_pa
 )
 def test_what_would_fail_late_is_refused_at_once(shapes, changed, said):
     with pytest.raises(OpenworldError, match=said):
-        units(read_protocol(given(shapes, **changed)), Machine())
+        EVALUATION.units(read_protocol(given(shapes, **changed)), Machine())
 
 
 def test_one_class_is_no_closed_world(shapes, tmp_path):
     for part in ("train", "validation", "test"):
         copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
     with pytest.raises(OpenworldError, match="1 class is in distribution, expected 2 or more"):
-        units(read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine())
+        EVALUATION.units(
+            read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine()
+        )
 
 
 # --- specs ----------------------------------------------------------------------------------------------------
@@ -398,9 +401,9 @@ def test_cuts_may_be_given(shapes, ran):
 
 def test_changed_pictures_are_refused(ran):
     spec, folder, _, _ = ran
-    unit = units(spec, Machine(cache=str(folder / "cache")))[0]
+    unit = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))[0]
     with pytest.raises(OpenworldError, match="pool changed"):
-        run_unit(unit.arguments["task"], unit.resources["machine"], dict(unit.inputs) | {"pool": "another"})
+        EVALUATION(unit.arguments["task"], unit.resources["machine"], dict(unit.inputs) | {"pool": "another"})
 
 
 def test_a_model_without_seeds_is_one_unit(shapes):
@@ -408,7 +411,7 @@ def test_a_model_without_seeds_is_one_unit(shapes):
     assert isinstance(spec, IncrementalShiftSpec)
     assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
     assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
-    assert set(fingerprints(spec)) == {"training", "in-distribution test", "pool"}
+    assert set(EVALUATION.fingerprints(spec)) == {"training", "in-distribution test", "pool"}
 
 
 def test_the_profile_of_the_paper_is_the_usual_one():

@@ -10,9 +10,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.classifiers import Classifier, build, load, save
 from openworld.datasets import use_root
-from openworld.evaluations import stages_of
+from openworld.evaluations import evaluation_of
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.ood_detection.spec import units
+from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
@@ -86,8 +86,10 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
     stand = {}
     for run in found.runs:
         place = tmp_path / run.name
-        assert [one.work(Crew("local", 1, place), None) for one in stages_of(run.spec, machine)] == [0] * 4
-        (record,) = execute(units(run.spec, machine), RunStore(place))
+        assert [
+            one.work(Crew("local", 1, place), None) for one in evaluation_of(run.spec).artifacts(run.spec, machine)
+        ] == [0] * 4
+        (record,) = execute(EVALUATION.units(run.spec, machine), RunStore(place))
         stand[run.name.partition("-")[0]] = StandsFor(place, run.datasets, run.methods), record.metrics
     real, told = stand["imagenet21k"]
     assert (told["model"], told["source"]["n"], told["pool"]["known"]) == ("ResNet-50", 8, 34)
@@ -113,7 +115,7 @@ def test_a_saved_classifier_that_cannot_serve_is_refused_at_once(rooted, tmp_pat
     save(Classifier(build("convnet", len(names), 16), names, saved.preprocess, "convnet"), tmp_path)
     model = JudgedSpec(weights=str(tmp_path), detectors=(DetectorSpec(detector),))
     with pytest.raises(OpenworldError, match=said):
-        units(replace(run.spec, models=(model,)), Machine())
+        EVALUATION.units(replace(run.spec, models=(model,)), Machine())
 
 
 @pytest.mark.parametrize(

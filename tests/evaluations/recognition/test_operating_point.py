@@ -8,9 +8,9 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.operating_point import OperatingSpec, as_baseness, decided, judged
 from openworld.evaluations.recognition.outcome import Outcome, load
-from openworld.evaluations.recognition.task import units
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import accuracy, choose_threshold
 from openworld.runs import RunStore, execute, read_spec
@@ -114,7 +114,7 @@ def run(shapes, tmp_path_factory):
         spec = read_spec({"dataset": str(shapes), "learners": LEARNERS, **GIVEN, **given}, RecognitionSpec)
         store = RunStore(tmp_path_factory.mktemp("run"))
         store.create(given, spec, {})
-        return execute(units(spec, Machine(cache=str(cache))), store)
+        return execute(EVALUATION.units(spec, Machine(cache=str(cache))), store)
 
     return go
 
@@ -183,7 +183,7 @@ def without(shapes, tmp_path):
 
 def planned(folder, **given):
     spec = read_spec({"dataset": str(folder), "learners": LEARNERS, **GIVEN, **given}, RecognitionSpec)
-    return units(spec, Machine())
+    return EVALUATION.units(spec, Machine())
 
 
 def test_without_a_validation_part(without):

@@ -8,7 +8,8 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.recognition.task import tasks, units
+from openworld.evaluations.recognition.evaluation import EVALUATION
+from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
@@ -42,7 +43,7 @@ def spec(shapes):
 @pytest.fixture(scope="module")
 def records(spec, tmp_path_factory):
     place = tmp_path_factory.mktemp("recognition")
-    return execute(units(spec, Machine(cache=str(place / "cache"))), RunStore(place / "run"))
+    return execute(EVALUATION.units(spec, Machine(cache=str(place / "cache"))), RunStore(place / "run"))
 
 
 def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
@@ -57,7 +58,7 @@ def test_a_unit_per_learner_and_seed_with_published_settings_filled_in(spec):
 
 def test_what_trains_longest_is_begun_first(spec, tmp_path):
     more = LearnerSpec("CoOp", "long", {"schedule": {"epochs": 7}})
-    planned = units(replace(spec, learners=(*spec.learners, more)), Machine(cache=str(tmp_path)))
+    planned = EVALUATION.units(replace(spec, learners=(*spec.learners, more)), Machine(cache=str(tmp_path)))
     efforts = {unit.name.rpartition(",")[0]: unit.effort for unit in planned}
     assert max(efforts, key=efforts.get) == "long" and efforts["zero-shot"] == (0, 0)
 
@@ -125,7 +126,7 @@ def test_features_are_encoded_before_and_only_once(spec, tmp_path):
     assert calls[-1] == (88, 88)
     assert encode_tasks(tasks(spec), machine) == 0
     folders = sorted((tmp_path / "cache").iterdir())
-    execute(units(spec, machine), RunStore(tmp_path / "run"))
+    execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
     assert sorted((tmp_path / "cache").iterdir()) == folders
 
 
@@ -138,19 +139,17 @@ def test_keys_change_with_what_decides_the_result(spec, tmp_path):
     from dataclasses import replace
 
     machine = Machine(cache=str(tmp_path))
-    keys = {unit.key for unit in units(spec, machine)}
-    assert keys == {unit.key for unit in units(spec, Machine(cache="elsewhere", allow_corrupt=3))}
-    assert not keys & {unit.key for unit in units(replace(spec, shots=2), machine)}
-    more_seeds = {unit.key for unit in units(replace(spec, seeds=(1, 2, 3)), machine)}
+    keys = {unit.key for unit in EVALUATION.units(spec, machine)}
+    assert keys == {unit.key for unit in EVALUATION.units(spec, Machine(cache="elsewhere", allow_corrupt=3))}
+    assert not keys & {unit.key for unit in EVALUATION.units(replace(spec, shots=2), machine)}
+    more_seeds = {unit.key for unit in EVALUATION.units(replace(spec, seeds=(1, 2, 3)), machine)}
     assert keys < more_seeds
 
 
 def test_changed_pictures_are_noticed(spec, tmp_path):
-    unit = units(spec, Machine(cache=str(tmp_path)))[0]
+    unit = EVALUATION.units(spec, Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="test changed since"):
-        from openworld.evaluations.recognition.task import run_unit
-
-        run_unit(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
+        EVALUATION(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
@@ -162,7 +161,7 @@ def test_a_class_without_a_picture_is_refused(shapes, tmp_path, part):
         picture.unlink()
     given = {"dataset": str(root), "train_domain": None, "test_domain": None, "learners": LEARNERS, "views": 1}
     with pytest.raises(OpenworldError, match=f"no picture in part '{part}', first 'blue circle'"):
-        units(read_spec(given, RecognitionSpec), Machine(cache=str(tmp_path / "cache")))
+        EVALUATION.units(read_spec(given, RecognitionSpec), Machine(cache=str(tmp_path / "cache")))
 
 
 @pytest.mark.parametrize(

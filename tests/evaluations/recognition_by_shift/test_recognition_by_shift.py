@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import OpenWorldShiftSpec, read_protocol, stages_of
+from openworld.evaluations import OpenWorldShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.recognition_by_shift.estimates import errors_of
+from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
 from openworld.evaluations.recognition_by_shift.metrics import PARTS
-from openworld.evaluations.recognition_by_shift.spec import fingerprints, run_unit, summary, tasks, units
+from openworld.evaluations.recognition_by_shift.spec import summary, tasks
 from openworld.evaluations.recognition_by_shift.task import names_of
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.runtime import Machine
@@ -38,8 +39,8 @@ def given(root, **changed):
 
 def run(spec, folder, cache):
     machine = Machine(cache=str(cache))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in stages_of(spec, machine)]
-    return made, execute(units(spec, machine), RunStore(folder))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +192,7 @@ def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
     machine = Machine(cache=str(tmp_path))
 
     def keys(**changed):
-        return [unit.key for unit in units(read_protocol(given(shapes, **changed)), machine)]
+        return [unit.key for unit in EVALUATION.units(read_protocol(given(shapes, **changed)), machine)]
 
     known = keys()
     changes = ({"least": 4}, {"levels": 4}, {"shots": 3}, {"k": 3}, {"images": 20}, {"estimators": []}, {"seeds": [2]})
@@ -202,17 +203,17 @@ def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
 
 def test_a_changed_input_is_refused(ran):
     spec, folder, *_ = ran
-    unit = units(spec, Machine(cache=str(folder / "cache")))[0]
+    unit = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))[0]
     inputs = {**unit.inputs, "pool 1": "other"}
     with pytest.raises(OpenworldError, match="pool 1 changed"):
-        run_unit(**unit.arguments, **unit.resources, inputs=inputs)
+        EVALUATION(**unit.arguments, **unit.resources, inputs=inputs)
 
 
 def test_what_it_says_of_itself(shapes):
     spec = read_protocol(given(shapes))
     assert isinstance(spec, OpenWorldShiftSpec)
     assert summary(spec)[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in summary(spec)[0]
-    assert set(fingerprints(spec)) == {"train", "base", "validation", "pool 1", "pool 2"}
+    assert set(EVALUATION.fingerprints(spec)) == {"train", "base", "validation", "pool 1", "pool 2"}
     assert [task.name for task in tasks(spec)] == ["zero-shot, seed 1", "CoOp, seed 1"]
 
 
@@ -248,4 +249,4 @@ def test_a_pool_of_fitted_pictures_is_refused(shapes, part):
 
 def test_a_pool_without_new_classes_is_refused(shapes, tmp_path):
     with pytest.raises(OpenworldError, match="base classes alone"):
-        units(read_protocol(given(shapes, classes="all")), Machine(cache=str(tmp_path)))
+        EVALUATION.units(read_protocol(given(shapes, classes="all")), Machine(cache=str(tmp_path)))

@@ -9,12 +9,11 @@ FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation".
 where it is decided: the pictures of a condition, which model is whose partner, what scores are fitted on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 import numpy as np
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
@@ -47,10 +46,9 @@ from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, R
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import RUNNING
-from openworld.evaluations.runtime import Machine, backbone, require_same
+from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.thumbnails import thumbnail
-from openworld.evaluations.units import task_unit
-from openworld.runs import Unit, UnitResult, digest, read_spec
+from openworld.runs import UnitResult, digest
 
 ALGORITHM_VERSION = 2
 
@@ -224,18 +222,8 @@ def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
     return {name: pictures.load().fingerprint for name, pictures in sets.items()}
 
 
-def units(spec: AccuracyEstimationSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`."""
-    planned = tasks(spec)
-    inputs = _inputs(planned[0], machine)
-    return [task_unit(run_unit, task, inputs, ALGORITHM_VERSION, machine) for task in planned]
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit every estimator on the source of one judged model, and ask it about every condition."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
-    require_same(_inputs(task, machine), inputs)
     source = answers(task, task.ground.source, machine, labelled=True)
     shifts = {one.corruption: answers(task, one, machine, labelled=True, alone=True) for one in task.labelled_shifts}
     fits = fit_all(task.estimators, source, shifts)
@@ -312,7 +300,7 @@ def _thumbnails(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
             yield f"{THUMBNAILS}/{number}/{row}.png", thumbnail(images.image(row))
 
 
-def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     pictures = {"training pictures": ground.training, "source pictures": ground.source}

@@ -7,7 +7,6 @@ before the units, stages encode the pictures and fit the decompositions.
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
@@ -23,12 +22,11 @@ from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Named
 from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
-from openworld.evaluations.runtime import Machine, backbone, encoded, require_same
+from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.evaluations.shift_degrees import DecompositionFit, split_of
-from openworld.evaluations.units import task_unit
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.runs import UnitResult
 from openworld.shift import Decomposition, decomposed_zero_shot
 
 ALGORITHM_VERSION = 1
@@ -173,16 +171,8 @@ def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
     return {str(one): one.images.fingerprint for one in spec.ground.shown}
 
 
-def units(spec: DecomposedZeroShotSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures, names, and `ALGORITHM_VERSION`."""
-    return [task_unit(run_unit, task, _inputs(task, machine), ALGORITHM_VERSION, machine) for task in tasks(spec)]
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Name all pictures with whole features and with the halves of one decomposition."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
-    require_same(_inputs(task, machine), inputs)
     started, ground = time.perf_counter(), task.ground
     halves, names = task.split.load(machine), ground.names_of.load().classnames
     texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
@@ -214,7 +204,7 @@ def _share(accuracy: Accuracy) -> Share:
     return Share(accuracy.value, accuracy.interval, accuracy.n)
 
 
-def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     found = {str(one): one.images.fingerprint for one in task.ground.shown}
     clip = backbone(task.ground.backbone, machine.device)

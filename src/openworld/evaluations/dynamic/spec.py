@@ -16,16 +16,13 @@ from openworld.backbones import known_name
 from openworld.backbones.precision import Precision
 from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
 from openworld.evaluations.dynamic.task import BASELINE, OF_CLASSES, Task
-from openworld.evaluations.dynamic.unit import run_unit
 from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_metrics import shots_asked
-from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import fingerprints_of, resolve, units_of
+from openworld.evaluations.tasks import resolve
 from openworld.features import Encoding
 from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import find_learner
-from openworld.runs import Unit
 
 ALGORITHM_VERSION = 3
 
@@ -142,16 +139,6 @@ def summary(spec: DynamicSpec) -> list[str]:
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
     return [", ".join(runs), f"{len(spec.learners)} learners", shots]
-
-
-def fingerprints(spec: DynamicSpec) -> dict[str, str]:
-    """A hash of every image set that the run reads."""
-    return fingerprints_of(tasks(spec))
-
-
-def units(spec: DynamicSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, images and `ALGORITHM_VERSION`."""
-    return units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
 
 
 def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], dict]]:

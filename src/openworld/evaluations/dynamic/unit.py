@@ -1,11 +1,10 @@
 """The work of a unit of dynamic scenarios: a learner is fitted once and names the images of every view."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import numpy as np
-import torch
 
 from openworld.evaluations.dynamic.metrics import Rows, stacked, tables, view_record, view_rows
 from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
@@ -14,19 +13,15 @@ from openworld.evaluations.dynamic.scenarios import Scenario
 from openworld.evaluations.dynamic.task import BASELINE, PooledRuns, Task, pooled_runs
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.recognition_metrics import training_images
-from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import other_inputs
+from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.features import Features
 from openworld.learners import FittedLearner, configure, find_learner
-from openworld.runs import UnitResult, read_spec
+from openworld.runs import UnitResult
 
 
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, predict every view of every scenario run, compute every metric."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
     clip = machine.backbone(task.backbone)
-    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     started = time.perf_counter()
     learner = configure(find_learner(task.learner.learner), task.learner.settings)

@@ -7,13 +7,12 @@ sets, as new ones, beside the source's own base pictures, save those that are ba
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 import numpy as np
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
@@ -27,20 +26,19 @@ from openworld.evaluations.generalisation.task import (
     Task,
     described,
     left_out_of,
-    require_targets,
     source_names,
     stages,
 )
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_metrics import image_table, recognition_metrics, shots_asked, training_images
-from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import fingerprints_of, other_inputs, resolve, units_of
+from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.evaluations.tasks import resolve
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding
 from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.runs import UnitResult
 
 ALGORITHM_VERSION = 3
 
@@ -147,24 +145,9 @@ def summary(spec: GeneralisationSpec) -> list[str]:
     return [f"{spec.source} → {' and '.join(told)}", f"{len(spec.learners)} learners", shots]
 
 
-def fingerprints(spec: GeneralisationSpec) -> dict[str, str]:
-    """What pictures the run reads: a hash per image set."""
-    return fingerprints_of(tasks(spec))
-
-
-def units(spec: GeneralisationSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures, left-out classes and `ALGORITHM_VERSION`."""
-    planned = tasks(spec)
-    require_targets(planned[0])
-    return units_of(planned, run_unit, ALGORITHM_VERSION, machine)
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, score it at every target, compute every metric of each."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
     clip = machine.backbone(task.backbone)
-    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     staged = list(stages(task, parts))
     started = time.perf_counter()

@@ -7,12 +7,10 @@ units, stages train classifiers, embed pictures, fit the decomposition, and meas
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
@@ -37,14 +35,13 @@ from openworld.evaluations.ood_detection.scores import (
 )
 from openworld.evaluations.ood_detection.task import Task
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
-from openworld.evaluations.ood_detection.validation import require_able, require_names
-from openworld.evaluations.runtime import Machine, backbone, encoded, require_same
+from openworld.evaluations.ood_detection.validation import require_names
+from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.evaluations.shift_cells import Divided, Division, divided
 from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, JudgedSpec, PoolSpec, place_of
 from openworld.evaluations.shift_images import ShiftGround
-from openworld.evaluations.units import task_unit
 from openworld.features import Encoding
-from openworld.runs import Unit, UnitResult, digest, read_spec
+from openworld.runs import UnitResult, digest
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
 ALGORITHM_VERSION = 3
@@ -188,21 +185,8 @@ def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
     return found | {"pool": ground.load_pool().images.fingerprint}
 
 
-def units(spec: IncrementalShiftSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures, and `ALGORITHM_VERSION`.
-
-    Raises:
-        OpenworldError: what `require_able` refuses.
-    """
-    require_able(tasks(spec), machine)
-    return [task_unit(run_unit, task, _inputs(task, machine), ALGORITHM_VERSION, machine) for task in tasks(spec)]
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Score the test pictures and the pool with all detectors of one model, and hold every cell against the test."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
-    require_same(_inputs(task, machine), inputs)
     started, found = time.perf_counter(), divided(task.shift, machine)
     known, test = (_shown(task, pictures, machine) for pictures in (task.ground.training, task.ground.test))
     said = _said(task, known, test, found, machine)
@@ -249,7 +233,7 @@ def _shown(task: Task, pictures: ImageSelection, machine: Machine) -> Shown:
     return Shown(images, encoded(images, task.division.decomposition.backbone, machine).rows[:])
 
 
-def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     found = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}

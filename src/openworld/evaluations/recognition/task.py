@@ -7,11 +7,9 @@ classes, and the threshold under `operating` on validation pictures, once the le
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import torch
 
 from openworld import datasets
 from openworld._arrays import require_at_least, require_seeds
@@ -27,13 +25,13 @@ from openworld.evaluations.recognition.hyperparameters import choose_settings
 from openworld.evaluations.recognition.operating_point import Kept, OperatingSpec, judged, kept, require_sides
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition_metrics import recognition_metrics, score, shots_asked, training_images
-from openworld.evaluations.runtime import Machine, encoded_parts, require_inputs
-from openworld.evaluations.tasks import fingerprints_of, in_order, other_inputs, resolve, units_of
+from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.evaluations.tasks import require_learnable, resolve
 from openworld.evaluations.thumbnails import thumbnails
 from openworld.features import Encoding, Features
 from openworld.learners import FittedLearner, configure, encoding_for, find_learner
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.runs import UnitResult
 
 ALGORITHM_VERSION = 5
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
@@ -207,27 +205,9 @@ def summary(spec: RecognitionSpec) -> list[str]:
     ]
 
 
-def fingerprints(spec: RecognitionSpec) -> dict[str, str]:
-    """What pictures the run reads: a hash per image set."""
-    return fingerprints_of(tasks(spec))
-
-
-def units(spec: RecognitionSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures and this file's `ALGORITHM_VERSION`."""
-    planned = units_of(tasks(spec), run_unit, ALGORITHM_VERSION, machine)
-    _require_validation(tasks(spec)[0])
-    if len(spec.every_shots) == 1:
-        return planned
-    names = [f"{task.learner.label}, {task.shots} shots, seed {task.seed}" for task in in_order(tasks(spec), machine)]
-    return [replace(unit, name=name) for unit, name in zip(planned, names, strict=True)]
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
     clip = machine.backbone(task.backbone)
-    require_inputs(clip, task.sources, inputs, other_inputs(task, machine))
     parts = encoded_parts(task, machine)
     base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
@@ -267,8 +247,16 @@ def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> Unit
     )
 
 
-def _require_validation(task: Task) -> None:
-    """Refuse validation pictures on which the run's rule could choose no threshold; they are the same in all tasks."""
+def title(spec: RecognitionSpec, task: Task) -> str:
+    """Return what people call a unit, with its shots where the run has several numbers of them."""
+    shots = "" if len(spec.every_shots) == 1 else f"{task.shots} shots, "
+    return f"{task.learner.label}, {shots}seed {task.seed}"
+
+
+def require(tasks: Sequence[Task], machine: Machine) -> None:
+    """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
+    require_learnable(tasks, machine)
+    task = tasks[0]  # the same in all of them
     if task.scored_validation != "nothing":
         names = task.sources["test"].load().classnames
         require_sides(task.sources["validation"].load(), names, task.operating)

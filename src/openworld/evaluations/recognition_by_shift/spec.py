@@ -9,12 +9,10 @@ in every cell, beside what is true. Every (learner, seed) is one unit.
 """
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 import numpy as np
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
@@ -27,17 +25,17 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_by_shift.estimates import estimates_told, similarities_of
 from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
 from openworld.evaluations.recognition_by_shift.predictions import Asked, Told, pool_columns, require_same_pictures
-from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of, require_sound
+from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of
 from openworld.evaluations.recognition_metrics import training_images
-from openworld.evaluations.runtime import Machine, backbone, encoded_part, require_same
+from openworld.evaluations.runtime import Machine, backbone, encoded_part
 from openworld.evaluations.shift_cells import Divided, Division, divided
 from openworld.evaluations.shift_entries import DecompositionSpec, PoolSpec
 from openworld.evaluations.shift_images import ShiftGround
-from openworld.evaluations.tasks import inputs_of, resolve, units_of
+from openworld.evaluations.tasks import inputs_of, resolve
 from openworld.features import Encoding
 from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.runs import UnitResult
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
 ALGORITHM_VERSION = 3
@@ -213,19 +211,8 @@ def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
     return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
 
 
-def units(spec: OpenWorldShiftSpec, machine: Machine) -> list[Unit]:
-    """The run's units; keys change with settings, weights, pictures and `ALGORITHM_VERSION`."""
-    planned = tasks(spec)
-    require_sound(planned[0])
-    made = units_of(planned, run_unit, ALGORITHM_VERSION, machine)
-    return [replace(unit, inputs=_inputs(task, machine)) for unit, task in zip(made, planned, strict=True)]
-
-
-def run_unit(task: Mapping, machine: Mapping, inputs: Mapping[str, str]) -> UnitResult:
+def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner, ask it about base pictures and the pool, and tell every cell and level."""
-    task, machine = read_spec(task, Task), read_spec(machine, Machine)
-    torch.set_num_threads(task.threads)
-    require_same(_inputs(task, machine), inputs)
     found = divided(task.shift, machine)
     names = names_of(task.ground, found.pool)
     clip, shots = backbone(task.backbone, machine.device), encoded_part(task, "train", machine)
@@ -259,6 +246,6 @@ def _estimation(task: Task, asked: Asked, pool: Told, found: Divided, names: Nam
     return estimates_told(task, asked.about("validation"), pool, grid, similar)
 
 
-def _inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.shift.split.key}

@@ -1,0 +1,55 @@
+"""Generalisation as an evaluation: which parts it has."""
+
+from collections.abc import Iterator, Sequence
+
+from openworld.datasets import base_new_split
+from openworld.evaluations.class_lists import meeting, variants
+from openworld.evaluations.encoding import learning
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.generalisation.spec import (
+    ALGORITHM_VERSION,
+    GeneralisationSpec,
+    evaluate,
+    summary,
+    tasks,
+)
+from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import require_learnable
+
+
+def data(spec: GeneralisationSpec) -> tuple[DatasetSpec, ...]:
+    """Return the source and every target."""
+    return spec.source, *spec.variants, *spec.others
+
+
+def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
+    """Return the names of the source, and of targets that have others, without those that the run leaves out."""
+    source = spec.source.classnames
+    base = source[: len(base_new_split(len(source))[0])]
+    yield ClassList(str(spec.source), spec.source.dataset, source, len(base))
+    yield from variants(spec.variants, source)
+    for other in spec.others:
+        left_out = {one.name for one in left_out_of(spec.source, other, spec.wordnet)}
+        kept = tuple(name for name in other.classnames if name not in left_out)
+        yield from meeting(other, kept, {str(spec.source): base})
+
+
+def require(tasks: Sequence[Task], machine: Machine) -> None:
+    """Refuse targets on which nothing can be scored, and what no learner could learn."""
+    require_targets(tasks[0])
+    require_learnable(tasks, machine)
+
+
+EVALUATION = Evaluation(
+    "generalisation",
+    GeneralisationSpec,
+    Task,
+    evaluate=evaluate,
+    version=ALGORITHM_VERSION,
+    summary=summary,
+    data=data,
+    class_lists=class_lists,
+    **learning(tasks) | {"require": require},
+)

@@ -1,0 +1,51 @@
+"""Detection of what is out of distribution as an evaluation: which parts it has."""
+
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.ood_detection.spec import (
+    ALGORITHM_VERSION,
+    IncrementalShiftSpec,
+    evaluate,
+    fingerprints,
+    inputs,
+    preparations,
+    summary,
+    tasks,
+)
+from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.ood_detection.validation import require_able
+
+
+def data(spec: IncrementalShiftSpec) -> tuple[DatasetSpec, ...]:
+    """Return the in-distribution data sets, and those of the pool."""
+    return tuple(dict.fromkeys(one.data for one in (*spec.sources, *spec.pool)))
+
+
+def class_lists(spec: IncrementalShiftSpec) -> tuple[ClassList]:
+    """Return the in-distribution names."""
+    names, first = spec.ground.names, spec.sources[0]
+    return (ClassList(str(first), first.dataset, names, len(names)),)
+
+
+def backbones(spec: IncrementalShiftSpec) -> tuple[str, ...]:
+    """Return the one whose features are split, and the two-tower models."""
+    split = (spec.decomposition.backbone,) if spec.pool else ()
+    return tuple(dict.fromkeys([*split, *(one.backbone for one in spec.models if one.backbone)]))
+
+
+EVALUATION = Evaluation(
+    "ood-detection",
+    IncrementalShiftSpec,
+    Task,
+    tasks,
+    evaluate,
+    ALGORITHM_VERSION,
+    inputs,
+    artifacts=preparations,
+    require=require_able,
+    summary=summary,
+    fingerprints=fingerprints,
+    data=data,
+    class_lists=class_lists,
+    backbones=backbones,
+)

@@ -1,0 +1,43 @@
+"""Recognition as an evaluation: which parts it has."""
+
+from openworld.datasets import base_new_split
+from openworld.evaluations.encoding import learning
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.recognition.task import (
+    ALGORITHM_VERSION,
+    RecognitionSpec,
+    Task,
+    evaluate,
+    require,
+    summary,
+    tasks,
+    title,
+)
+
+
+def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
+    """Return what is tuned on, and what is tested on."""
+    return tuple(dict.fromkeys(DatasetSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
+
+
+def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
+    """Return the names of the test images, cut in halves."""
+    tested = data(spec)[-1]
+    names = tested.classnames
+    return (ClassList(str(tested), tested.dataset, names, len(base_new_split(len(names))[0])),)
+
+
+EVALUATION = Evaluation(
+    "recognition",
+    RecognitionSpec,
+    Task,
+    evaluate=evaluate,
+    version=ALGORITHM_VERSION,
+    summary=summary,
+    data=data,
+    class_lists=class_lists,
+    title=title,
+    **learning(tasks)
+    | {"require": require, "count": lambda spec: len(spec.learners) * len(spec.every_shots) * len(spec.seeds)},
+)

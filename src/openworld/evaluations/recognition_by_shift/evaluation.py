@@ -1,0 +1,63 @@
+"""Recognition by measured shift as an evaluation: which parts it has."""
+
+from collections.abc import Sequence
+
+from openworld.evaluations.encoding import learning
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.recognition_by_shift.spec import (
+    ALGORITHM_VERSION,
+    OpenWorldShiftSpec,
+    evaluate,
+    fingerprints,
+    inputs,
+    preparations,
+    summary,
+    tasks,
+)
+from openworld.evaluations.recognition_by_shift.task import Task, names_of, require_sound
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.tasks import require_learnable
+
+
+def data(spec: OpenWorldShiftSpec) -> tuple[DatasetSpec, ...]:
+    """Return what is tuned on, and the pool."""
+    return tuple(dict.fromkeys(one.data for one in (*spec.sources, *spec.pool)))
+
+
+def class_lists(spec: OpenWorldShiftSpec) -> tuple[ClassList]:
+    """Return base names, then new ones."""
+    names, first = names_of(spec.ground), spec.sources[0]
+    return (ClassList(f"{first} and the pool", first.dataset, names.every, len(names.base)),)
+
+
+def backbones(spec: OpenWorldShiftSpec) -> tuple[str, ...]:
+    """Return those of the learners, the degrees and the references."""
+    references = [one.backbone for one in spec.references if one.backbone] if spec.estimators else []
+    return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
+
+
+def require(tasks: Sequence[Task], machine: Machine) -> None:
+    """Refuse base classes without images, a pool without new ones, and what no learner could learn."""
+    require_sound(tasks[0])
+    require_learnable(tasks, machine)
+
+
+EVALUATION = Evaluation(
+    "recognition-by-shift",
+    OpenWorldShiftSpec,
+    Task,
+    evaluate=evaluate,
+    version=ALGORITHM_VERSION,
+    summary=summary,
+    data=data,
+    class_lists=class_lists,
+    **learning(tasks)
+    | {
+        "inputs": inputs,
+        "require": require,
+        "artifacts": preparations,
+        "fingerprints": fingerprints,
+        "backbones": backbones,
+    },
+)
