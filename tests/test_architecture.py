@@ -40,12 +40,7 @@ STILL = {
 }
 """File -> rooms on its own floor or above that it still imports: to become empty."""
 SLICES_STILL = {
-    ("generalisation", "dynamic"),
     ("generalisation", "recognition"),
-    ("class_lists", "dynamic"),
-    ("class_lists", "generalisation"),
-    ("class_lists", "recognition_by_shift"),
-    ("learning_units", "dynamic"),
 }
 """(slice or shared file, slice) of evaluations that still know one another: to become empty."""
 

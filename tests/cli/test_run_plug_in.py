@@ -11,7 +11,8 @@ CODE = '''
 """How many letters words have."""
 from dataclasses import dataclass
 from typing import Literal
-from openworld.runs import Unit, UnitResult
+from openworld.evaluations.evaluation import Evaluation
+from openworld.runs import UnitResult
 
 
 @dataclass(frozen=True)
@@ -22,25 +23,27 @@ class Spec:
     protocol: Literal["letters"] = "letters"
 
 
-def preparations(spec, machine):
-    return ()
+@dataclass(frozen=True)
+class Word:
+    name: str
 
 
-def fingerprints(spec):
-    return {}
+def tasks(spec):
+    return [Word(word) for word in spec.words]
 
 
-def summary(spec):
-    return [f"{len(spec.words)} words"]
+def count(task, machine):
+    return UnitResult(metrics={"protocol": "letters", "letters": len(task.name)})
 
 
-def units(spec, machine):
-    return [Unit("own_letters:count", {"word": word}, name=word) for word in spec.words]
-
-
-def count(word):
-    return UnitResult(metrics={"protocol": "letters", "letters": len(word)})
+EVALUATION = Evaluation("letters", Spec, Word, tasks, count)
 '''
+LACKING = {
+    "no Evaluation": (CODE.replace("EVALUATION = Evaluation", "EVALUATION = tuple  # "), "evaluate"),
+    "no part": (CODE.replace("Word, tasks, count)", "Word, tasks)"), "evaluate"),
+    "another name": (CODE.replace('Evaluation("letters"', 'Evaluation("words"'), "calls itself 'words'"),
+    "nothing": (CODE.replace("EVALUATION =", "OTHER ="), "EVALUATION"),
+}
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def openworld(tmp_path, monkeypatch):
     folder = tmp_path / "theirs-1.2.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")
-    (folder / "entry_points.txt").write_text("[openworld.evaluations]\nletters = own_letters:Spec\n")
+    (folder / "entry_points.txt").write_text("[openworld.evaluations]\nletters = own_letters:EVALUATION\n")
     (tmp_path / "own_letters.py").write_text(CODE)
     (tmp_path / "words.toml").write_text('protocol = "letters"\nwords = ["open", "world"]\n')
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -75,3 +78,15 @@ def test_an_unknown_one_is_refused_with_those_that_there_are(openworld, tmp_path
     (tmp_path / "words.toml").write_text('protocol = "leters"\nwords = ["open"]\n')
     refused = openworld("run", "words.toml")
     assert refused.exit_code == 2 and "letters" in refused.output and "ood-detection" in refused.output
+
+
+@pytest.mark.parametrize("case", LACKING)
+def test_one_that_lacks_a_part_is_refused_by_a_sentence(openworld, tmp_path, case):
+    code, lacking = LACKING[case]
+    place = tmp_path / f"own_{case.replace(' ', '_')}.py"
+    place.write_text(code)
+    entry = f"[openworld.evaluations]\nletters = {place.stem}:EVALUATION\n"
+    (tmp_path / "theirs-1.2.dist-info" / "entry_points.txt").write_text(entry)
+    refused = openworld("run", "words.toml")
+    assert refused.exit_code == 2 and "theirs 1.2" in refused.output and lacking in refused.output
+    assert "letters" in openworld("list", "evaluations").output  # in red, with the reason; nothing else suffers

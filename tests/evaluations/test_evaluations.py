@@ -12,7 +12,7 @@ EXAMPLES = {"incremental-shift": "incremental-shift-embedded", "open-world-by-sh
 
 @pytest.mark.parametrize("name", EVALUATIONS)
 def test_every_name_has_its_spec(name):
-    assert find_evaluation(name).protocol in (name, *(old for old, new in FORMER_NAMES.items() if new == name))
+    assert find_evaluation(name).spec.protocol in (name, *(old for old, new in FORMER_NAMES.items() if new == name))
 
 
 @pytest.mark.parametrize("former", FORMER_NAMES)

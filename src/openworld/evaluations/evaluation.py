@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from openworld.runs import Unit, UnitResult, read_spec
 
 
-class Task(Protocol):
+class EvaluationTask(Protocol):
     """One unit's share of a spec: a frozen dataclass of what JSON can hold, which is what the unit's key is made of."""
 
     @property
@@ -65,13 +65,15 @@ class Evaluation:
         order: (tasks, machine) -> the tasks in the order in which they are worked on.
         effort: (task, machine) -> numbers that sort tasks by how long they take; see `Unit`.
         title: (spec, task) -> what people call the unit; the task's name.
+        tunings: spec -> what learners are tuned on (`openworld.evaluations.learning_units.Tuning`); None where the
+            tasks are not learners, so that nobody knows what memory one needs.
         count: spec -> how many tasks it has, where that is known without its data; None to count them.
     """
 
     name: str
     spec: type
     task: type
-    tasks: Callable[[Any], Sequence[Task]]
+    tasks: Callable[[Any], Sequence[EvaluationTask]]
     evaluate: Callable[[Any, Any], UnitResult]
     version: int = 1
     inputs: Callable[[Any, Any], Mapping[str, str]] = lambda task, machine: {}
@@ -86,6 +88,7 @@ class Evaluation:
     order: Callable[[Sequence, Any], Sequence] = lambda tasks, machine: tasks
     effort: Callable[[Any, Any], tuple[float, ...]] = nothing
     title: Callable[[Any, Any], str] = lambda spec, task: task.name
+    tunings: Callable[[Any], Iterable] | None = None
     count: Callable[[Any], int] | None = None
 
     def count_units(self, spec) -> int:

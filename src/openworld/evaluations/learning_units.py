@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from openworld.datasets import PUBLISHED
-from openworld.evaluations.dynamic.task import OF_CLASSES
+from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_counts import count_classes, count_images
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, encoded_size
@@ -49,7 +49,7 @@ class LearningUnit:
 
 
 @dataclass(frozen=True)
-class _Tuning:
+class Tuning:
     """What all learners of a run are tuned on (its base half, or all classes), tested on, and how often they answer."""
 
     data: DatasetSpec
@@ -59,62 +59,28 @@ class _Tuning:
 
 
 def units_of(spec) -> Iterator[LearningUnit]:
-    """Every unit of a run whose protocol is one of `LEARNING`."""
-    for tuning in LEARNING[spec.protocol](spec):
+    """Every unit of a run whose evaluation has `tunings`."""
+    for tuning in evaluation_of(spec).tunings(spec):
         for one in spec.learners:
             for seed in spec.seeds:
                 yield _unit(one, seed, spec, tuning)
 
 
-def _unit(one, seed: int, spec, tuning: _Tuning) -> LearningUnit:
+def _unit(one, seed: int, spec, tuning: Tuning) -> LearningUnit:
     kind, data = find_learner(one.learner), tuning.data
     classes = count_classes(data.dataset, data.domain)
     tuned = (classes + 1) // 2 if tuning.base_only else classes
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
     source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())
-    tests = (EncodedSet(tested.images(), encoding_for(kind), _shown(tested)) for tested in dict.fromkeys(tuning.tested))
+    tests = (
+        EncodedSet(tested.images(), encoding_for(kind), count_tests(tested)) for tested in dict.fromkeys(tuning.tested)
+    )
     training = EncodedSet(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
     learner = configure(kind, one.settings, data.dataset, spec.published)
     return LearningUnit(learner, tuned, training, tuple(tests), tuning.answers)
 
 
-def _shown(data: DatasetSpec) -> int:
+def count_tests(data: DatasetSpec) -> int:
+    """Return how many test images a data set has."""
     return count_images(data.dataset, data.domain, "test")
-
-
-def _recognition(spec) -> Iterator[_Tuning]:
-    tested = DatasetSpec(spec.dataset, spec.test_domain)
-    yield _Tuning(DatasetSpec(spec.dataset, spec.train_domain), (tested,), _shown(tested))
-
-
-def _generalisation(spec) -> Iterator[_Tuning]:
-    own = _shown(spec.source)
-    # Base images are the source's, half of them all; new ones another data set's.
-    answers = own + sum(map(_shown, spec.variants)) + sum(own // 2 + _shown(one) for one in spec.others)
-    yield _Tuning(spec.source, (spec.source, *spec.variants, *spec.others), answers)
-
-
-def _dynamic(spec) -> Iterator[_Tuning]:
-    if set(spec.scenarios) & set(OF_CLASSES):
-        yield from (_Tuning(data, (data,), _shown(data)) for data in spec.datasets)
-    if set(spec.scenarios) - set(OF_CLASSES):
-        yield _taking_over(spec)
-
-
-def _taking_over(spec) -> _Tuning:
-    """Distribution shifts and co-evolution: both sides show as many images."""
-    variants = spec.variants if "distribution-shift" in spec.scenarios else ()
-    others = spec.others if "co-evolution" in spec.scenarios else ()
-    classes, own, shown = count_classes(spec.source.dataset, spec.source.domain), _shown(spec.source), 0
-    for one in variants:
-        share = count_classes(one.dataset, one.domain) / classes
-        shown += min(_shown(one), round(share * own), spec.shift_limit or _shown(one))
-    for one in others:
-        named = min(spec.class_limit, count_classes(one.dataset, one.domain), classes)
-        shown += min(spec.image_limit, _shown(one), round(named / classes * own))
-    return _Tuning(spec.source, (spec.source, *variants, *others), 2 * shown, base_only=False)
-
-
-LEARNING = {"recognition": _recognition, "generalisation": _generalisation, "dynamic": _dynamic}
-"""Protocol of learners -> what its units are tuned and tested on."""

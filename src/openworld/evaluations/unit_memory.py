@@ -14,7 +14,8 @@ from openworld.backbones import TwoTowerConfig
 from openworld.backbones.bounded import ROWS
 from openworld.backbones.foreign import is_foreign
 from openworld.backbones.precision import DTYPES
-from openworld.evaluations.learning_units import LEARNING, LearningUnit, units_of
+from openworld.evaluations import evaluation_of
+from openworld.evaluations.learning_units import LearningUnit, units_of
 from openworld.evaluations.runtime import shape
 from openworld.learners.engine.training import schedules_of
 
@@ -45,7 +46,7 @@ def count_units(devices: Sequence[str], needed: Callable[[], int | None]) -> int
 
 def needed_by(specs: Sequence) -> int | None:
     """Bytes of GPU memory of the largest unit of some runs; None where one is not made of learners or not run by us."""
-    if not all(spec.protocol in LEARNING and not is_foreign(spec.backbone) for spec in specs):
+    if not all(evaluation_of(spec).tunings and not is_foreign(spec.backbone) for spec in specs):
         return None
     return max(
         unit_bytes(shape(spec.backbone), units_of(spec), itemsize=DTYPES[spec.precision].itemsize) for spec in specs

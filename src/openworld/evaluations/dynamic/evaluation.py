@@ -9,7 +9,9 @@ from openworld.evaluations.dynamic.task import OF_CLASSES, Task
 from openworld.evaluations.dynamic.unit import evaluate
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_counts import count_classes
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning_units import Tuning, count_tests
 
 FIELDS = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
 """Scenario -> the field of the spec that it plays with."""
@@ -51,6 +53,28 @@ def _played(spec: DynamicSpec) -> dict[str, tuple[DatasetSpec, ...]]:
     return {field: getattr(spec, field) if field in wanted else () for field in ("datasets", "variants", "others")}
 
 
+def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
+    """Return what learners are tuned on and asked about."""
+    if set(spec.scenarios) & set(OF_CLASSES):
+        yield from (Tuning(data, (data,), count_tests(data)) for data in spec.datasets)
+    if set(spec.scenarios) - set(OF_CLASSES):
+        yield _taking_over(spec)
+
+
+def _taking_over(spec: DynamicSpec) -> Tuning:
+    """Distribution shifts and co-evolution: both sides show as many images."""
+    played = _played(spec)
+    variants, others = played["variants"], played["others"]
+    classes, own, shown = count_classes(spec.source.dataset, spec.source.domain), count_tests(spec.source), 0
+    for one in variants:
+        share = count_classes(one.dataset, one.domain) / classes
+        shown += min(count_tests(one), round(share * own), spec.shift_limit or count_tests(one))
+    for one in others:
+        named = min(spec.class_limit, count_classes(one.dataset, one.domain), classes)
+        shown += min(spec.image_limit, count_tests(one), round(named / classes * own))
+    return Tuning(spec.source, (spec.source, *variants, *others), 2 * shown, base_only=False)
+
+
 EVALUATION = Evaluation(
     "dynamic",
     DynamicSpec,
@@ -60,5 +84,6 @@ EVALUATION = Evaluation(
     summary=summary,
     data=data,
     class_lists=class_lists,
+    tunings=tunings,
     **learning(tasks) | {"count": count},
 )

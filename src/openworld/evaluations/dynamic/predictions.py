@@ -10,16 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import torch
 
-from openworld._errors import OpenworldError
-from openworld.datasets.names.forms import normalise_class_name
+from openworld.evaluations.answer_slices import default_scores, numbers_among, scored_by_default
 from openworld.evaluations.dynamic.scenarios import ScenarioRun
 from openworld.features import Features, View
 from openworld.learners import Answer, FittedLearner
-from openworld.learners.plugin_api import answer_of
-
-_SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree to some 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,25 +74,6 @@ def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
         return ImagePool((source, moved), source.classnames + other.classnames)
     numbers = numbers_among(source.classnames, other.classnames)
     return ImagePool((source, replace(other, labels=numbers[other.labels])), source.classnames)
-
-
-def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
-    """int64[n], the source's number of every class of a variant.
-
-    Raises:
-        OpenworldError: a class that the source lacks.
-
-    >>> numbers_among(("cat", "wild dog", "owl"), ("Owl", "wild_dog")).tolist()
-    [2, 1]
-    """
-    place = {normalise_class_name(name): number for number, name in enumerate(source)}
-    lacking = [name for name in variant if normalise_class_name(name) not in place]
-    if lacking:
-        raise OpenworldError(
-            f"{len(lacking)} classes of the variant are no class of the source, first {lacking[0]!r}; a variant shows "
-            "classes of the source, under the same names."
-        )
-    return np.array([place[normalise_class_name(name)] for name in variant], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,16 +173,6 @@ def _sides(run: ScenarioRun, view: View) -> tuple[np.ndarray, np.ndarray]:
     """The base and the new classes of a view, in its order."""
     is_new = np.isin(view.classes, run.new)
     return view.classes[~is_new], view.classes[is_new]
-
-
-def default_scores(logits: np.ndarray, base_count: int) -> np.ndarray:
-    """float32[N], the default detection score of logits float32[N, C] over base names, then new names."""
-    return answer_of(torch.from_numpy(np.ascontiguousarray(logits)), base_count).baseness.numpy()
-
-
-def scored_by_default(answer: Answer, base_count: int) -> bool:
-    """Whether the learner's detection scores are the default ones, so that slices of its logits give them too."""
-    return np.allclose(answer.baseness, default_scores(answer.logits, base_count), rtol=0, atol=_SAME_SCORE)
 
 
 def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:

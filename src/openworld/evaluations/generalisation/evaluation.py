@@ -15,6 +15,7 @@ from openworld.evaluations.generalisation.spec import (
 )
 from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning_units import Tuning, count_tests
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import require_learnable
 
@@ -42,6 +43,14 @@ def require(tasks: Sequence[Task], machine: Machine) -> None:
     require_learnable(tasks, machine)
 
 
+def tunings(spec: GeneralisationSpec) -> Iterator[Tuning]:
+    """Return what learners are tuned on and asked about."""
+    own = count_tests(spec.source)
+    # Base images are the source's, half of them all; new ones another data set's.
+    answers = own + sum(map(count_tests, spec.variants)) + sum(own // 2 + count_tests(one) for one in spec.others)
+    yield Tuning(spec.source, data(spec), answers)
+
+
 EVALUATION = Evaluation(
     "generalisation",
     GeneralisationSpec,
@@ -51,5 +60,6 @@ EVALUATION = Evaluation(
     summary=summary,
     data=data,
     class_lists=class_lists,
+    tunings=tunings,
     **learning(tasks) | {"require": require},
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.dynamic.predictions import default_scores, scored_by_default
+from openworld.evaluations.answer_slices import default_scores, scored_by_default
 from openworld.evaluations.generalisation.task import Stage
 from openworld.features import Features
 from openworld.learners import Answer, FittedLearner

@@ -13,7 +13,7 @@ from openworld.datasets import DATASETS, PUBLISHED
 from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
-from openworld.evaluations.dynamic.predictions import numbers_among
+from openworld.evaluations.answer_slices import numbers_among
 from openworld.evaluations.entries import LearnerSpec, split_of
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, Features

@@ -4,6 +4,7 @@ from openworld.datasets import base_new_split
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning_units import Tuning, count_tests
 from openworld.evaluations.recognition.task import (
     ALGORITHM_VERSION,
     RecognitionSpec,
@@ -28,6 +29,12 @@ def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
     return (ClassList(str(tested), tested.dataset, names, len(base_new_split(len(names))[0])),)
 
 
+def tunings(spec: RecognitionSpec) -> tuple[Tuning]:
+    """Return what learners are tuned on and asked about."""
+    trained, tested = DatasetSpec(spec.dataset, spec.train_domain), data(spec)[-1]
+    return (Tuning(trained, (tested,), count_tests(tested)),)
+
+
 EVALUATION = Evaluation(
     "recognition",
     RecognitionSpec,
@@ -37,6 +44,7 @@ EVALUATION = Evaluation(
     summary=summary,
     data=data,
     class_lists=class_lists,
+    tunings=tunings,
     title=title,
     **learning(tasks)
     | {"require": require, "count": lambda spec: len(spec.learners) * len(spec.every_shots) * len(spec.seeds)},
