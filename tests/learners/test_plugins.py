@@ -92,4 +92,4 @@ def test_two_packages_that_bring_one_name_are_both_refused(installed):
 def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
     entry = SimpleNamespace(name="Loose", value="nowhere:Loose", dist=None, load=lambda: 1)
     with pytest.raises(OpenworldError, match="'Loose' of nowhere:Loose cannot be used: nowhere:Loose is no learner"):
-        _plugins._loaded.__wrapped__("learner", ("name",), "name", entry)
+        _plugins._loaded.__wrapped__("learner", ("name",), "name", type, entry)

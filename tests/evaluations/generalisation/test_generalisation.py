@@ -19,7 +19,7 @@ from openworld.evaluations.generalisation.predictions import answer_stage, answe
 from openworld.evaluations.generalisation.spec import summary, tasks
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition import task as recognition
+from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
 from openworld.evaluations.recognition.summary import summarise
 from openworld.evaluations.recognition_metrics import recognition_metrics
@@ -157,7 +157,7 @@ def test_the_source_is_a_recognition_run(spec, run, machine, tmp_path):
         learners=spec.learners, dataset=spec.source.dataset, seeds=(1,), shots=2, views=0, keep_validation=False
     )
     ours = {record.name: record for record in run.records()}
-    for theirs in execute(recognition.units(same, machine), RunStore(tmp_path)):
+    for theirs in execute(RECOGNITION.units(same, machine), RunStore(tmp_path)):
         home, table = ours[theirs.name].metrics["targets"][0], theirs.table("images")
         assert home["openworld_auc"]["value"] == pytest.approx(theirs.metrics["openworld_auc"]["value"])
         mine = ours[theirs.name].table("images")
