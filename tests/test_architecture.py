@@ -203,11 +203,9 @@ TWICE = {  # class names that are still defined more than once, and how often; n
     "Shown": 4,
     "Sides": 4,
     **dict.fromkeys(("Cell", "Column", "Estimate", "Need", "Pair", "Row"), 3),
-    **dict.fromkeys(("Answers", "Axis", "Block", "Calibrated", "Cells", "Comparison", "Condition", "Cost", "Cut"), 2),
-    **dict.fromkeys(
-        ("Division", "Done", "Evidence", "Ground", "Head", "Judged", "Layout", "Levels", "Line", "Look"), 2
-    ),
-    **dict.fromkeys(("Measured", "Method", "Number", "Panel", "Pictures", "Plan", "Pool", "RunFolder", "Said"), 2),
+    **dict.fromkeys(("Axis", "Block", "Calibrated", "Cells", "Comparison", "Condition", "Cost", "Cut"), 2),
+    **dict.fromkeys(("Division", "Done", "Ground", "Head", "Judged", "Layout", "Levels", "Line", "Look"), 2),
+    **dict.fromkeys(("Measured", "Method", "Panel", "Pictures", "Plan", "RunFolder"), 2),
     **dict.fromkeys(("Side", "Split", "Stage", "Table", "Unit", "Words", "World"), 2),
 }
 

@@ -12,22 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
+from openworld import metrics
 from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.curves import LearnerCurve, ScenarioCurves
 from openworld.evaluations.dynamic.image_errors import OTHER_SEEDS, ImageErrors, image_errors
 from openworld.evaluations.dynamic.record import SCENARIOS, ViewRecord
-from openworld.metrics import (
-    ImageInterval,
-    PairedTest,
-    area_test,
-    curve_intervals,
-    final_ranks,
-    friedman_ranks,
-    friedman_test,
-    nemenyi,
-    seed_spread,
-    seeds_test,
-)
+from openworld.metrics import ImageInterval, PairedTest
 from openworld.metrics.estimate import share_interval
 from openworld.results import (
     METRICS,
@@ -146,8 +136,8 @@ class Average:
 
     def rows(self) -> Iterator[Result]:
         """Numbers of the curves, ranks, and accuracies by level."""
-        ranks = friedman_ranks(np.concatenate([run.accuracy for run in self.runs], axis=1))
-        by_rank = zip(self.learners, ranks.tolist(), final_ranks(ranks).tolist(), strict=True)
+        ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.runs], axis=1))
+        by_rank = zip(self.learners, ranks.tolist(), metrics.final_ranks(ranks).tolist(), strict=True)
         for learner in self.learners:
             yield from self._numbers(learner)
         for learner, rank, final in by_rank:
@@ -166,7 +156,7 @@ class Average:
 
     def rank_tests(self) -> Iterator[Result]:
         """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
-        test, difference, where = friedman_test(self._areas), nemenyi(self._areas), self._scenario
+        test, difference, where = metrics.friedman_test(self._areas), metrics.nemenyi(self._areas), self._scenario
         yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), where)
         yield Result("", CRITICAL_DIFFERENCE, Value(difference.value, reason=difference.reason or ""), where)
         for learner, rank in zip(self.learners, difference.mean_ranks, strict=True):
@@ -174,7 +164,7 @@ class Average:
 
     def rank_comparisons(self) -> Iterator[Comparison]:
         """Nemenyi's tests of all pairs, where there are runs enough."""
-        found, where = nemenyi(self._areas), self._scenario | {"over": "data sets"}
+        found, where = metrics.nemenyi(self._areas), self._scenario | {"over": "data sets"}
         for one, two in combinations(range(len(self.learners)), 2) if found.p_values else ():
             difference = found.mean_ranks[one] - found.mean_ranks[two]
             pair = self.learners[one], self.learners[two]
@@ -216,7 +206,7 @@ class Average:
         if self.errors.errors is None:
             return {}
         baseline = None if learner == self.runs[0].baseline else self.learners.index(self.runs[0].baseline)
-        found = curve_intervals(self.errors.errors, self.runs[0].levels, self.learners.index(learner), baseline)
+        found = metrics.curve_intervals(self.errors.errors, self.runs[0].levels, self.learners.index(learner), baseline)
         return {name: found[name] for name in NUMBERS if name in LINEAR or len(self.runs) == 1}
 
     def _levels(self, learner: str) -> Iterator[Result]:
@@ -250,13 +240,13 @@ class Average:
         if self.errors.errors is None:
             return PairedTest(None, None, None, None, self.errors.reason)
         rows = (self.learners.index(name) for name in (one, two))
-        return area_test(self.errors.errors, self.runs[0].levels, *rows)
+        return metrics.area_test(self.errors.errors, self.runs[0].levels, *rows)
 
     def _over_seeds(self, one: str, two: str) -> PairedTest:
         first, second = (self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (one, two))
         if not first or first.keys() != second.keys():
             return PairedTest(None, None, None, None, OTHER_SEEDS)
-        return seeds_test(list(first.values()), list(second.values()))
+        return metrics.seeds_test(list(first.values()), list(second.values()))
 
 
 def _result(
@@ -275,5 +265,5 @@ def _result(
     if None in own:
         by_seed, own = {}, ()
     intervals = (*intervals, *student(own, metric), *student(values, metric, "data sets"))
-    deviation = seed_spread(own).std if len(own) > 1 else None
+    deviation = metrics.seed_spread(own).std if len(own) > 1 else None
     return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), own)

@@ -85,17 +85,8 @@ class ScenarioCurves:
         return np.array([curve.robustness.accuracy for curve in self.curves.values()]).round(12)
 
 
-@dataclass(frozen=True, eq=False)
-class _Unit:
-    """One scenario run of one learner with one seed."""
-
-    metrics: DynamicRecord
-    scenario_run: ScenarioRecord
-    answers: ViewAnswers | None
-
-    @property
-    def accuracy(self) -> list[float]:
-        return [view.accuracy for view in self.scenario_run.views]
+UnitRun = tuple[DynamicRecord, ScenarioRecord, ViewAnswers | None]
+"""One scenario run of one learner with one seed."""
 
 
 def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
@@ -104,32 +95,37 @@ def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
     Raises:
         OpenworldError: records of another evaluation, or a scenario run without zero-shot CLIP.
     """
-    found: dict[ScenarioKey, dict[str, list[_Unit]]] = {}
+    found: dict[ScenarioKey, dict[str, list[UnitRun]]] = {}
     for record, metrics in zip(run.records, run.metrics(DynamicRecord), strict=True):
         source = ScenarioKey("", metrics.dataset, metrics.domain, None).source
         answers = read_answers(record, metrics, source)
         for scenario_run, answer in zip(metrics.courses, answers, strict=True):
             key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.domain, scenario_run.against)
-            found.setdefault(key, {}).setdefault(metrics.learner, []).append(_Unit(metrics, scenario_run, answer))
+            found.setdefault(key, {}).setdefault(metrics.learner, []).append((metrics, scenario_run, answer))
     order = list(SCENARIOS)
     return tuple(_joined(key, found[key]) for key in sorted(found, key=lambda key: order.index(key.scenario)))
 
 
-def _joined(key: ScenarioKey, by_learner: Mapping[str, list[_Unit]]) -> ScenarioCurves:
-    by_seed = {name: sorted(units, key=lambda unit: unit.metrics.seed) for name, units in by_learner.items()}
-    baseline = next((name for name, units in by_seed.items() if units[0].metrics.yardstick), None)
+def _joined(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> ScenarioCurves:
+    by_seed = {name: sorted(units, key=lambda unit: unit[0].seed) for name, units in by_learner.items()}
+    baseline = next((name for name, units in by_seed.items() if units[0][0].yardstick), None)
     if baseline is None:
         raise OpenworldError(f"no zero-shot learner was run in {key.title}; every curve is compared with its own.")
-    zero_shot = {unit.metrics.seed: unit.accuracy for unit in by_seed[baseline]}
-    levels = tuple(view.level for view in by_seed[baseline][0].scenario_run.views)
+    zero_shot = {metrics.seed: _accuracy(run) for metrics, run, _ in by_seed[baseline]}
+    levels = tuple(view.level for view in by_seed[baseline][0][1].views)
     compared = {name: None if name == baseline else zero_shot for name in by_seed}
     curves = {name: _curve(units, levels, compared[name]) for name, units in by_seed.items()}
-    answers = {name: {unit.metrics.seed: unit.answers for unit in units} for name, units in by_seed.items()}
+    answers = {name: {metrics.seed: own for metrics, _, own in units} for name, units in by_seed.items()}
     return ScenarioCurves(key, levels, curves, baseline, answers)
 
 
-def _curve(units: Sequence[_Unit], levels: tuple[float, ...], zero_shot: Mapping | None) -> LearnerCurve:
-    seeds = tuple(unit.metrics.seed for unit in units)
+def _curve(units: Sequence[UnitRun], levels: tuple[float, ...], zero_shot: Mapping | None) -> LearnerCurve:
+    seeds, runs = tuple(metrics.seed for metrics, _, _ in units), [run for _, run, _ in units]
     same = None if zero_shot is None else [zero_shot[seed] for seed in seeds]
-    views = tuple(unit.scenario_run.views for unit in units)
-    return LearnerCurve(seeds, robustness(levels, [unit.accuracy for unit in units], same), views)
+    return LearnerCurve(
+        seeds, robustness(levels, [_accuracy(run) for run in runs], same), tuple(run.views for run in runs)
+    )
+
+
+def _accuracy(run: ScenarioRecord) -> list[float]:
+    return [view.accuracy for view in run.views]

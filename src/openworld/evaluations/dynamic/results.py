@@ -40,7 +40,8 @@ def results(run: RunFolder) -> tuple[Results, DynamicFacts]:
     """
     curves = scenario_curves(run)
     alone = [Average((one,), one.key.where) for one in curves]
-    scenarios = [average_of([one for one in curves if one.key.scenario == name]) for name in _scenarios(curves)]
+    names = dict.fromkeys(one.key.scenario for one in curves)
+    scenarios = [average_of([one for one in curves if one.key.scenario == name]) for name in names]
     several = [average for average in scenarios if len(average.runs) > 1]
     rows = [row for average in (*several, *alone) for row in average.rows()]
     rows += [row for average in scenarios for row in average.rank_tests()]
@@ -55,10 +56,6 @@ def results(run: RunFolder) -> tuple[Results, DynamicFacts]:
         seeds=tuple(sorted(seeds)),
     )
     return Results("dynamic", (*rows, *_over_all(curves)), tuple(tests)), facts
-
-
-def _scenarios(curves: Sequence[ScenarioCurves]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.key.scenario for one in curves))
 
 
 def _over_all(curves: Sequence[ScenarioCurves]) -> Iterator[Result]:

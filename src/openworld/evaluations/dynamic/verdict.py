@@ -28,14 +28,9 @@ def area_tests(found: Results, run: ScenarioFacts, over: str) -> tuple[Compariso
     return tuple(test for test in found.comparisons if test.where == where and test.metric == AUC)
 
 
-def area(found: Results, run: ScenarioFacts, learner: str) -> float:
-    """The area under its curve."""
-    return found.value(learner, "auc", **run.where).value
-
-
 def best_of(found: Results, run: ScenarioFacts) -> str:
     """The learner of the largest area."""
-    return max(run.learners, key=lambda learner: area(found, run, learner))
+    return max(run.learners, key=lambda learner: found.value(learner, "auc", **run.where).value)
 
 
 def _tests_of(found: Results, run: ScenarioFacts, learner: str) -> list[Comparison]:
