@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from openworld import datasets
 from openworld.cli.app import app
 from openworld.evaluations.recognition.outcome import load
+from openworld.results import Results
 
 SPEC = """
 dataset = "{dataset}"
@@ -68,32 +69,32 @@ def scored(tmp_path_factory):
 def test_a_sentence_and_the_commands(run):
     done = openworld("decide", run, "--miss-rate", "0.95", "--learner", "DePT")
     assert done.exit_code == 0, done.output
-    assert "miss at most 95 % of the base pictures" in done.output
-    assert "DePT: of 100 base pictures, " in done.output and "are flagged and named right." in done.output
+    assert "miss at most 95 % of the base images" in done.output
+    assert "DePT: of 100 base images, " in done.output and "are flagged and named right." in done.output
     commands = [shlex.split(line) for line in done.output.splitlines() if line.startswith("  openworld predict")]
     assert [one[one.index("--unit") + 1] for one in commands] == ["DePT, seed 1", "DePT, seed 2"]
 
 
 def test_predict_flags_and_names_what_the_rates_counted(run, pictures):
     """Score < threshold is flagged, and the name is the one among the names of that side, here as there."""
-    decided = json.loads(openworld("decide", run, "--hit-rate", "0.1", "--learner", "DePT", "--json").output)
-    (learner,) = decided["tables"][0]["learners"]
-    outcome = next(one for one in load(run).outcomes if (one.metrics["learner"], one.metrics["seed"]) == ("DePT", 2))
-    table = {name: np.asarray(column) for name, column in outcome.images.items()}
+    decided = Results.from_json(openworld("decide", run, "--hit-rate", "0.1", "--learner", "DePT", "--json").output)
+    (threshold,) = decided.where(entity="DePT", metric="threshold")
+    outcome = next(one for one in load(run) if (one.record.learner, one.record.seed) == ("DePT", 2))
+    table = {name: np.asarray(column) for name, column in outcome.test.images.items()}
     command = next(line for line in commands(run) if "DePT, seed 2" in line)
     command[command.index("PICTURES")] = str(pictures / "test")
     done = openworld(*command[1:], "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.output)["pictures"]  # in the order of the test part
-    (point,) = (one for one in learner["seeds"] if one["seed"] == 2)
+    (chosen,) = (value for seed, value in zip(threshold.seeds, threshold.per_seed, strict=True) if seed == 2)
     assert {one["looks"] for one in told} == {"base", "new"} and len(told) == len(table["id"]) == 40
     for number, score, side, label, correct in zip(
         *(table[name] for name in ("id", "score", "side", "label", "correct")), strict=True
     ):
         assert told[number]["log_baseness"] == pytest.approx(score, abs=1e-4)
-        assert (told[number]["looks"] == "new") == (score < point["threshold"])
+        assert (told[number]["looks"] == "new") == (score < chosen)
         if told[number]["looks"] == side:
-            assert (told[number]["called"] == outcome.classnames[label]) == correct
+            assert (told[number]["called"] == outcome.record.classnames[label]) == correct
 
 
 def commands(run):
@@ -111,15 +112,15 @@ def test_the_page_on_request(run, tmp_path):
 def test_scores_made_elsewhere(scored):
     done = openworld("decide", scored / "both", "--cost-miss", "1", "--cost-unhit", "2")
     assert done.exit_code == 0, done.output
-    assert "100 base and 100 new validation pictures" in done.output and "openworld predict" not in done.output
-    told = json.loads(openworld("decide", scored / "both", "--miss-rate", "0.2", "--json").output)
-    (learner,) = told["tables"][0]["learners"]
-    assert learner["seeds"][0]["baseness"] is None  # a score of unknown meaning is no probability
-    (outcome,) = load(scored / "both").outcomes
-    base = np.asarray(outcome.validation["side"]) == "base"
-    missed = np.asarray(outcome.validation["score"])[base] < learner["seeds"][0]["threshold"]
-    missed |= ~np.asarray(outcome.validation["correct"])[base]
-    assert learner["seeds"][0]["validation"]["miss_rate"] == pytest.approx(missed.mean()) and missed.mean() <= 0.2
+    assert "100 base and 100 new validation images" in done.output and "openworld predict" not in done.output
+    decided = Results.from_json(openworld("decide", scored / "both", "--miss-rate", "0.2", "--json").output)
+    (threshold,) = decided.where(metric="threshold")
+    assert not decided.where(metric="baseness_threshold").rows  # a score of unknown meaning is no probability
+    (outcome,) = load(scored / "both")
+    scores, correct, _, _ = outcome.validation.samples
+    missed = (scores < threshold.value.value) | ~correct.astype(bool)
+    (miss,) = decided.where(metric="miss", part="validation")
+    assert miss.value.value == pytest.approx(missed.mean()) and missed.mean() <= 0.2
 
 
 @pytest.mark.parametrize(
@@ -127,10 +128,10 @@ def test_scores_made_elsewhere(scored):
     [
         (("both",), "a threshold follows one rule, and none came"),
         (("both", "--miss-rate", "0.1", "--hit-rate", "0.1"), "miss rate and hit rate came"),
-        (("both", "--cost-miss", "1"), "needs that of a base picture missed and that of a new one not hit"),
+        (("both", "--cost-miss", "1"), "needs that of a base image missed and that of a new one not hit"),
         (("both", "--miss-rate", "1.5"), "miss_rate is 1.5, expected"),
         (("both", "--miss-rate", "0.1", "--learner", "modell"), "did you mean 'model'"),
-        (("tested", "--miss-rate", "0.1"), "no scores of validation pictures"),
+        (("tested", "--miss-rate", "0.1"), "no scores of validation images"),
         (("nowhere", "--miss-rate", "0.1"), "holds no run"),
     ],
 )

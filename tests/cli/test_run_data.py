@@ -115,8 +115,8 @@ def test_worker_processes_find_the_data(run, place, engine):
 def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_sets(run, place):
     done = run("generalisation")
     assert done.exit_code == 0, done.output
-    outcomes = load(place / "runs" / "generalisation").outcomes
-    found = {one.metrics["dataset"]: one.metrics["n_new_classes"] for one in outcomes}
+    outcomes = load(place / "runs" / "generalisation")
+    found = {one.record.dataset: one.record.n_new_classes for one in outcomes}
     assert found == {"imagenet": 6, "imagenetv2": 6, "imagenet-r": 2, "caltech101": 3, "dtd": 3}
     assert "class names: 1 warning" in done.output
 

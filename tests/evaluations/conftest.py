@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.summary import summarise
+from openworld.evaluations.recognition.results import join
 from openworld.metrics import openworld_auc
 from openworld.report.pictures import choose
 from openworld.runs import RunStore, Unit, UnitResult
@@ -69,8 +69,8 @@ def small_run(make_run):
 
 
 @pytest.fixture(scope="session")
-def small_summary(small_run):
-    return summarise(load(small_run).outcomes)
+def small_results(small_run):
+    return join(load(small_run))
 
 
 @pytest.fixture(scope="session")
@@ -83,9 +83,9 @@ def many_run(make_run):
 
 
 @pytest.fixture(scope="session")
-def summary_of(make_run):
-    """A function that makes up a run and summarises it."""
-    return lambda **options: summarise(load(make_run(**options)).outcomes)
+def results_of(make_run):
+    """A function that makes up a run and gives its results."""
+    return lambda **options: join(load(make_run(**options)))
 
 
 @pytest.fixture(scope="session")

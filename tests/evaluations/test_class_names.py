@@ -4,8 +4,7 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding
-from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.page import build
+from openworld.evaluations.stories import read_story
 from openworld.report.class_names import FILE, audits_text, counted, headline, names_section, read_audits
 
 SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
@@ -51,9 +50,9 @@ def test_the_page_tells_names_as_text_never_as_markup(make_run):
     run_folder = make_run(
         learners={"zero-shot": (0.5, 0.5, 1.0, 0)}, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"]
     )
-    assert "Class names" not in build(run_folder).read_text(encoding="utf-8")
+    assert "Class names" not in read_story(run_folder).html()
     (run_folder / FILE).write_text(audits_text([PETS]), encoding="utf-8")
-    assert load(run_folder).audits == (PETS,)
-    page = build(run_folder).read_text(encoding="utf-8")
+    assert read_audits(run_folder) == (PETS,)
+    page = read_story(run_folder).html()
     assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page
     assert "<summary>3 more</summary>" in page and "Not looked at: synonyms" in page

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 from statistics import variance
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
+from openworld.evaluations.recognition.record import read_record
 from openworld.papers import AVERAGE, METRICS
 from openworld.papers.measured import Measured, StandsFor, average_of
 from openworld.reproduction.measure import measured
@@ -26,6 +26,7 @@ def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0)
     images = {
         "id": np.arange(correct.size),
         "side": sides,
+        "label": np.where(sides == "base", 0, 1),
         "correct": correct,
         "score": np.where(sides == "base", 2.0, 1.0) + 0.01 * np.arange(correct.size),
         "group": np.arange(correct.size),
@@ -33,8 +34,10 @@ def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0)
     metrics = {
         "protocol": "recognition",
         "task": dataset,
+        "split": "as given",
         "train_domain": None,
         "test_domain": None,
+        "backbone": "embedded",
         "learner": learner,
         "seed": seed,
         "tuned_parameters": 512,
@@ -48,7 +51,7 @@ def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0)
         "harmonic_mean": 0.6,
     }
     metrics |= {"kind": kind, "dataset": dataset, "domain": None} if kind else {}
-    return Outcome(metrics | told, images, seconds={"score": 0.12})
+    return Outcome(read_record(metrics | told), ImageScores(images), seconds={"score": 0.12})
 
 
 def run(*outcomes, **names):
@@ -56,7 +59,7 @@ def run(*outcomes, **names):
     made = StandsFor(
         Path("nowhere"), names.get("datasets", {"dtd": "DTD"}), names.get("methods", {"zero-shot": "CLIP"})
     )
-    made.__dict__.update(_loaded={load: SimpleNamespace(outcomes=outcomes)}, backbone="embedded")
+    made.__dict__.update(_loaded={load: outcomes}, backbone="embedded")
     return made
 
 
@@ -127,7 +130,9 @@ def test_a_recognition_record_goes_before_the_source_of_a_generalisation_record(
 
 
 def mixes(value):
-    side = {"openworld_auc": value, "interval": [0.1, 0.9], "resamples": 20, "expected": {"interval": [0.2, 0.6]}}
+    expected = {"value": value, "reason": None, "interval": [0.2, 0.6]}
+    side = {"n_base": 4, "n_new": 1, "factor": 5.0, "resamples": 20, "values": [value] * 20, "expected": expected}
+    side |= {"openworld_auc": value, "standard_deviation": None, "interval": [0.1, 0.9]}
     return {"imbalance": {"forward": side, "backward": side | {"openworld_auc": value / 2}}}
 
 
@@ -137,9 +142,9 @@ def test_imbalance():
         ("base:new=5:1 (Fwd)", 40.0),
         ("base:new=1:5 (Bwd)", 20.0),
     ]
-    assert numbers[0].interval == (20.0, 60.0) and numbers[0].over == "images"
+    assert numbers[0].interval[0] < numbers[0].interval[1] and numbers[0].over == "images"
     several = measured("openworldauc", "3", [run(outcome(seed=1, **mixes(0.4)), outcome(seed=2, **mixes(0.5)))])
-    assert several[0].value == pytest.approx(45) and several[0].over == "seeds"
+    assert several[0].value == pytest.approx(45) and [one.over for one in several[0].intervals] == ["images", "seeds"]
     both = run(*(outcome(dataset=name, **mixes(0.4)) for name in ("DTD", "Food101")), datasets={})
     average = only(measured("openworldauc", "3", [both]), dataset=AVERAGE)
     assert average.value == pytest.approx(30) and average.setting == "mean of Fwd and Bwd columns"
@@ -148,12 +153,11 @@ def test_imbalance():
 def test_the_ratio_sweep_and_its_variance():
     keys = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "overall_accuracy", "openworld_auc")
     shares = {10.0: 0.4, 1.0: 0.5, 0.1: 0.9}
-    sweep = [{"ratio": ratio} | dict.fromkeys(keys, share) for ratio, share in shares.items()]
-    told = {"mean": 0.6, "variance": variance(shares.values())}
-    made = outcome(learner="TCP", ratio_sweep=sweep, ratio_variation=dict.fromkeys(keys, told))
-    numbers = measured(
-        "openworldauc", "11", [run(made, outcome(ratio_sweep=sweep, ratio_variation=made.metrics["ratio_variation"]))]
-    )
+    counts = {"n_base": 4, "n_new": 2}
+    sweep = [{"ratio": ratio, **counts} | dict.fromkeys(keys, share) for ratio, share in shares.items()]
+    varied = dict.fromkeys(keys, {"mean": 0.6, "variance": variance(shares.values())})
+    made = [outcome(name, ratio_sweep=sweep, ratio_variation=varied) for name in ("TCP", "CoOp")]
+    numbers = measured("openworldauc", "11", [run(*made)])
     assert {one.method for one in numbers} == {"TCP"}, "the paper's method alone, where it was run"
     rows = [one for one in numbers if one.metric == "OpenworldAUC"]
     assert [one.setting for one in rows[:3]] == ["new/base=10", "new/base=1", "new/base=0.1"]

@@ -10,6 +10,7 @@ prediction among base and new names together) and `confidence` add what rests on
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.applications.score_files import read_predictions
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.recognition_metrics import recognition_metrics
+from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.runs import Unit, UnitResult
 
 ALGORITHM_VERSION = 2
@@ -56,25 +57,24 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
     classes, chosen = _number_classes(chosen)
     outputs = _by_part(chosen)
     tested = outputs["images"]
-    described = {
-        "protocol": "recognition",
-        "task": name,
-        "split": "as given",
-        "train_domain": None,
-        "test_domain": None,
-        "backbone": "predictions made elsewhere",
-        "learner": model,
-        "seed": seed,
-        "shots": None,
-        "epochs": None,
-        "tuned_parameters": None,
-        "classnames": classes,
-        "n_base_classes": len(np.unique(tested["label"][tested["side"] == "base"])),
-        "n_new_classes": len(np.unique(tested["label"][tested["side"] == "new"])),
-    }
+    sides = {side: len(np.unique(tested["label"][tested["side"] == side])) for side in ("base", "new")}
+    record = RecognitionRecord(
+        task=name,
+        split="as given",
+        train_domain=None,
+        test_domain=None,
+        backbone="predictions made elsewhere",
+        learner=model,
+        seed=seed,
+        tuned_parameters=None,
+        classnames=tuple(classes),
+        n_base_classes=sides["base"],
+        n_new_classes=sides["new"],
+        **numbers_of(tested),
+    )
     if "label" in table:
         outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
-    return UnitResult(outputs=outputs, metrics=described | recognition_metrics(tested))
+    return UnitResult(outputs=outputs, metrics=asdict(record))
 
 
 def _by_part(table: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

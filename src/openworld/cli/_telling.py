@@ -26,8 +26,8 @@ from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
 
 TOLD_BY = {
-    "recognition": "_tell_recognition",
-    "generalisation": "_tell_generalisation",
+    "recognition": "_tell_story",
+    "generalisation": "_tell_story",
     "dynamic": "_tell_story",
     "accuracy-estimation": "_tell_story",
     "incremental-shift": "_tell_incremental_shift",

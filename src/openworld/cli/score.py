@@ -30,27 +30,23 @@ def score(
 
     from openworld.applications import score as scoring
     from openworld.cli import console
-    from openworld.cli._tell_recognition import say_table
-    from openworld.evaluations.recognition.exports import export
-    from openworld.evaluations.recognition.outcome import load
-    from openworld.evaluations.recognition.page import build
+    from openworld.evaluations.stories import read_story
     from openworld.runs import RunStore, execute, provenance
 
     units = scoring.units(file)
     with tempfile.TemporaryDirectory() as scratch:
         folder = out or Path(scratch)
         store = RunStore(folder)
-        asked = {"file": file.name, "predictions": units[0].inputs["predictions"]}
-        store.create({"file": str(file)}, asked, provenance(command=console.command()))
+        origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
+        store.create({"file": str(file)}, origin, provenance(command=console.command()))
         with console.working():
             execute(units, store)
-            found = load(folder)
-            page = build(folder, run=found) if out else None
+            story = read_story(folder)
+            page = story.write() if out else None
         if as_json:
-            console.write(export(found.summary, "json"))
+            console.write(story.export("json"))
             return
         shown = console.output()
-        (table,) = found.summary.tables
-        say_table(table, table.rows, shown)
+        story.show(shown)
         if page:
             shown.print(f"Report: {page}   Records: {folder}/")

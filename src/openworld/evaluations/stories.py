@@ -1,9 +1,10 @@
 """What a finished run says, whatever it evaluates: its slice is imported when it is asked for, and never torch.
 
-A slice's `report.py` holds `story(run) -> Story`, and perhaps `compare(first, second, metric)` of two stories where
-numbers can be paired more closely than by seed.
+A slice's `report.py` holds `story(run) -> Story`, and perhaps `compare(first, second, metric)` of two stories, which
+returns pairs or a whole `RunComparison`, where numbers can be paired more closely than by seed.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -36,14 +37,18 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
     ours, theirs = read_story(first), read_story(second)
-    names = [one.run.evaluation for one in (ours, theirs)]
-    if names[0] != names[1]:
+    names = [one.run.evaluation or "recognition" for one in (ours, theirs)]
+    pairing = [getattr(_slice(name), "compare", None) for name in names]
+    if names[0] != names[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
         raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
     require_same_data(ours.run, theirs.run)
-    pair = getattr(_slice(names[0]), "compare", lambda one, other, of: pair_results(one.results, other.results, of))
-    pairs = pair(ours, theirs, metric)
-    changes = differing_settings(ours.run, theirs.run)
-    return RunComparison((str(first), str(second)), pairs[0].first.metric, pairs, changes)
+    pair = pairing[0] or (lambda one, other, of: pair_results(one.results, other.results, of))
+    found = pair(ours, theirs, metric)
+    if not isinstance(found, RunComparison):
+        found = RunComparison((str(first), str(second)), found[0].first.metric, found)
+    known = {setting for setting, _, _ in found.changes}
+    asked = [change for change in differing_settings(ours.run, theirs.run) if change[0] not in known]
+    return replace(found, changes=(*found.changes, *asked))
 
 
 def _slice(evaluation: str):

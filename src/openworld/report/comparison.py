@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from openworld.results import SIGNIFICANCE, significant
-
-HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
+from openworld.report.sentences import HOLM as HOLM
+from openworld.results import significant
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,22 +46,20 @@ def command(provenance: Mapping[str, Any]) -> str:
     return words if isinstance(words, str) else shlex.join(words)
 
 
-def spent(outcomes: Sequence[Any]) -> str:
-    """Epochs, and seconds of every stage summed over the records, as far as they are known."""
-    spent: dict[str, float] = {}
-    for outcome in outcomes:
-        for stage, value in outcome.seconds.items():
-            if stage != "fit" or has_own_fit(outcome):
-                spent[stage] = spent.get(stage, 0.0) + value
-    epochs = sorted({outcome.metrics["epochs"] for outcome in outcomes if outcome.metrics.get("epochs")})
-    trained = [f"{' or '.join(map(str, epochs))} epochs"] * bool(epochs)
-    stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(spent.items()))
+def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]]) -> str:
+    """Epochs, and seconds of every stage summed over the records, as far as they are known.
+
+    >>> spent([20, 20, None], [{"fit": 2.0, "score": 1.0}, {"fit": 1.0}])
+    '20 epochs; fit 3.0 s, score 1.0 s in all'
+    """
+    total: dict[str, float] = {}
+    for stages in seconds_of:
+        for stage, value in stages.items():
+            total[stage] = total.get(stage, 0.0) + value
+    known = sorted({one for one in epochs if one})
+    trained = [f"{' or '.join(map(str, known))} epochs"] * bool(known)
+    stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(total.items()))
     return "; ".join(trained + [f"{stages} in all"] * bool(stages))
-
-
-def has_own_fit(outcome: Any) -> bool:
-    """Whether no other outcome tells of the same fit: one record of generalisation holds several targets of one."""
-    return outcome.metrics.get("kind", "source") == "source"
 
 
 def _flat(told: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

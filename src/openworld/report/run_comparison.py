@@ -21,12 +21,16 @@ class RunComparison:
         metric: which number is compared.
         pairs: of the numbers that both have; never none.
         changes: (setting, in the first, in the second) that were asked for differently.
+        basis: what the numbers rest on, for the caption.
+        unpaired: sentences on what either run has alone.
     """
 
     names: tuple[str, str]
     metric: Metric
     pairs: Sequence[Pair]
     changes: Sequence[Change] = ()
+    basis: str = ""
+    unpaired: tuple[str, ...] = ()
 
     @property
     def table(self) -> Table:
@@ -38,7 +42,8 @@ class RunComparison:
         test = f"paired, [95 % over {' or '.join(over)}]" if over else "paired"
         test = f" Difference: {test}; p after Holm over {tested} test{'s' * (tested != 1)}."
         unit = f", {self.metric.unit}" * (self.metric.unit in SHARES)
-        caption = f"First: {self.names[0]}. Second: {self.names[1]}. {self.metric.title}{unit}.{test}"
+        basis = f"; {self.basis}" if self.basis else ""
+        caption = f"First: {self.names[0]}. Second: {self.names[1]}. {self.metric.title}{unit}{basis}.{test}"
         return Table("comparison", f"{self.metric.title} of two runs", caption, "", columns, rows, best="")
 
     def show(self, out) -> None:
@@ -46,6 +51,8 @@ class RunComparison:
         for setting, before, after in self.changes:
             out.print(f"{setting.replace('_', ' ')}: {before} → {after}", markup=False)
         out.print(terminal_table(self.table))
+        for sentence in self.unpaired:
+            out.print(f"Not compared: {sentence}.", style="dim", markup=False)
 
     def to_json(self) -> str:
         """The pairs in fractions, with their tests."""
@@ -60,7 +67,8 @@ class RunComparison:
             }
             for pair in self.pairs
         ]
-        return json_text({"of": self.metric.key, "changes": self.changes, "pairs": pairs})
+        content = {"of": self.metric.key, "changes": self.changes, "pairs": pairs, "unpaired": self.unpaired}
+        return json_text(content)
 
 
 def _title(pair: Pair) -> str:

@@ -2,6 +2,11 @@
 
 from collections.abc import Sequence
 
+from openworld.results import SIGNIFICANCE
+
+HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
+"""How p-values are corrected, and what counts as significant."""
+
 
 def listed(names: Sequence[str]) -> str:
     """Names as prose.

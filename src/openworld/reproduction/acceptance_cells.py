@@ -111,7 +111,7 @@ def openworldauc_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
     for dataset, (base, new) in COCOOP.items():
         printed |= {(dataset, "BaseAcc"): (base, "CoCoOp"), (dataset, "NewAcc"): (new, "CoCoOp")}
     for one in _played(runs):
-        pictures = sum(one.outcomes[0].counts[side] for side in ("base_images", "new_images"))
+        pictures = one.counts.images
         for metric in ("BaseAcc", "NewAcc", "HM", "AUROC", "OpenworldAUC"):
             if (one.dataset, metric) in printed:
                 value, source = printed[one.dataset, metric]
@@ -122,9 +122,9 @@ def openworldauc_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
                 )
 
 
-def _played(runs: Sequence[StandsFor]) -> Iterator[recognition.Played]:
+def _played(runs: Sequence[StandsFor]) -> Iterator[recognition.MethodOutcomes]:
     """CLIP once on every data set; on a source as in a recognition record where there are both."""
-    found = [one for one in recognition.played(runs) if one.method == METHOD and one.kind != "other"]
+    found = [one for one in recognition.methods_of(runs) if one.method == METHOD and one.kind != "other"]
     yield from {one.dataset: one for one in sorted(found, key=lambda one: one.kind is None)}.values()
 
 

@@ -16,11 +16,12 @@ from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.class_folders import MENDED
 from openworld.evaluations.dynamic.record import DynamicRecord
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.outcome import Outcome, outcomes
 from openworld.evaluations.runtime import backbone
 from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_model import pixels_departures, preprocessing_departures, weights_departures
 from openworld.reproduction.settings import PlannedRun
+from openworld.results import RunFolder
 from openworld.runs import Record, RunStore, read_spec
 
 PHOTO = "a photo of a {}."
@@ -58,9 +59,9 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
             found += [one for record in records for one in curve_departures(tuple(sets), record)]
         else:
             titles = {dataset: title for title, (dataset, _) in sets.items()}
-            whole = load(folder / run.name)
+            whole = RunFolder.read(folder / run.name)
             records = whole.records
-            found += [one for outcome in whole.outcomes for one in metric_departures(titles, outcome)]
+            found += [one for outcome in outcomes(whole) for one in metric_departures(titles, outcome)]
         found += [one for record in records for one in sentences_departures(tuple(sets), record)]
     found += [*preprocessing_departures(clip), *weights_departures(clip)]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: STAGES.index(one.stage)))
@@ -111,12 +112,13 @@ def sentences_departures(titles: tuple[str, ...], record: Record) -> Iterator[De
         yield Departure("sentences", titles, f"names of {dataset} stand in {list(told)}, CoOp's in {list(expected)}")
 
 
-def metric_departures(titles: Mapping[str, str], told: Outcome) -> Iterator[Departure]:
+def metric_departures(titles: Mapping[str, str], outcome: Outcome) -> Iterator[Departure]:
     """Metrics of a record that are not those of its own scores, counted plainly."""
-    title = titles[told.metrics.get("dataset") or told.metrics["task"]]
-    kept = {name: told.metrics[name] for name in ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc")}
-    kept |= {"openworld_auc": told.openworld_auc}
-    for name, value in plain_metrics(*told.samples).items():
+    record = outcome.record
+    title = titles[record.dataset or record.task]
+    kept = {name: getattr(record, name) for name in ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc")}
+    kept |= {"openworld_auc": record.openworld_auc.value}
+    for name, value in plain_metrics(*outcome.test.samples).items():
         if kept[name] is None or abs(kept[name] - value) > 1e-9:
             what = f"{name} of {title} is {kept[name]}, its own scores give {value}"
             yield Departure("metric", (title,), what)

@@ -8,7 +8,7 @@ from openworld.evaluations.decomposed_zero_shot import paper as decomposed
 from openworld.evaluations.dynamic import paper as dynamic
 from openworld.evaluations.ood_detection import paper as ood_detection
 from openworld.evaluations.recognition import paper as recognition
-from openworld.evaluations.recognition.paper import BOTH_SIDES, Played
+from openworld.evaluations.recognition.paper import BOTH_SIDES, MethodOutcomes
 from openworld.papers import AVERAGE, AVERAGED, PaperTable, paper_table, published_numbers
 from openworld.papers.measured import Measured, StandsFor, average_of, several_datasets
 from openworld.results import Interval
@@ -40,7 +40,7 @@ def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measure
         return ood_detection.read(wanted, runs)
     if wanted.kinds == ("decomposed-zero-shot",):
         return decomposed.read(wanted, runs)
-    numbers = tuple(_of_hua(wanted, recognition.played(runs)))
+    numbers = tuple(_of_hua(wanted, recognition.methods_of(runs)))
     if not numbers:
         raise OpenworldError(
             f"{wanted.short_heading} is read from runs of {' and '.join(wanted.kinds)}; none of the {len(runs)} given "
@@ -49,7 +49,7 @@ def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measure
     return numbers
 
 
-def _of_hua(wanted: PaperTable, everything: Sequence[Played]) -> Iterator[Measured]:
+def _of_hua(wanted: PaperTable, everything: Sequence[MethodOutcomes]) -> Iterator[Measured]:
     if wanted.columns == ("task",):
         yield from _task_columns(everything)
         return
@@ -69,7 +69,7 @@ def _of_hua(wanted: PaperTable, everything: Sequence[Played]) -> Iterator[Measur
         yield from (average_of(group, dataset="") for group in _groups(numbers, with_source=True))
 
 
-def _task_columns(everything: Sequence[Played]) -> Iterator[Measured]:
+def _task_columns(everything: Sequence[MethodOutcomes]) -> Iterator[Measured]:
     """Table 15. Its column of domain adaption repeats the source, and so does ours, to be of the same thing."""
     for name, (task, datasets) in AVERAGED.items():
         metrics = ("n_params_thousand",) if task == "size" else ("OpenworldAUC",)

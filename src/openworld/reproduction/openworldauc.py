@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition.task import RecognitionSpec
+from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
 from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets

@@ -14,16 +14,16 @@ from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.evaluation import EVALUATION
-from openworld.evaluations.generalisation.page import build
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
 from openworld.evaluations.generalisation.spec import summary, tasks
 from openworld.evaluations.generalisation.task import Other, Task, halves, stages
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
-from openworld.evaluations.recognition.summary import summarise
+from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.stories import read_story
 from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
 from openworld.report.pictures import choose
@@ -224,25 +224,26 @@ def test_halves_keep_the_order_of_the_source():
 
 
 def test_the_report_reads_one_outcome_per_target(run):
-    outcomes = load_outcomes(run.folder).outcomes
+    outcomes = load_outcomes(run.folder)
     assert len(outcomes) == 4 * 4
     first = outcomes[:4]
-    assert [one.metrics["target"] for one in first][1].startswith("→ ")
-    assert {one.metrics["learner"] for one in first} == {"zero-shot"}
-    assert first[0].openworld_auc == run.records()[0].metrics["targets"][0]["openworld_auc"]["value"]
-    assert sum(len(one.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
-    shown = choose(first[3].images)["wrong_new"] + choose(first[3].images)["best_classes"]
-    assert all(first[3].picture(int(first[3].images["id"][one.place])).startswith(b"\x89PNG") for one in shown)
+    assert [one.record.target for one in first][1].startswith("→ ")
+    assert {one.record.learner for one in first} == {"zero-shot"}
+    source = run.records()[0].metrics["targets"][0]
+    assert first[0].record.openworld_auc.value == source["openworld_auc"]["value"]
+    assert sum(len(one.test.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
+    images = first[3].test.images
+    shown = choose(images)["wrong_new"] + choose(images)["best_classes"]
+    assert all(first[3].picture(int(images["id"][one.place])).startswith(b"\x89PNG") for one in shown)
     assert len({one.fingerprint for one in first}) == 4
     spent = [one.seconds["score"] for one in first]
     assert sum(spent) == pytest.approx(run.records()[0].timing["seconds"]["score"])
 
 
 def test_a_page_and_tables_are_made_of_it(run):
-    text = build(run.folder).read_text(encoding="utf-8")
+    text = read_story(run.folder).html()
     assert "Domain generalisation" in text and "Green Squares" in text
-    tables = summarise(load_outcomes(run.folder).outcomes).tables
-    assert [len(table.rows) for table in tables] == [2] * 4
+    assert [len(one.learners) for one in join(load_outcomes(run.folder)).settings] == [2] * 4
 
 
 def test_everything_is_encoded_before_and_once(spec, tmp_path):

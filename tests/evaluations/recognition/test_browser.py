@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from openworld.evaluations.recognition.page import build
+from openworld.evaluations.stories import read_story
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --enable-logging=stderr"
@@ -21,7 +21,7 @@ def visit(small_run, tmp_path):
     """A function that opens the page, lets a script act on it, and returns the document and the console's lines."""
 
     def go(script=""):
-        text = build(small_run, output=tmp_path / "page.html").read_text(encoding="utf-8")
+        text = read_story(small_run).write(tmp_path / "page.html").read_text(encoding="utf-8")
         known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         text = text.replace("script-src '", f"script-src 'sha256-{known}' '")  # the policy lets no stranger in
         (tmp_path / "page.html").write_text(

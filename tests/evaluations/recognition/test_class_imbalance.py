@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from openworld.evaluations.recognition import class_imbalance as module
-from openworld.evaluations.recognition.class_imbalance import NUMBERS, imbalance, other_mixes
+from openworld.evaluations.recognition.class_imbalance import imbalance, other_mixes
+from openworld.evaluations.recognition.record import MIXED, MixNumbers, Variation
 from openworld.evaluations.recognition_metrics import image_table, recognition_metrics
 from openworld.features import Features
 from openworld.learners import Answer
@@ -42,8 +43,8 @@ def brute_force(table, rows):
 
 def test_one_half_is_shrunk_class_by_class_and_the_other_stays():
     found = imbalance(made_up((20, 7, 13, 4), base_count=2), factor=5, resamples=3, seed=1)
-    assert (found["forward"]["n_base"], found["forward"]["n_new"]) == (27, 2 + 1)
-    assert (found["backward"]["n_base"], found["backward"]["n_new"]) == (4 + 1, 17)
+    assert (found["forward"].n_base, found["forward"].n_new) == (27, 2 + 1)
+    assert (found["backward"].n_base, found["backward"].n_new) == (4 + 1, 17)
 
 
 def test_by_hand():
@@ -57,22 +58,22 @@ def test_by_hand():
         "group": np.arange(3),
     }
     found = imbalance(table, factor=2, resamples=40, seed=0)["forward"]
-    assert (found["factor"], found["resamples"], found["n_base"], found["n_new"]) == (2, 40, 1, 1)
-    assert set(found["values"]) == {0.0, 1.0} and found["openworld_auc"] == np.mean(found["values"])
-    assert found["expected"]["value"] == 0.5  # both draws are as likely
-    assert found["overall_accuracy"] == pytest.approx(0.5 + found["openworld_auc"] / 2)  # right with it, wrong without
-    assert found["standard_deviation"] == pytest.approx(np.std(found["values"], ddof=1))
-    half = 2.0227 * found["standard_deviation"] / np.sqrt(40)  # Student's t, 39 degrees of freedom
-    assert found["interval"] == pytest.approx([found["openworld_auc"] - half, found["openworld_auc"] + half], abs=1e-4)
+    assert (found.factor, found.resamples, found.n_base, found.n_new) == (2, 40, 1, 1)
+    assert set(found.values) == {0.0, 1.0} and found.openworld_auc == np.mean(found.values)
+    assert found.expected.value == 0.5  # both draws are as likely
+    assert found.overall_accuracy == pytest.approx(0.5 + found.openworld_auc / 2)  # right with it, wrong without
+    assert found.standard_deviation == pytest.approx(np.std(found.values, ddof=1))
+    half = 2.0227 * found.standard_deviation / np.sqrt(40)  # Student's t, 39 degrees of freedom
+    assert found.interval == pytest.approx((found.openworld_auc - half, found.openworld_auc + half), abs=1e-4)
     backward = imbalance(table, factor=2, resamples=3, seed=0)["backward"]  # a class keeps one image at least
-    assert backward["values"] == [0.5] * 3 and backward["standard_deviation"] == 0 and backward["interval"] is None
+    assert backward.values == (0.5,) * 3 and backward.standard_deviation == 0 and backward.interval is None
 
 
 def test_every_draw_is_the_plain_number_of_the_images_drawn():
     table = made_up((15, 11, 9, 8), base_count=2)
     found = imbalance(table, factor=3, resamples=3, seed=7)["forward"]
     first_new = 26
-    for resample, value in enumerate(found["values"]):
+    for resample, value in enumerate(found.values):
         drawn = thin(table["label"][first_new:], 3, np.random.default_rng([7, resample]))
         assert value == pytest.approx(brute_force(table, [*range(first_new), *(first_new + drawn)])[0])
 
@@ -81,30 +82,30 @@ def test_factor_one_is_the_natural_mix():
     table = made_up()
     natural = recognition_metrics(table)
     for one in imbalance(table, factor=1, resamples=3).values():
-        assert one["openworld_auc"] == natural["openworld_auc"]["value"]
-        assert one["expected"]["value"] == pytest.approx(one["openworld_auc"], abs=1e-12)
-        assert {name: one[name] for name in NUMBERS[:-1]} == {name: natural[name] for name in NUMBERS[:-1]}
-        assert one["standard_deviation"] == 0 and (one["n_base"], one["n_new"]) == (400, 200)
+        assert one.openworld_auc == natural["openworld_auc"]["value"]
+        assert one.expected.value == pytest.approx(one.openworld_auc, abs=1e-12)
+        assert {name: getattr(one, name) for name in MIXED[:-1]} == {name: natural[name] for name in MIXED[:-1]}
+        assert one.standard_deviation == 0 and (one.n_base, one.n_new) == (400, 200)
 
 
 def test_the_mean_over_many_draws_is_the_expected_number():
     found = imbalance(made_up((30, 12, 25, 9, 40), base_count=2), resamples=400, seed=2)
     for one in found.values():
-        error = one["standard_deviation"] / np.sqrt(400)
-        assert abs(one["openworld_auc"] - one["expected"]["value"]) < 4 * error
-        low, high = one["expected"]["interval"]
-        assert low < one["expected"]["value"] < high
+        error = one.standard_deviation / np.sqrt(400)
+        assert abs(one.openworld_auc - one.expected.value) < 4 * error
+        low, high = one.expected.interval
+        assert low < one.expected.value < high
 
 
 def test_classes_of_one_size_leave_the_expected_number_as_it_is():
     table = made_up()
     for one in imbalance(table, factor=5, resamples=2).values():
-        assert one["expected"]["value"] == pytest.approx(recognition_metrics(table)["openworld_auc"]["value"])
+        assert one.expected.value == pytest.approx(recognition_metrics(table)["openworld_auc"]["value"])
 
 
 def test_ratios_multiply_the_natural_share():
-    sweep = {point["ratio"]: point for point in mixes(made_up())["ratio_sweep"]}
-    assert [(sweep[r]["n_base"], sweep[r]["n_new"]) for r in RATIOS] == [
+    sweep = {point.ratio: point for point in mixes(made_up())["ratio_sweep"]}
+    assert [(sweep[r].n_base, sweep[r].n_new) for r in RATIOS] == [
         (40, 200),
         (200, 200),
         (400, 200),
@@ -127,51 +128,51 @@ def test_the_sweep_is_nested_within_each_draw(monkeypatch):
 def test_overall_accuracy_moves_with_the_mix_and_openworld_auc_does_not():
     table = made_up((2000, 2000, 2000))
     found = mixes(table, ratios=(10.0, 1.0, 0.1))
-    values = [point["openworld_auc"] for point in found["ratio_sweep"]]
+    values = [point.openworld_auc for point in found["ratio_sweep"]]
     assert max(values) - min(values) < 0.05
     natural = found["ratio_sweep"][1]
-    assert natural["openworld_auc"] == recognition_metrics(table)["openworld_auc"]["value"]
-    assert set(natural["spread"].values()) == {0.0} and natural["resamples"] == 4
+    assert natural.openworld_auc == recognition_metrics(table)["openworld_auc"]["value"]
+    assert natural.spread == MixNumbers(*[0.0] * 6) and natural.resamples == 4
 
 
 def test_variation_is_that_of_one_draw_averaged_over_draws():
     table, seeds = made_up((40, 40, 40)), (1, 2)
     one, other = (mixes(table, resamples=1, seed=seed)["ratio_variation"] for seed in seeds)
     sweep = mixes(table, resamples=1, seed=1)["ratio_sweep"]
-    for name in NUMBERS:
-        values = [point[name] for point in sweep]
-        assert one[name]["mean"] == pytest.approx(np.mean(values))
-        assert one[name]["variance"] == pytest.approx(np.var(values, ddof=1))
+    for name in MIXED:
+        values = [getattr(point, name) for point in sweep]
+        assert one[name].mean == pytest.approx(np.mean(values))
+        assert one[name].variance == pytest.approx(np.var(values, ddof=1))
     assert one != other
     many = mixes(table, resamples=30)
-    smooth = np.var([point["openworld_auc"] for point in many["ratio_sweep"]], ddof=1)
-    assert smooth < many["ratio_variation"]["openworld_auc"]["variance"]  # averaging first would hide a draw's noise
+    smooth = np.var([point.openworld_auc for point in many["ratio_sweep"]], ddof=1)
+    assert smooth < many["ratio_variation"]["openworld_auc"].variance  # averaging first would hide a draw's noise
 
 
 def test_draws_do_not_depend_on_the_learner():
     one, other = made_up(seed=0), made_up(seed=1)
     other["correct"], other["score"] = one["correct"], one["score"]
-    assert mixes(one)["imbalance"]["forward"]["values"] == mixes(other)["imbalance"]["forward"]["values"]
+    assert mixes(one)["imbalance"]["forward"].values == mixes(other)["imbalance"]["forward"].values
     assert mixes(one)["imbalance"] != mixes(one, seed=2)["imbalance"]
     assert mixes(one) == mixes(one)
 
 
 def test_one_draw_has_no_spread():
     found = mixes(made_up(), resamples=1)
-    assert found["imbalance"]["forward"]["standard_deviation"] is found["imbalance"]["forward"]["interval"] is None
-    assert set(found["ratio_sweep"][0]["spread"].values()) == {None}
+    assert found["imbalance"]["forward"].standard_deviation is found["imbalance"]["forward"].interval is None
+    assert found["ratio_sweep"][0].spread == MixNumbers()
 
 
 def test_without_new_images_numbers_are_none():
     table = made_up((20, 20), base_count=2)
     found = mixes(table)
     for one in found["imbalance"].values():
-        assert one["openworld_auc"] is one["standard_deviation"] is one["interval"] is one["expected"]["value"] is None
-        assert "new" in one["expected"]["reason"] and one["n_new"] == 0
-    assert found["ratio_variation"]["openworld_auc"] == {"mean": None, "variance": None}
-    assert found["ratio_variation"]["base_accuracy"]["mean"] is not None
+        assert one.openworld_auc is one.standard_deviation is one.interval is one.expected.value is None
+        assert "new" in one.expected.reason and one.n_new == 0
+    assert found["ratio_variation"]["openworld_auc"] == Variation(None, None)
+    assert found["ratio_variation"]["base_accuracy"].mean is not None
 
 
 def test_no_ratio_no_sweep():
     found = mixes(made_up(), ratios=())
-    assert found["ratio_sweep"] == [] and found["ratio_variation"]["auroc"] == {"mean": None, "variance": None}
+    assert found["ratio_sweep"] == () and found["ratio_variation"]["auroc"] == Variation(None, None)

@@ -9,16 +9,22 @@ import pytest
 
 from openworld import metrics
 from openworld.evaluations.recognition.comparison import compare_all
-from openworld.report.comparison import Comparison
 from openworld.results import significant
 
 
-def test_every_pair_is_tested_once_and_corrected_together(small_summary):
-    table = small_summary.tables[0]
-    assert len(table.comparisons) == table.tested == 6
-    averages = {row.learner: metrics.average([one.result for one in row.outcomes]) for row in table.rows}
-    raw = [metrics.paired_test(averages[one], averages[other]).p_value for one, other in table.comparisons]
-    assert [test.p for test in table.comparisons.values()] == pytest.approx(metrics.holm(raw))
+@pytest.fixture
+def scores(small_results):
+    """By learner the scores of its seeds."""
+    (one,) = small_results.settings
+    return {name: [outcome.test for outcome in own] for name, own in one.outcomes.items()}
+
+
+def test_every_pair_is_tested_once_and_corrected_together(small_results, scores):
+    (one,) = small_results.settings
+    assert len(one.comparisons) == one.tested == 6
+    averages = {name: metrics.average([seed.result for seed in own]) for name, own in scores.items()}
+    raw = [metrics.paired_test(averages[test.entity], averages[test.other]).p_value for test in one.comparisons]
+    assert [test.p for test in one.comparisons] == pytest.approx(metrics.holm(raw))
 
 
 def test_five_percent_is_one_number_everywhere():
@@ -35,65 +41,45 @@ def test_five_percent_is_one_number_everywhere():
     assert found == {"comparison.py"}
 
 
-def test_a_test_reads_the_same_from_both_sides(small_summary):
-    table = small_summary.tables[0]
-    forth, back = table.compare("zero-shot", "GMoP"), table.compare("GMoP", "zero-shot")
+def test_a_test_reads_the_same_from_both_sides(small_results):
+    (one,) = small_results.settings
+    forth, back = one.compare("zero-shot", "GMoP"), one.compare("GMoP", "zero-shot")
     assert forth.difference == -back.difference and forth.p == back.p and forth.worse == back.better
-    assert table.compare("GMoP", "GMoP") is None
+    assert one.compare("GMoP", "GMoP") is None
 
 
-@pytest.mark.parametrize(
-    ("difference", "p", "words"),
-    [
-        (0.1, 0.031, "better than CoOp (p .03)"),
-        (-0.1, 0.0004, "worse than CoOp (p < .001)"),
-        (0.1, 0.0042, "better than CoOp (p .004)"),
-        (0.1, 0.05, "does not differ from CoOp (p .05)"),
-        (0.0, 1.0, "does not differ from CoOp (p 1.00)"),
-        (0.0, None, "cannot be tested against CoOp: they agree"),
-    ],
-)
-def test_the_words_follow_from_the_test(difference, p, words):
-    test = Comparison("GMoP", "CoOp", difference, p, "they agree" if p is None else None)
-    assert test.words.replace("\u00a0", " ") == words
-
-
-def test_learners_on_other_images_are_not_tested(small_summary):
-    first, second = (row.outcomes for row in small_summary.tables[0].rows[:2])
-    shifted = [replace(one, images=dict(one.images) | {"id": one.images["id"] + 1000}) for one in second]
-    (test,) = compare_all({"a": first, "b": shifted}).values()
+def test_learners_on_other_images_are_not_tested(scores):
+    shifted = [replace(one, images=dict(one.images) | {"id": one.images["id"] + 1000}) for one in scores["CoOp"]]
+    (test,) = compare_all({"a": scores["zero-shot"], "b": shifted})
     assert test.p is None and "same images" in test.reason
 
 
-def test_a_learner_and_its_copy_do_not_differ_and_get_no_p_from_a_zero_error(small_summary):
-    outcomes = small_summary.tables[0].rows[0].outcomes
-    (test,) = compare_all({"a": outcomes, "b": outcomes}).values()
+def test_a_learner_and_its_copy_do_not_differ_and_get_no_p_from_a_zero_error(scores):
+    (test,) = compare_all({"a": scores["zero-shot"], "b": scores["zero-shot"]})
     assert test.difference == 0 and test.p is None and not test.differs
 
 
-def part_of(outcomes, keep):
-    return [one.only(np.unique(one.ids)[keep]) for one in outcomes]
+def part_of(scores, keep):
+    return [one.only(np.unique(one.ids)[keep]) for one in scores]
 
 
-def test_learners_on_other_images_are_tested_on_those_that_they_share(small_summary):
-    rows = {row.learner: row.outcomes for row in small_summary.tables[0].rows}
-    first, second = part_of(rows["CoOp"], slice(0, 150)), part_of(rows["GMoP"], slice(20, None))
-    ((_, found),) = compare_all({"CoOp": first, "GMoP": second}).items()
-    shared = [part_of(rows[name], slice(20, 150)) for name in ("CoOp", "GMoP")]
+def test_learners_on_other_images_are_tested_on_those_that_they_share(scores):
+    first, second = part_of(scores["CoOp"], slice(0, 150)), part_of(scores["GMoP"], slice(20, None))
+    (found,) = compare_all({"CoOp": first, "GMoP": second})
+    shared = [part_of(scores[name], slice(20, 150)) for name in ("CoOp", "GMoP")]
     alone = metrics.paired_test(*(metrics.average([one.result for one in group]) for group in shared))
     assert found.shared == 130 and (found.difference, found.p) == pytest.approx((alone.difference, alone.p_value))
-    assert "on 130 shared images" in found.words
+    assert "on 130 shared images" in found.sentence
 
 
-def test_learners_that_share_no_image_are_not_tested(small_summary):
-    rows = {row.learner: row.outcomes for row in small_summary.tables[0].rows}
-    first, second = part_of(rows["CoOp"], slice(0, 50)), part_of(rows["GMoP"], slice(50, None))
-    (found,) = compare_all({"CoOp": first, "GMoP": second}).values()
+def test_learners_that_share_no_image_are_not_tested(scores):
+    first, second = part_of(scores["CoOp"], slice(0, 50)), part_of(scores["GMoP"], slice(50, None))
+    (found,) = compare_all({"CoOp": first, "GMoP": second})
     assert found.p is None and "share none" in found.reason
 
 
-def test_a_part_of_an_outcome_keeps_its_weights(small_summary):
-    (whole, *_) = small_summary.tables[0].rows[1].outcomes
+def test_a_part_of_the_images_keeps_its_weights(scores):
+    (whole, *_) = scores["CoOp"]
     heavy = replace(whole, weights=(np.arange(whole.is_base.sum()) + 1.0, None))
     part = heavy.only(np.unique(whole.ids)[::-2][::-1])
     kept = np.isin(np.asarray(whole.images["id"])[whole.is_base], part.ids)

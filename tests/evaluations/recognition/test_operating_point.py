@@ -1,4 +1,4 @@
-"""The operating point in a run: chosen on validation pictures alone, judged on test pictures, refused in time."""
+"""The operating point in a run: chosen on validation images alone, measured on test images, refused in time."""
 
 import shutil
 from dataclasses import replace
@@ -9,8 +9,14 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
-from openworld.evaluations.recognition.operating_point import OperatingSpec, as_baseness, decided, judged
-from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.operating_point import (
+    OperatingSpec,
+    as_baseness,
+    choose_operating_point,
+    with_operating_points,
+)
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
+from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import accuracy, choose_threshold
 from openworld.runs import RunStore, execute, read_spec
@@ -23,7 +29,7 @@ LEARNERS = (
 
 
 def table(base, new):
-    """Per-image columns from (score, correct) of either side; two pictures a group."""
+    """Per-image columns from (score, correct) of either side; two images a group."""
     rows = [*base, *new]
     score, correct = (np.array(column) for column in zip(*rows, strict=True))
     return {
@@ -35,39 +41,37 @@ def table(base, new):
     }
 
 
-BASE, NEW = [(5, 1), (4, 1), (3, 1), (2, 1), (1, 0)], [(0, 1), (2.5, 1), (3.5, 0), (6, 1)]
-TEST = table([(4, 1), (2, 1), (3, 0), (3, 1)], [(2, 1), (1, 0), (5, 1), (3, 1)])
-TOLD = {"learner": "L", "seed": 1, "tuned_parameters": None}
+VALIDATION = ImageScores(table([(5, 1), (4, 1), (3, 1), (2, 1), (1, 0)], [(0, 1), (2.5, 1), (3.5, 0), (6, 1)]))
+TEST = ImageScores(table([(4, 1), (2, 1), (3, 0), (3, 1)], [(2, 1), (1, 0), (5, 1), (3, 1)]))
 
 
 def test_by_hand():
-    told = judged(OperatingSpec(miss_rate=0.4), Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=False)
-    assert told["threshold"] == 3.0 and told["baseness"] is None and told["reason"] is None
-    assert told["rule"] == {"miss_rate": 0.4}
-    reached = {"miss_rate": 0.4, "hit_rate": 0.5, "cost": None, "least_miss": pytest.approx(0.2), "most_hit": 0.75}
-    assert told["validation"] == reached | {"n_base": 5, "n_new": 4}
-    rates = {name: rate["value"] for name, rate in told["test"].items() if name != "cost"}
-    assert rates == {"miss": 0.5, "hit": 0.25, "false_alarm": 0.25, "detected": 0.5}  # 2 is flagged, a 3 is misnamed
-    assert told["test"]["miss"]["interval"] == accuracy([0, 1, 1, 0], groups=[0, 0, 1, 1]).interval
-    assert told["test"]["cost"] is None
+    found = choose_operating_point(OperatingSpec(miss_rate=0.4), VALIDATION, TEST, probability=False)
+    assert found.threshold == 3.0 and found.baseness is None and found.reason is None
+    assert found.rule == {"miss_rate": 0.4}
+    reached = found.validation
+    assert (reached.miss_rate, reached.hit_rate, reached.cost, reached.most_hit) == (0.4, 0.5, None, 0.75)
+    assert reached.least_miss == pytest.approx(0.2) and (reached.n_base, reached.n_new) == (5, 4)
+    rates = [getattr(found.test, name).value for name in ("miss", "hit", "false_alarm", "detected")]
+    assert rates == [0.5, 0.25, 0.25, 0.5]  # 2 is flagged, a 3 is misnamed
+    assert found.test.miss.interval == accuracy([0, 1, 1, 0], groups=[0, 0, 1, 1]).interval
+    assert found.test.cost is None
 
 
 def test_costs_by_hand():
     rule = OperatingSpec(base_missed=1.0, new_unhit=5.0, new_share=0.1)
-    told = judged(rule, Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=False)
-    miss, hit = told["test"]["miss"]["value"], told["test"]["hit"]["value"]
-    assert told["test"]["cost"]["cost"] == pytest.approx(0.9 * miss + 0.1 * 5 * (1 - hit))
-    low, high = told["test"]["cost"]["interval"]
-    assert low < told["test"]["cost"]["cost"] < high
+    found = choose_operating_point(rule, VALIDATION, TEST, probability=False).test
+    assert found.cost.cost == pytest.approx(0.9 * found.miss.value + 0.1 * 5 * (1 - found.hit.value))
+    assert found.cost.interval[0] < found.cost.cost < found.cost.interval[1]
 
 
 def test_no_threshold_is_a_reason_not_a_number():
-    told = judged(OperatingSpec(miss_rate=0.1), Outcome({}, table(BASE, NEW)), Outcome({}, TEST), probability=True)
-    assert (told["threshold"], told["test"], told["baseness"]) == (None, None, None)
-    assert told["reason"] == "misnamed base images alone are a miss rate of 0.2"
+    found = choose_operating_point(OperatingSpec(miss_rate=0.1), VALIDATION, TEST, probability=True)
+    assert (found.threshold, found.test, found.baseness) == (None, None, None)
+    assert found.reason == "misnamed base images alone are a miss rate of 0.2"
 
 
-def test_baseness_parts_the_same_pictures():
+def test_baseness_parts_the_same_images():
     generator = np.random.default_rng(0)
     for scores in -np.exp(generator.normal(-3, 3, (50, 40))):
         threshold = scores[5]
@@ -83,7 +87,7 @@ def test_baseness_parts_the_same_pictures():
         ({}, "none came; give a miss rate, a hit rate, or the costs"),
         ({"miss_rate": 0.1, "hit_rate": 0.1}, "miss rate and hit rate came"),
         ({"hit_rate": 0.1, "new_share": 0.1}, "hit rate and costs came"),
-        ({"base_missed": 1.0}, "needs that of a base picture missed and that of a new one not hit"),
+        ({"base_missed": 1.0}, "needs that of a base image missed and that of a new one not hit"),
         ({"base_missed": 1.0, "new_unhit": 1.0, "new_share": 2.0}, "new_share is 2.0"),
         ({"miss_rate": 1.0}, "miss_rate is 1.0"),
     ],
@@ -93,16 +97,20 @@ def test_rules_that_are_none_are_refused(given, sentence):
         OperatingSpec(**given)
 
 
-def test_decided_needs_validation_scores():
-    one = Outcome(TOLD, TEST)
-    with pytest.raises(OpenworldError, match="no scores of validation pictures, .*keep_validation = true"):
-        decided([one], OperatingSpec(miss_rate=0.4))
-    only_base = replace(one, validation={name: column[:5] for name, column in table(BASE, NEW).items()})
+def test_a_decision_needs_validation_scores():
+    place = dict.fromkeys(("train_domain", "test_domain", "tuned_parameters"))
+    counts = {"n_base_classes": 1, "n_new_classes": 1, "openworld_auc": Undefinable(0.5)}
+    record = RecognitionRecord(task="t", split="as given", backbone="", learner="L", seed=1, **place, **counts)
+    one = Outcome(record, TEST)
+    with pytest.raises(OpenworldError, match="no scores of validation images, .*keep_validation = true"):
+        with_operating_points([one], OperatingSpec(miss_rate=0.4))
+    base = replace(VALIDATION, images={name: column[:5] for name, column in VALIDATION.images.items()})
+    only_base = replace(one, validation=base)
     with pytest.raises(OpenworldError, match="of new classes, which a hit rate and costs need"):
-        decided([only_base], OperatingSpec(hit_rate=0.4))
-    (found,) = decided([only_base], OperatingSpec(miss_rate=0.4))
-    assert found.metrics["operating_point"]["threshold"] == 3.0
-    assert found.metrics["operating_point"]["validation"]["hit_rate"] is None
+        with_operating_points([only_base], OperatingSpec(hit_rate=0.4))
+    (found,) = with_operating_points([only_base], OperatingSpec(miss_rate=0.4))
+    assert found.record.operating_point.threshold == 3.0
+    assert found.record.operating_point.validation.hit_rate is None
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +142,7 @@ def test_validation_scores_touch_nothing_else(plain, with_rule):
         assert one.tables == ("images",) and other.tables == ("images", "validation")
         assert (one.folder / "images.parquet").read_bytes() == (other.folder / "images.parquet").read_bytes()
         assert one.attachment("learner/parameters.safetensors") == other.attachment("learner/parameters.safetensors")
-        assert one.metrics == {name: value for name, value in other.metrics.items() if name != "operating_point"}
+        assert one.metrics == other.metrics | {"operating_point": None}
 
 
 def test_the_record_holds_what_the_tables_say(with_rule):
@@ -151,13 +159,10 @@ def test_the_record_holds_what_the_tables_say(with_rule):
 
 
 def test_deciding_afterwards_is_deciding_in_the_run(run, with_rule):
-    afterwards = decided(load(run()[0].folder.parents[1]).outcomes, OperatingSpec(hit_rate=0.3))
-    for one, record in zip(afterwards, with_rule, strict=True):
-        told = dict(one.metrics["operating_point"])
-        kept = record.metrics["operating_point"]
-        assert told.keys() == kept.keys() and told["threshold"] == kept["threshold"]
-        assert told["test"]["hit"]["interval"] == pytest.approx(kept["test"]["hit"]["interval"])
-        assert told["baseness"] == kept["baseness"]
+    afterwards = with_operating_points(load(run()[0].folder.parents[1]), OperatingSpec(hit_rate=0.3))
+    in_the_run = load(with_rule[0].folder.parents[1])
+    for one, other in zip(afterwards, in_the_run, strict=True):
+        assert one.record.operating_point == other.record.operating_point
 
 
 def test_a_miss_rate_needs_base_classes_alone(run):
@@ -196,7 +201,7 @@ def test_without_a_validation_part(without):
 
 def test_with_a_validation_part_of_base_classes(without):
     folder = without(lambda name: name in ("blue circle", "blue square", "green circle", "green square"))
-    with pytest.raises(OpenworldError, match="no picture of a new class; add some, or choose by miss_rate"):
+    with pytest.raises(OpenworldError, match="no image of a new class; add some, or choose by miss_rate"):
         planned(folder, operating={"hit_rate": 0.2})
     assert "validation" in planned(folder, operating={"miss_rate": 0.2})[0].inputs
     assert "validation" in planned(folder)[0].inputs

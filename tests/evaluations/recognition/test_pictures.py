@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from openworld.evaluations.recognition.album import show
-from openworld.evaluations.recognition.outcome import Outcome
+from openworld.evaluations.recognition.album import shown_images
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome
+from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
 from openworld.report.pictures import choose
 
 IMAGES = {
@@ -38,16 +39,29 @@ def test_classes_are_ranked_by_accuracy_with_a_fitting_example():
     assert (chosen.class_accuracy, chosen.class_images) == (0.0, 2)
 
 
-def test_names_and_scores_are_told_and_thumbnails_shown():
-    outcome = Outcome(
-        {"classnames": ["ant", "bee", "cat", "dog"]}, IMAGES, lambda number: b"png" if number == 11 else None
+def outcome(images):
+    place = dict.fromkeys(("train_domain", "test_domain", "tuned_parameters"))
+    record = RecognitionRecord(
+        task="zoo",
+        split="as given",
+        backbone="",
+        learner="GMoP",
+        seed=1,
+        n_base_classes=2,
+        n_new_classes=2,
+        classnames=("ant", "bee", "cat", "dog"),
+        openworld_auc=Undefinable(0.5),
+        **place,
     )
-    (shown,) = show(outcome)["wrong_base"]
+    return Outcome(record, ImageScores(images), picture=lambda number: b"png" if number == 11 else None)
+
+
+def test_names_and_scores_are_written_and_thumbnails_shown():
+    (shown,) = shown_images(outcome(IMAGES))["wrong_base"]
     assert shown.name == "ant" and shown.address == "data:image/png;base64,cG5n"
     assert shown.told.replace("\u00a0", " ") == "named “bee” with 90 % · baseness −0.50"
-    assert show(outcome)["wrong_new"][0].address is None
+    assert shown_images(outcome(IMAGES))["wrong_new"][0].address is None
 
 
-def test_no_picture_is_called_sure_without_confidences():
-    images = {name: column for name, column in IMAGES.items() if name != "confidence"}
-    assert show(Outcome({"classnames": []}, images)) == {}
+def test_no_image_is_shown_as_sure_without_confidences():
+    assert shown_images(outcome({name: column for name, column in IMAGES.items() if name != "confidence"})) == {}

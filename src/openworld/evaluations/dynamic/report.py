@@ -72,6 +72,7 @@ def _figures(found: Results, facts: DynamicFacts, styles: Mapping[str, Look]) ->
 
 def _durations(run: RunFolder, facts: DynamicFacts) -> Iterator[tuple[str, str]]:
     for learner in facts.learners:
-        words = spent([record for record in run.records if record.metrics["learner"] == learner])
+        own = [record for record in run.records if record.metrics["learner"] == learner]
+        words = spent([record.metrics.get("epochs") for record in own], [record.seconds for record in own])
         if words:
             yield learner, words

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from openworld import metrics
+from openworld.evaluations.recognition.record import MIXED, ExpectedAUC, MixNumbers, RatioMix, ShrunkMix, Variation
 from openworld.evaluations.recognition_metrics import Table, headline, rows_of, sides
 from openworld.metrics import seed_spread
 from openworld.metrics.thinning import kept_share, thin
@@ -22,7 +23,6 @@ from openworld.metrics.thinning import kept_share, thin
 SHRUNK = {"forward": "new", "backward": "base"}
 """Which half has fewer images."""
 
-NUMBERS = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "overall_accuracy", "openworld_auc")
 _READ = ("score", "correct", "label", "joint_prediction")
 
 
@@ -37,7 +37,7 @@ def other_mixes(table: Table, *, factor: float, ratios: Sequence[float], resampl
         seed: of the draws.
 
     Returns:
-        imbalance: of `imbalance`; ratio_sweep: of `ratio_sweep`; ratio_variation: of `ratio_variation`.
+        The fields of a record: imbalance, ratio_sweep and ratio_variation, of the functions of these names.
     """
     sweeps = _sweeps(table, ratios, resamples, seed)
     return {
@@ -47,23 +47,17 @@ def other_mixes(table: Table, *, factor: float, ratios: Sequence[float], resampl
     }
 
 
-def imbalance(table: Table, factor: float = 5.0, resamples: int = 20, seed: int = 0) -> dict[str, dict]:
-    """Every number with one half shrunk.
+def imbalance(table: Table, factor: float = 5.0, resamples: int = 20, seed: int = 0) -> dict[str, ShrunkMix]:
+    """Every number with one half shrunk, for "forward" and "backward".
 
     Args:
         table, factor, resamples, seed: as of `other_mixes`.
-
-    Returns:
-        For "forward" and "backward": factor, resamples, n_base, n_new (images of a draw); the mean over the draws of
-        each of NUMBERS, and under `spread` its standard deviation; of OpenworldAUC also standard_deviation (of one
-        draw), interval (95 % of the mean over the draws, Student's t, these images given), values (all draws) and
-        expected: the exact mean over all possible draws with its interval over images. None where undefined.
     """
     halves = dict(zip(("base", "new"), sides(table), strict=True))
     return {name: _shrink(halves, side, factor, resamples, seed) for name, side in SHRUNK.items()}
 
 
-def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: int, seed: int) -> dict:
+def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: int, seed: int) -> ShrunkMix:
     slim = {name: _slim(half) for name, half in halves.items()}
     draws = []
     for resample in range(resamples):
@@ -71,51 +65,50 @@ def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: in
         rows = thin(slim[side]["label"], factor, generator)
         draws.append(_numbers(**slim | {side: rows_of(slim[side], rows)}))
     values = [draw["openworld_auc"] for draw in draws]
-    told = _joined(draws)
-    return {
-        "factor": factor,
-        **told,
-        "standard_deviation": told["spread"]["openworld_auc"],
-        "interval": _interval(values),
-        "values": values,
-        "expected": _expected(halves, side, factor),
-    }
+    joined = _joined(draws)
+    return ShrunkMix(
+        factor=factor,
+        **joined,
+        standard_deviation=joined["spread"].openworld_auc,
+        interval=_interval(values),
+        values=tuple(values),
+        expected=_expected(halves, side, factor),
+    )
 
 
-def _expected(halves: Mapping[str, Table], side: str, factor: float) -> dict:
+def _expected(halves: Mapping[str, Table], side: str, factor: float) -> ExpectedAUC:
     """Over all draws: the images of the half weighted by their chance to be drawn (see `metrics.thinning`)."""
     weights = {f"{side}_weights": kept_share(halves[side]["label"], factor)}
     scored = [halves[name][column] for name in ("base", "new") for column in ("score", "correct")]
     groups = {f"{name}_groups": half["group"] for name, half in halves.items()}
     found = metrics.openworld_auc(*scored, **weights, **groups)
-    interval = None if found.value is None else found.interval()
-    return {"value": found.value, "reason": found.reason, "interval": None if interval is None else list(interval)}
+    return ExpectedAUC(found.value, found.reason, None if found.value is None else found.interval())
 
 
-def ratio_sweep(sweeps: Sequence[Sequence[dict]]) -> list[dict]:
-    """The rows of Tables 11 and 12: per ratio the counts, the mean of each of NUMBERS over the draws, and its spread.
+def ratio_sweep(sweeps: Sequence[Sequence[dict]]) -> tuple[RatioMix, ...]:
+    """The rows of Tables 11 and 12: per ratio the counts, the mean of each of MIXED over the draws, and its spread.
 
     Args:
         sweeps: per draw the numbers at every ratio, as `_sweeps` draws them.
     """
-    return [_joined(draws) for draws in zip(*sweeps, strict=True)]
+    return tuple(RatioMix(**_joined(draws)) for draws in zip(*sweeps, strict=True))
 
 
-def ratio_variation(sweeps: Sequence[Sequence[dict]]) -> dict[str, dict]:
-    """The last rows of Tables 11 and 12: mean and sample variance of each of NUMBERS over the ratios.
+def ratio_variation(sweeps: Sequence[Sequence[dict]]) -> dict[str, Variation]:
+    """The last rows of Tables 11 and 12: mean and sample variance of each of MIXED over the ratios.
 
     Both are of one draw, as the tables print them, and then averaged over the draws. (Fractions: the printed variance,
     in squared points, is 10,000 times as large.) None where a number is undefined, or there are less than two ratios.
     """
-    return {name: _varied([[point[name] for point in sweep] for sweep in sweeps]) for name in NUMBERS}
+    return {name: _varied([[point[name] for point in sweep] for sweep in sweeps]) for name in MIXED}
 
 
-def _varied(sweeps: list[list[float | None]]) -> dict:
+def _varied(sweeps: list[list[float | None]]) -> Variation:
     if not sweeps[0] or any(value is None for sweep in sweeps for value in sweep):
-        return {"mean": None, "variance": None}
+        return Variation(None, None)
     values = np.array(sweeps)
     variance = float(values.var(axis=1, ddof=1).mean()) if values.shape[1] > 1 else None
-    return {"mean": float(values.mean()), "variance": variance}
+    return Variation(float(values.mean()), variance)
 
 
 def _sweeps(table: Table, ratios: Sequence[float], resamples: int, seed: int) -> list[list[dict]]:
@@ -150,7 +143,7 @@ def _slim(half: Table) -> dict[str, np.ndarray]:
 
 
 def _numbers(base: Table, new: Table) -> dict:
-    """Counts and NUMBERS of two sides; without groups, which only standard errors ask for."""
+    """Counts and MIXED of two sides; without groups, which only standard errors ask for."""
     outcome = metrics.openworld_auc(base["score"], base["correct"], new["score"], new["correct"])
     counts = {"n_base": outcome.n_base, "n_new": outcome.n_new}
     return counts | headline(base, new, outcome) | {"openworld_auc": outcome.value}
@@ -158,11 +151,11 @@ def _numbers(base: Table, new: Table) -> dict:
 
 def _joined(draws: Sequence[dict]) -> dict:
     """Numbers of several draws of one mix: what they share, their means, and under `spread` standard deviations."""
-    shared = {name: value for name, value in draws[0].items() if name not in NUMBERS}
-    values = {name: [draw[name] for draw in draws] for name in NUMBERS}
-    told = {name: _mean(found) for name, found in values.items()}
-    spread = {name: _deviation(found) for name, found in values.items()}
-    return shared | {"resamples": len(draws)} | told | {"spread": spread}
+    shared = {name: value for name, value in draws[0].items() if name not in MIXED}
+    values = {name: [draw[name] for draw in draws] for name in MIXED}
+    means = {name: _mean(found) for name, found in values.items()}
+    spread = MixNumbers(**{name: _deviation(found) for name, found in values.items()})
+    return shared | {"resamples": len(draws)} | means | {"spread": spread}
 
 
 def _mean(values: list[float | None]) -> float | None:
@@ -177,8 +170,7 @@ def _deviation(values: list[float | None]) -> float | None:
     return 0.0 if len(set(values)) == 1 else float(np.std(values, ddof=1))
 
 
-def _interval(values: list[float | None]) -> list[float] | None:
+def _interval(values: list[float | None]) -> tuple[float, float] | None:
     """95 % of the mean over draws, by Student's t, within [0, 1]; None where all draws are alike."""
     spread = None if None in values else seed_spread(values)
-    ends = spread and spread.interval()
-    return [*ends] if ends else None
+    return spread and spread.interval()

@@ -1,66 +1,71 @@
-"""Tests between the learners of a table, from per-image outputs, and their verdicts in words.
+"""Tests between the learners of a setting, from per-image outputs.
 
 A test holds the seeds fixed: it asks whether the difference of two means over seeds would stand on other images. All
-pairs of a table are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
+pairs of a setting are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
 on the same images.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 
 import numpy as np
 
-from openworld.evaluations.recognition.outcome import Outcome
-from openworld.metrics import SeedAverage, average, holm, paired_test
-from openworld.report.comparison import Comparison
+from openworld.evaluations.recognition.outcome import ImageScores
+from openworld.metrics import SeedAverage, average, paired_test
+from openworld.results import METRICS, Comparison, comparison_of, correct_for_many
+
+AUC = METRICS["openworld_auc"]
+Place = Mapping[str, str | int | float]
 
 
-def average_over_seeds(outcomes: Sequence[Outcome]) -> SeedAverage | None:
+def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
     """The mean over seeds with its intervals; None where the seeds were scored on different images."""
-    same = all(np.array_equal(outcome.ids, outcomes[0].ids) for outcome in outcomes)
-    return average([outcome.result for outcome in outcomes]) if same else None
+    same = all(np.array_equal(one.ids, scores[0].ids) for one in scores)
+    return average([one.result for one in scores]) if same else None
 
 
-def compare_all(by_learner: Mapping[str, Sequence[Outcome]]) -> dict[tuple[str, str], Comparison]:
-    """The tests of all pairs, each pair once in the order of the learners, corrected together.
+def compare_all(by_learner: Mapping[str, Sequence[ImageScores]], where: Place | None = None) -> tuple[Comparison, ...]:
+    """The tests of OpenworldAUC between all pairs, each pair once in the order of the learners, corrected together.
 
     Learners that were not scored on the same images are tested on those that all their seeds share.
+
+    Args:
+        by_learner: the scores of every seed.
+        where: what tells these tests apart from others.
     """
-    averages = {learner: average_over_seeds(outcomes) for learner, outcomes in by_learner.items()}
-    ids = {learner: outcomes[0].ids for learner, outcomes in by_learner.items()}
+    averages = {learner: average_over_seeds(scores) for learner, scores in by_learner.items()}
+    ids = {learner: scores[0].ids for learner, scores in by_learner.items()}
     tests = []
     for one, other in combinations(by_learner, 2):
         if averages[one] and averages[other] and np.array_equal(ids[one], ids[other]):
-            tests.append(_test(one, other, averages))
+            test = paired_test(averages[one], averages[other])
+            tests.append(comparison_of(one, other, AUC, test, where=where))
         else:
-            tests.append(_test_on_shared(one, other, by_learner))
-    corrected = holm([test.p for test in tests])
-    return {(test.learner, test.other): replace(test, p=p) for test, p in zip(tests, corrected, strict=True)}
+            tests.append(_on_shared_images(one, other, by_learner, where or {}))
+    return correct_for_many(tests)
 
 
-def _test(one: str, other: str, averages: Mapping[str, SeedAverage]) -> Comparison:
-    found = paired_test(averages[one], averages[other])
-    return Comparison(one, other, found.difference, found.p_value, found.reason)
+def _on_shared_images(one: str, other: str, by_learner: Mapping[str, Sequence[ImageScores]], where) -> Comparison:
+    """The test on the images that every seed of both learners has in common, if all say the same of these."""
 
+    def refused(reason: str) -> Comparison:
+        return Comparison(one, other, AUC, None, None, reason, where=where)
 
-def _test_on_shared(one: str, other: str, by_learner: Mapping[str, Sequence[Outcome]]) -> Comparison:
-    """The test on the images that every seed of both learners has in common, if it says the same of them."""
     every = (*by_learner[one], *by_learner[other])
-    if any(len(np.unique(outcome.ids)) < len(outcome.ids) for outcome in every):
-        return Comparison(one, other, None, None, "they were not scored on the same images, and ids stand twice")
-    shared = reduce(np.intersect1d, (outcome.ids for outcome in every))
+    if any(len(np.unique(scores.ids)) < len(scores.ids) for scores in every):
+        return refused("they were not scored on the same images, and ids stand twice")
+    shared = reduce(np.intersect1d, (scores.ids for scores in every))
     if not shared.size:
-        return Comparison(one, other, None, None, "they were not scored on the same images, and share none")
-    parts = {name: [outcome.only(shared) for outcome in by_learner[name]] for name in (one, other)}
-    if not _same_facts([*parts[one], *parts[other]]):
-        return Comparison(one, other, None, None, "they say different things of the images that they share")
-    averages = {name: average([outcome.result for outcome in found]) for name, found in parts.items()}
-    return replace(_test(one, other, averages), shared=int(shared.size))
+        return refused("they were not scored on the same images, and share none")
+    parts = {name: [scores.only(shared) for scores in by_learner[name]] for name in (one, other)}
+    if not same_facts([*parts[one], *parts[other]]):
+        return refused("they say different things of the images that they share")
+    first, second = (average([scores.result for scores in parts[name]]) for name in (one, other))
+    return comparison_of(one, other, AUC, paired_test(first, second), where=where, shared=int(shared.size))
 
 
-def _same_facts(outcomes: Sequence[Outcome]) -> bool:
+def same_facts(scores: Sequence[ImageScores]) -> bool:
     """Whether all say the same of every image, whatever was predicted; images in the same order."""
-    facts = [one.facts for one in outcomes]
-    return all(np.array_equal(mine, its) for own in facts for mine, its in zip(own, facts[0], strict=True))
+    first = scores[0].facts
+    return all(np.array_equal(own, its) for one in scores for own, its in zip(one.facts, first, strict=True))

@@ -5,16 +5,8 @@ from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import Tuning, count_tests
-from openworld.evaluations.recognition.task import (
-    ALGORITHM_VERSION,
-    RecognitionSpec,
-    Task,
-    evaluate,
-    require,
-    summary,
-    tasks,
-    title,
-)
+from openworld.evaluations.recognition.spec import RecognitionSpec
+from openworld.evaluations.recognition.task import ALGORITHM_VERSION, Task, evaluate, require, summary, tasks, title
 
 
 def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:

@@ -1,7 +1,7 @@
-"""Settings chosen on validation pictures of base classes: test images, and new classes, choose nothing.
+"""Settings chosen on validation images of base classes: test images, and new classes, choose nothing.
 
 The base classes are cut into a pseudo base and a pseudo new half. Every candidate is fitted on the shots of the pseudo
-base half and judged by its OpenworldAUC on validation pictures of both; the best (the first, among equals) is kept.
+base half and judged by its OpenworldAUC on validation images of both; the best (the first, among equals) is kept.
 """
 
 from itertools import product
@@ -12,12 +12,12 @@ from openworld.features import Features
 from openworld.learners import configure, find_learner, override
 
 
-def choose_settings(one, clip, shots: Features, validation: Features, seed: int) -> tuple[dict, list[dict]]:
+def choose_settings(entry, clip, shots: Features, validation: Features, seed: int) -> tuple[dict, list[dict]]:
     """The settings of the best candidate, and what every candidate reached.
 
     Args:
-        one: a `LearnerSpec` with settings written out and candidates under `choose`.
-        clip: the backbone.
+        entry: a `LearnerSpec` with settings written out and candidates under `choose`.
+        clip: the backbentry.
         shots, validation: features of the base classes.
         seed: as in the unit.
 
@@ -29,11 +29,11 @@ def choose_settings(one, clip, shots: Features, validation: Features, seed: int)
     """
     pseudo_base, pseudo_new = datasets.base_new_split(len(shots.classnames))
     trail = []
-    for values in product(*one.choose.values()):
-        candidate = dict(zip(one.choose, values, strict=True))
-        learner = configure(find_learner(one.learner), override(one.settings, candidate))
+    for values in product(*entry.choose.values()):
+        candidate = dict(zip(entry.choose, values, strict=True))
+        learner = configure(find_learner(entry.learner), override(entry.settings, candidate))
         fitted = learner.fit(clip, shots.of_classes(pseudo_base), seed=seed)
         value = recognition_metrics(score(fitted, validation, pseudo_base, pseudo_new))["openworld_auc"]["value"]
         trail.append({"candidate": candidate, "openworld_auc": value})
     best = max(trail, key=lambda entry: entry["openworld_auc"])
-    return override(one.settings, best["candidate"]), trail
+    return override(entry.settings, best["candidate"]), trail

@@ -1,10 +1,10 @@
-"""The operating point of a learner: a threshold chosen on validation pictures, and what it does on test pictures.
+"""The operating point of a learner: a threshold chosen on validation images, and what it does on test images.
 
 The rule stands in a spec under `operating`, or is given afterwards to `openworld decide`. The scores of validation
-pictures choose the threshold and nothing else: neither what is learned nor any number on test pictures knows of them.
+pictures choose the threshold and nothing else: neither what is learned nor any number on test images knows of them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import exp
 from typing import Literal
@@ -13,27 +13,28 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.evaluations.recognition.outcome import Outcome
-from openworld.metrics import Costs, Threshold, choose_threshold, operating_point
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome
+from openworld.evaluations.recognition.record import ExpectedCost, OperatingPointRecord, Rate, Reached, TestRates
+from openworld.metrics import Accuracy, Costs, Threshold, choose_threshold, operating_point
 
-Kept = Literal["nothing", "base", "all"]
-"""Of which classes a unit scores the validation pictures."""
+ScoredValidation = Literal["nothing", "base", "all"]
+"""Of which classes a unit scores the validation images."""
 
 _COSTS = ("base_kept", "base_missed", "new_hit", "new_unhit", "new_share")
-_RULES = "a miss rate, a hit rate, or the costs of a base picture missed and of a new one not hit"
+_RULES = "a miss rate, a hit rate, or the costs of a base image missed and of a new one not hit"
 
 
 @dataclass(frozen=True)
 class OperatingSpec:
-    """How to choose the threshold below which a picture is flagged as new: one of three rules.
+    """How to choose the threshold below which an image is flagged as new: one of three rules.
 
     Args:
-        miss_rate: largest share of base pictures that may be flagged or misnamed, in [0, 1).
-        hit_rate: least share of new pictures to be flagged and named right, in (0, 1].
-        base_missed, new_unhit: costs of a base picture flagged or misnamed, and of a new one not flagged or misnamed;
+        miss_rate: largest share of base images that may be flagged or misnamed, in [0, 1).
+        hit_rate: least share of new images to be flagged and named right, in (0, 1].
+        base_missed, new_unhit: costs of a base image flagged or misnamed, and of a new one not flagged or misnamed;
             both or none.
         base_kept, new_hit: costs of the other two outcomes; 0 where left out.
-        new_share: share of new pictures where the system will run, in [0, 1]; left out, as among the pictures at hand.
+        new_share: share of new images where the system will run, in [0, 1]; left out, as among the images at hand.
 
     Raises:
         OpenworldError: no rule or several, a number outside its range.
@@ -51,14 +52,14 @@ class OperatingSpec:
         rules = [name for name in ("miss_rate", "hit_rate") if getattr(self, name) is not None]
         rules += ["costs"] if self._priced else []
         if len(rules) != 1:
-            told = " and ".join(rules).replace("_", " ") or "none"
-            raise OpenworldError(f"a threshold follows one rule, and {told} came; give {_RULES}.")
+            given = " and ".join(rules).replace("_", " ") or "none"
+            raise OpenworldError(f"a threshold follows one rule, and {given} came; give {_RULES}.")
         if self._priced and None in (self.base_missed, self.new_unhit):
             raise OpenworldError(
-                "a threshold by costs needs that of a base picture missed and that of a new one not hit; the other two "
+                "a threshold by costs needs that of a base image missed and that of a new one not hit; the other two "
                 "are 0 where left out."
             )
-        choose_threshold([1], [1], [0], [1], **self.asked)  # refuses numbers outside their ranges
+        choose_threshold([1], [1], [0], [1], **self.options)  # refuses numbers outside their ranges
 
     @property
     def _priced(self) -> bool:
@@ -71,18 +72,20 @@ class OperatingSpec:
         return Costs(**given) if given else None
 
     @property
-    def asked(self) -> dict:
+    def options(self) -> dict:
         """The rule as `choose_threshold` takes it."""
         return {"miss_rate": self.miss_rate, "hit_rate": self.hit_rate, "costs": self.costs}
 
     @property
     def needs_new(self) -> bool:
-        """Whether the rule needs validation pictures of new classes."""
+        """Whether the rule needs validation images of new classes."""
         return self.miss_rate is None
 
 
-def kept(dataset: str, domain: str | None, operating: OperatingSpec | None, keep: bool) -> Kept:
-    """Of which classes validation pictures are scored.
+def scored_validation(
+    dataset: str, domain: str | None, operating: OperatingSpec | None, keep: bool
+) -> ScoredValidation:
+    """Of which classes validation images are scored.
 
     Args:
         dataset, domain: what the run is trained on.
@@ -90,21 +93,21 @@ def kept(dataset: str, domain: str | None, operating: OperatingSpec | None, keep
         keep: score those of all classes where there are any, so that a rule may be given afterwards.
 
     Raises:
-        OpenworldError: a rule for a data set without validation pictures.
+        OpenworldError: a rule for a data set without validation images.
     """
     wanted = "all" if keep or (operating and operating.needs_new) else "base" if operating else "nothing"
     if wanted == "nothing" or datasets.has_part(dataset, "validation", domain):
         return wanted
     if operating:
         raise OpenworldError(
-            f"operating chooses a threshold on validation pictures, and {dataset} has none; add a part `validation` "
-            "to it (pictures that are neither shots nor tested), or leave operating out."
+            f"operating chooses a threshold on validation images, and {dataset} has none; add a part `validation` "
+            "to it (images that are neither shots nor tested), or leave operating out."
         )
     return "nothing"
 
 
 def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | None) -> None:
-    """Refuse validation pictures that no threshold could be chosen on.
+    """Refuse validation images that no threshold could be chosen on.
 
     Args:
         images: the validation part, an image set.
@@ -112,7 +115,7 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
         operating: the rule, if the run has one.
 
     Raises:
-        OpenworldError: other classes than the test part has; a side without a picture that the rule needs.
+        OpenworldError: other classes than the test part has; a side without an image that the rule needs.
     """
     if tuple(images.classnames) != tuple(test_names):
         raise OpenworldError(
@@ -125,62 +128,50 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
         if needed and not np.isin(images.labels, classes).any():
             instead = "choose by miss_rate, which needs none" if side == "new" else "leave operating out"
             raise OpenworldError(
-                f"the validation part of {images.name} has no picture of a {side} class; add some, or {instead}."
+                f"the validation part of {images.name} has no image of a {side} class; add some, or {instead}."
             )
 
 
-def judged(rule: OperatingSpec, validation: Outcome, test: Outcome, *, probability: bool) -> dict:
+def choose_operating_point(
+    rule: OperatingSpec, validation: ImageScores, test: ImageScores, *, probability: bool
+) -> OperatingPointRecord:
     """The operating point of one learner and seed, as a record keeps it.
 
     Args:
         rule: how to choose.
-        validation, test: per-image tables as outcomes, scored alike.
+        validation, test: scored alike.
         probability: scores are logarithms of baseness, so that `openworld predict` can take the threshold.
-
-    Returns:
-        rule, threshold (on the score; None with `reason`), baseness (the same for `openworld predict --threshold`, or
-        None), validation (what was reached there) and test (rates with intervals over images, clustered by group).
     """
-    chosen = choose_threshold(*validation.samples, **rule.asked)
-    told = {
-        "rule": {name: value for name, value in vars(rule).items() if value is not None},
-        "threshold": chosen.value,
-        "reason": chosen.reason,
-        "baseness": None,
-        "validation": _reached(chosen, validation),
-        "test": None,
-    }
+    chosen = choose_threshold(*validation.samples, **rule.options)
+    given = {name: value for name, value in vars(rule).items() if value is not None}
+    reached = _reached(chosen, validation)
     if chosen.value is None:
-        return told
+        return OperatingPointRecord(given, None, chosen.reason, None, reached, None)
     scores = np.concatenate([validation.images["score"], test.images["score"]])
-    base_groups, new_groups = test.groups
-    point = operating_point(*test.samples, chosen.value, base_groups=base_groups, new_groups=new_groups)
-    rates = {name: _rate(getattr(point, name)) for name in ("miss", "hit", "false_alarm", "detected")}
-    costs = {} if rule.costs is None else {"cost": point.cost(rule.costs), "interval": point.cost_interval(rule.costs)}
-    return told | {
-        "baseness": as_baseness(chosen.value, scores) if probability else None,
-        "test": rates | {"cost": costs or None},
-    }
+    baseness = as_baseness(chosen.value, scores) if probability else None
+    return OperatingPointRecord(
+        given, chosen.value, chosen.reason, baseness, reached, _rates(chosen.value, test, rule.costs)
+    )
 
 
-def decided(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
+def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
     """The outcomes of a run with the operating point that a rule chooses, whatever its spec chose.
 
     Raises:
         OpenworldError: an outcome without validation scores, or without those of new classes where the rule needs them.
     """
     outcomes = tuple(outcomes)
-    for one in outcomes:
-        _require_scores(one, rule)
-    return tuple(_decided(one, rule) for one in outcomes)
+    for outcome in outcomes:
+        _require_scores(outcome, rule)
+    return tuple(_with_operating_point(outcome, rule) for outcome in outcomes)
 
 
 def as_baseness(threshold: float, scores) -> float | None:
-    """A threshold on log baseness as a short number in [0, 1] that parts the same pictures.
+    """A threshold on log baseness as a short number in [0, 1] that parts the same images.
 
     Args:
         threshold: on the logarithm.
-        scores: float[N], log baseness of every picture that is known.
+        scores: float[N], log baseness of every image that is known.
 
     Returns:
         A decimal about half way between the largest baseness below the threshold and the smallest above, which the
@@ -203,41 +194,44 @@ def _decimals(value: float) -> Iterable[float]:
     return (round(value, places) for places in range(1, 18))
 
 
-def _decided(one: Outcome, rule: OperatingSpec) -> Outcome:
-    """`one` with its operating point; only a learner that was fitted here has scores that are log baseness."""
-    validation = replace(one, images=one.validation)
-    fitted_here = one.metrics["tuned_parameters"] is not None
-    told = judged(rule, validation, one, probability=fitted_here)
-    return replace(one, metrics={**one.metrics, "operating_point": told})
+def _with_operating_point(outcome: Outcome, rule: OperatingSpec) -> Outcome:
+    """Only a learner that was fitted here has scores that are log baseness."""
+    fitted_here = outcome.record.tuned_parameters is not None
+    point = choose_operating_point(rule, outcome.validation, outcome.test, probability=fitted_here)
+    return replace(outcome, record=replace(outcome.record, operating_point=point))
 
 
-def _require_scores(one: Outcome, rule: OperatingSpec) -> None:
-    learner = f"{one.metrics['learner']}, seed {one.metrics['seed']},"
-    if one.validation is None:
+def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
+    learner = f"{outcome.record.learner}, seed {outcome.record.seed},"
+    if outcome.validation is None:
         raise OpenworldError(
-            f"{learner} has no scores of validation pictures, and a threshold chosen on test pictures would flatter. "
+            f"{learner} has no scores of validation images, and a threshold chosen on test images would flatter. "
             "Give the data set a part `validation` and run recognition on it with `keep_validation = true` (the "
             "default), or score a file with a column `part`."
         )
-    sides = set(np.asarray(one.validation["side"]).tolist())
+    sides = set(np.asarray(outcome.validation.images["side"]).tolist())
     if rule.needs_new and "new" not in sides:
         raise OpenworldError(
-            f"{learner} has no scores of validation pictures of new classes, which a hit rate and costs need; add such "
-            "pictures and run it again with `keep_validation = true`, or choose by a miss rate."
+            f"{learner} has no scores of validation images of new classes, which a hit rate and costs need; add such "
+            "images and run it again with `keep_validation = true`, or choose by a miss rate."
         )
 
 
-def _reached(chosen: Threshold, validation: Outcome) -> Mapping:
-    """What the threshold does where it was chosen, what no threshold could better, and on how many pictures."""
-    rates = {"miss_rate": chosen.miss_rate, "hit_rate": chosen.hit_rate, "cost": chosen.cost}
+def _reached(chosen: Threshold, validation: ImageScores) -> Reached:
+    """What the threshold does where it was chosen, what no threshold could better, and on how many images."""
     _, base_correct, _, new_correct = validation.samples
-    limits = {
-        "least_miss": float(1 - base_correct.mean()) if base_correct.size else None,
-        "most_hit": float(new_correct.mean()) if new_correct.size else None,
-    }
-    return rates | limits | {"n_base": base_correct.size, "n_new": new_correct.size}
+    least = float(1 - base_correct.mean()) if base_correct.size else None
+    most = float(new_correct.mean()) if new_correct.size else None
+    rates = (chosen.miss_rate, chosen.hit_rate, chosen.cost)
+    return Reached(*rates, least, most, base_correct.size, new_correct.size)
 
 
-def _rate(share) -> dict:
-    """An `Accuracy` for a record."""
-    return {name: getattr(share, name) for name in ("value", "interval", "n", "effective_n", "reason")}
+def _rates(threshold: float, test: ImageScores, costs: Costs | None) -> TestRates:
+    base_groups, new_groups = test.groups
+    point = operating_point(*test.samples, threshold, base_groups=base_groups, new_groups=new_groups)
+    rates = (_rate(rate) for rate in (point.miss, point.hit, point.false_alarm, point.detected))
+    return TestRates(*rates, None if costs is None else ExpectedCost(point.cost(costs), point.cost_interval(costs)))
+
+
+def _rate(share: Accuracy) -> Rate:
+    return Rate(share.value, share.interval, share.n, share.effective_n, share.reason)

@@ -1,54 +1,31 @@
-"""What the report reads from a run folder: recognition records as outcomes, and how they came to be."""
+"""A record of recognition as results are made of it: its metrics, its scores image by image, its thumbnails."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets.names.findings import Audit
+from openworld.evaluations.recognition.record import RecognitionRecord, read_record
 from openworld.metrics import OpenworldAUC, openworld_auc
-from openworld.report.class_names import read_audits
-from openworld.runs import Record, RunStore
-
-if TYPE_CHECKING:
-    from openworld.evaluations.recognition.summary import Summary
+from openworld.results import RunFolder
+from openworld.runs import Record
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """One learner, trained with one seed and scored in one setting.
+class ImageScores:
+    """What a learner said of every image.
 
     Args:
-        metrics: the record's metrics (task, split, domains, learner, seed, shots, numbers in [0, 1], ...).
-        images: columns of the per-image table: id, side "base"|"new", label, prediction, correct, score, group, ...
-        picture: the PNG bytes of an image id, or None where none was kept.
-        seconds: how long each stage took.
-        fingerprint: of the test pictures, or None where they were never seen (predictions made elsewhere).
-        validation: columns as of `images`, of validation pictures; None where none were scored.
+        images: columns id, side "base"|"new", label, prediction, correct, score, group, ...
+        classnames: base names, then new names.
         weights: float[n_base] and float[n_new], how much every image counts in `result`; None for all the same.
     """
 
-    metrics: Mapping[str, Any]
     images: Mapping[str, np.ndarray]
-    picture: Callable[[int], bytes | None] = lambda _: None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    fingerprint: str | None = None
-    validation: Mapping[str, np.ndarray] | None = None
+    classnames: tuple[str, ...] = ()
     weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
-
-    @property
-    def openworld_auc(self) -> float | None:
-        """OpenworldAUC in [0, 1], or `None` where it is not defined."""
-        return self.metrics["openworld_auc"]["value"]
-
-    @property
-    def classnames(self) -> list[str]:
-        """Base names, then new names."""
-        return self.metrics["classnames"]
 
     @cached_property
     def is_base(self) -> np.ndarray:
@@ -75,22 +52,22 @@ class Outcome:
 
     @cached_property
     def result(self) -> OpenworldAUC:
-        """OpenworldAUC from the per-image table, clustered by group, with what every image contributes to it."""
+        """OpenworldAUC from the table, clustered by group, with what every image contributes to it."""
         weights = dict(zip(("base_weights", "new_weights"), self.weights, strict=True))
         base_groups, new_groups = self.groups
         return openworld_auc(*self.samples, **weights, base_groups=base_groups, new_groups=new_groups)
 
     @property
     def facts(self) -> tuple[np.ndarray, ...]:
-        """What is known of every image, whatever was said about it: number, side, class and group."""
+        """What is known of every image, whatever was predicted for it: number, side, class and group."""
         classes = np.asarray(self.classnames, dtype=object)[np.asarray(self.images["label"])]
         return self.ids, self.is_base, classes, *self.groups
 
-    def only(self, ids: np.ndarray) -> "Outcome":
-        """The outcome of some images alone: its tables, weights and result, but not the numbers of its record.
+    def only(self, ids: np.ndarray) -> "ImageScores":
+        """Some images alone.
 
         Args:
-            ids: int64[n], sorted, each once and each known to this outcome.
+            ids: int64[n], sorted, each once and each known here.
         """
         own = np.asarray(self.images["id"])
         order = np.argsort(own, kind="stable")
@@ -102,88 +79,94 @@ class Outcome:
         images = {name: np.asarray(column)[rows] for name, column in self.images.items()}
         return replace(self, images=images, weights=tuple(kept))
 
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One learner, trained with one seed and scored in one setting.
+
+    Args:
+        record: its metrics.
+        test: what it said of the test images.
+        validation: likewise of the validation images; None where none were scored.
+        picture: the PNG bytes of an image id, or None where none was kept.
+        seconds: how long each stage took.
+        fingerprint: of the test images, or None where they were never seen (predictions made elsewhere).
+    """
+
+    record: RecognitionRecord
+    test: ImageScores
+    validation: ImageScores | None = None
+    picture: Callable[[int], bytes | None] = lambda _: None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    fingerprint: str | None = None
+
     @property
     def score_seconds(self) -> float | None:
-        """Seconds of scoring one image, names included; `None` where no time was kept."""
-        return self.seconds["score"] / len(self.is_base) if "score" in self.seconds else None
+        """Seconds of scoring one image, names included; None where no time was kept."""
+        return self.seconds["score"] / len(self.test.is_base) if "score" in self.seconds else None
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many images and classes of either side, and how many groups of dependent images."""
-        base = int(self.is_base.sum())
-        return {
-            "base_images": base,
-            "new_images": len(self.is_base) - base,
-            "base_classes": self.metrics["n_base_classes"],
-            "new_classes": self.metrics["n_new_classes"],
-            "groups": len(np.unique(np.concatenate(self.groups))),
-        }
+    def has_own_fit(self) -> bool:
+        """Whether no other outcome is of the same fit: a learner is fitted once and scored in several places."""
+        return self.record.kind in (None, "source")
 
 
-@dataclass(frozen=True)
-class RunFolder:
-    """A run as the report sees it: outcomes, the spec as given and as resolved, provenance, audits, and records."""
-
-    outcomes: tuple[Outcome, ...]
-    given: Any
-    resolved: Any
-    provenance: tuple[Mapping[str, Any], ...]
-    audits: tuple[Audit, ...] = ()
-    records: tuple[Record, ...] = ()
-
-    @cached_property
-    def summary(self) -> "Summary":
-        """The outcomes joined into tables, with their tests; made once."""
-        from openworld.evaluations.recognition.summary import summarise
-
-        return summarise(self.outcomes)
+def load(folder) -> tuple[Outcome, ...]:
+    """The outcomes of the run in a folder, every record verified; raises as `outcomes` does."""
+    return outcomes(RunFolder.read(folder))
 
 
-def load(folder: Path | str) -> RunFolder:
-    """Read the run in `folder`, every record of it verified.
+def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
+    """The outcomes of a run of recognition, of generalisation (one per target), or of predictions that were scored.
 
     Raises:
-        OpenworldError: when there is no run, when a unit is not done or damaged, or when no unit is one of recognition
-            or of generalisation.
+        OpenworldError: when no record is one of these.
     """
-    store = RunStore(folder)
-    told = store.description()
-    readers = {"recognition": lambda record: (outcome(record),), "generalisation": target_outcomes}
-    known = tuple(record for record in store.records() if record.metrics.get("protocol") in readers)
-    outcomes = tuple(one for record in known for one in readers[record.metrics["protocol"]](record))
-    if not outcomes:
-        raise OpenworldError(f"{folder} holds no recognition record, so there is nothing to report on yet.")
-    description = (told["given"], told["resolved"], tuple(told["provenance"]))
-    return RunFolder(outcomes, *description, read_audits(folder), known)
+    found = tuple(one for record in run.records for one in _outcomes(record))
+    if not found:
+        raise OpenworldError(f"{run.folder} holds no recognition record, so there is nothing to report on yet.")
+    return found
 
 
-def outcome(record: Record) -> Outcome:
-    """One record as the report reads it."""
-    validation = record.table("validation") if "validation" in record.tables else None
-    picture, fingerprint = _kept(record, "pictures"), record.unit.inputs.get("test")
-    return Outcome(record.metrics, record.table("images"), picture, record.seconds, fingerprint, validation)
+def _outcomes(record: Record) -> tuple[Outcome, ...]:
+    protocol = record.metrics.get("protocol")
+    if protocol == "generalisation":
+        return _target_outcomes(record)
+    return (_outcome(record),) if protocol == "recognition" else ()
 
 
-def target_outcomes(record: Record) -> tuple[Outcome, ...]:
-    """One record of generalisation as the report reads it: an outcome per target, that of the source first.
+def _outcome(record: Record) -> Outcome:
+    metrics = read_record(record.metrics)
+    parts = [record.table(name) if name in record.tables else None for name in ("images", "validation")]
+    test, validation = (images and ImageScores(images, metrics.classnames) for images in parts)
+    return Outcome(
+        metrics, test, validation, _thumbnails(record, "pictures"), record.seconds, record.unit.inputs.get("test")
+    )
 
-    Every one tells the seconds of the fit, which was one for all of them, and its share of those of scoring.
+
+def _target_outcomes(record: Record) -> tuple[Outcome, ...]:
+    """An outcome per target of a record of generalisation, that of the source first.
+
+    Each has the seconds of the fit, which all of them share, and its share of those of scoring.
     """
     table, inputs = record.table("images"), record.unit.inputs
     shared = {name: value for name, value in record.metrics.items() if name != "targets"}
     found = []
     for number, target in enumerate(record.metrics["targets"]):
         rows = table["target"] == number
+        metrics = read_record(shared | target)
         images = {name: column[rows] for name, column in table.items() if name != "target"}
-        read = " ".join(inputs[part] for part in target["parts"])
         share = {"score": float(rows.mean())}
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
-        found.append(Outcome(shared | target, images, _kept(record, f"pictures/{number}"), seconds, read))
+        fingerprint = " ".join(inputs[part] for part in target["parts"])
+        test = ImageScores(images, metrics.classnames)
+        thumbnails = _thumbnails(record, f"pictures/{number}")
+        found.append(Outcome(metrics, test, None, thumbnails, seconds, fingerprint))
     return tuple(found)
 
 
-def _kept(record: Record, folder: str) -> Callable[[int], bytes | None]:
-    """Reads the thumbnail of an image id from a folder of the record's attachments."""
+def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:
+    """Read the thumbnail of an image id from a folder of the record's attachments."""
     kept = set(record.attachments)
 
     def picture(number: int) -> bytes | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from openworld._errors import unknown_name
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.recognition.task import RecognitionSpec
+from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.learners import override
 
 PUBLISHED = RecognitionSpec(
@@ -21,9 +21,9 @@ PUBLISHED = RecognitionSpec(
 _FEW_EPOCHS = {"CoOp": 10, "KgCoOp": 20, "GMoP": 10}
 
 
-def _with_few_epochs(one: LearnerSpec) -> LearnerSpec:
-    epochs = _FEW_EPOCHS.get(one.learner)
-    return replace(one, settings=override(one.settings, {"schedule.epochs": epochs})) if epochs else one
+def _with_few_epochs(entry: LearnerSpec) -> LearnerSpec:
+    epochs = _FEW_EPOCHS.get(entry.learner)
+    return replace(entry, settings=override(entry.settings, {"schedule.epochs": epochs})) if epochs else entry
 
 
 QUICK = replace(PUBLISHED, learners=tuple(map(_with_few_epochs, PUBLISHED.learners)))

@@ -62,7 +62,9 @@ def _cell(table: Table, place: tuple[int, int], cell: Text, style) -> Markup:
         plot = _plot(table, place[1], value, style) if isinstance(value, Value) else ""
     faint = [" ", element("span", cell.faint, class_="faint")] if cell.faint else []
     parts = [plot, element("span", cell.text, class_="faint")] if plot else [cell.text, *faint]
-    return element("td", *parts, class_=classes, data_value=sort, title=cell.note or None)
+    counted = column.metric.unit == "count" and cell.sort is not None
+    copied = f"{cell.sort:.0f}" if counted else None  # a table of counts is read by programs, too
+    return element("td", *parts, class_=classes, data_value=sort, data_text=copied, title=cell.note or None)
 
 
 def _classes(column: Column, cell: Text) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.evaluations.recognition.summary import Row, Table
+from openworld.evaluations.recognition.results import SettingResults
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.series_style import Look
@@ -17,16 +17,16 @@ class Cost:
     """What learners are compared by.
 
     Args:
-        quantity: its column and its axis. of: its value for a row; 0 = none, None = not known.
+        quantity: its column and its axis. of: its value for a learner in a setting; 0 = none, None = not known.
         text: a value with its unit.
     """
 
     quantity: Quantity
-    of: Callable[[Row], float | None]
+    of: Callable[[SettingResults, str], float | None]
     text: Callable[[float], str]
 
 
-def parameters(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+def parameters(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
     """Return one chart, one dot per learner; None where no learner is known to tune anything."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against how many numbers it tunes, on a logarithmic scale; the bar "
@@ -35,11 +35,15 @@ def parameters(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | N
         "tunes nothing stands before the break.",
     )
     quantity = _axis("tuned_parameters", "tuned parameters")
-    cost = Cost(quantity, lambda row: row.tuned_parameters, lambda count: f"{tuned(round(count))} tuned")
-    return _against(tables, styles, cost, "parameters", "What do parameters buy?", caption)
+    cost = Cost(
+        quantity,
+        lambda one, learner: one.value(learner, "tuned_parameters").value,
+        lambda count: f"{tuned(round(count))} tuned",
+    )
+    return _against(settings, styles, cost, "parameters", "What do parameters buy?", caption)
 
 
-def fit_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+def fit_time(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
     """Return one chart, one dot per learner; None where no time is known."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against the seconds that one fit took on the machine of the run, on "
@@ -50,10 +54,10 @@ def fit_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | Non
     cost = Cost(
         _axis("fit_seconds", "seconds to fit, one seed"), _fit_seconds, lambda spent: f"{seconds(spent)} to fit"
     )
-    return _against(tables, styles, cost, "fit-time", "What does training time buy?", caption)
+    return _against(settings, styles, cost, "fit-time", "What does training time buy?", caption)
 
 
-def score_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
+def score_time(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
     """Return one chart, one dot per learner; None where no time is known."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against the milliseconds that scoring one test image took on the "
@@ -63,42 +67,45 @@ def score_time(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | N
     )
     quantity = _axis("score_milliseconds", "milliseconds to score an image")
     cost = Cost(quantity, _score_milliseconds, lambda spent: f"{milliseconds(spent / 1000)} ms an image")
-    return _against(tables, styles, cost, "score-time", "What does a slow answer buy?", caption)
+    return _against(settings, styles, cost, "score-time", "What does a slow answer buy?", caption)
 
 
 def _axis(key: str, title: str) -> Quantity:
     return Quantity(key, title, "number", 6, log=True)
 
 
-def _fit_seconds(row: Row) -> float | None:
+def _fit_seconds(one: SettingResults, learner: str) -> float | None:
     """Seconds of one fit; none for a learner that tunes nothing, whatever its few milliseconds were spent on."""
-    return 0.0 if row.tuned_parameters == 0 and row.fit_seconds is not None else row.fit_seconds
+    spent = one.value(learner, "fit_seconds").value
+    return 0.0 if one.value(learner, "tuned_parameters").value == 0 and spent is not None else spent
 
 
-def _score_milliseconds(row: Row) -> float | None:
-    return None if row.score_seconds is None else 1000 * row.score_seconds
+def _score_milliseconds(one: SettingResults, learner: str) -> float | None:
+    spent = one.value(learner, "score_seconds").value
+    return None if spent is None else 1000 * spent
 
 
-def _against(tables: tuple[Table, ...], styles, cost: Cost, name: str, title: str, caption) -> Figure | None:
+def _against(settings: tuple[SettingResults, ...], styles, cost: Cost, name: str, title: str, caption) -> Figure | None:
     """One chart of means over all settings; a learner that lacks a number is not drawn, and named as such."""
-    found = {learner: _cloud(tables, learner, cost) for learner in styles}
+    found = {learner: _cloud(settings, learner, cost) for learner in styles}
     known = {learner: cloud for learner, cloud in found.items() if cloud is not None}
     if not any(cloud.dots[0][0] > 0 for cloud in known.values()):
         return None
-    mean = f", mean of {len(tables)} settings" if len(tables) > 1 else ""
+    mean = f", mean of {len(settings)} settings" if len(settings) > 1 else ""
     chart = ScatterChart("", cost.quantity, Quantity("openworld_auc", f"OpenworldAUC{mean}, %"), known, "frontier")
     missing = [learner for learner, cloud in found.items() if cloud is None]
     return Figure(name, title, _with_missing(caption, missing), (chart,), styles, names=("setting", "learner"))
 
 
-def _cloud(tables: tuple[Table, ...], learner: str, cost: Cost) -> Cloud | None:
+def _cloud(settings: tuple[SettingResults, ...], learner: str, cost: Cost) -> Cloud | None:
     """A learner's cost and OpenworldAUC, means over the settings; None where one of them is not known."""
-    rows = [row for table in tables for row in table.rows if row.learner == learner]
-    costs, values = [cost.of(row) for row in rows], [row.openworld_auc for row in rows]
-    if len(rows) < len(tables) or None in costs or None in values:
+    where = [one for one in settings if learner in one.learners]
+    costs, values = [cost.of(one, learner) for one in where], [one.auc(learner) for one in where]
+    if len(where) < len(settings) or None in costs or None in values:
         return None
-    same = all(row.seeds == rows[0].seeds for row in rows)
-    seeds = np.mean([row.per_seed["openworld_auc"] for row in rows], axis=0) if same else np.mean([values], axis=1)
+    same = all(one.seeds(learner) == where[0].seeds(learner) for one in where)
+    per_seed = [one.result(learner, "openworld_auc").per_seed for one in where]
+    seeds = np.mean(per_seed, axis=0) if same else np.mean([values], axis=1)
     price, value, low, high = map(float, (np.mean(costs), np.mean(values), seeds.min(), seeds.max()))
     text = f"OpenworldAUC {percent(value)} ({percent(low)} to {percent(high)} by seed), {cost.text(price)}"
     ends = {"lowest_seed": (low,), "highest_seed": (high,)}

@@ -9,8 +9,14 @@ flagged and named right; the area under the curve is OpenworldAUC (Section 4.2).
 seeds' curves at equal miss rates, so its area is the mean of their OpenworldAUC.
 """
 
-from openworld.evaluations.recognition.operating_summary import all_run_at
-from openworld.evaluations.recognition.summary import MISS_GRID, Row, Table
+from collections.abc import Sequence
+
+import numpy as np
+
+from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
+from openworld.evaluations.recognition.outcome import Outcome
+from openworld.evaluations.recognition.results import LOSSES, SettingResults
+from openworld.metrics import miss_hit_curve
 from openworld.report.charts import (
     BarChart,
     Cloud,
@@ -27,12 +33,8 @@ from openworld.report.figure import Figure
 from openworld.report.series_style import Look
 from openworld.report.text import percent
 
-LOSSES = {
-    "wrong_base": "wrong base names",
-    "wrong_new": "wrong new names",
-    "mixed_up": "base and new mixed up",
-}
-PARTS = (Quantity("openworld_auc", "OpenworldAUC"), *(Quantity(key, title) for key, title in LOSSES.items()))
+MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
+PARTS = (Quantity("openworld_auc", "OpenworldAUC"), *(Quantity(key, loss.title) for key, loss in LOSSES.items()))
 MISSED, HIT = (
     Quantity("miss_rate", "base images missed, %", ends=(0, 1)),
     Quantity("hit_rate", "new images hit, %", ends=(0, 1)),
@@ -44,25 +46,27 @@ NAMING, NOTICING = (
 CORNER = Region((0, 0.5), (0.5, 1), "few misses, many hits", "corner")
 RULES = {"miss_rate": "x", "hit_rate": "y"}
 NAMES = ("setting", "learner")
+Settings = tuple[SettingResults, ...]
 
 
-def title_of(table: Table, tables: tuple[Table, ...]) -> str:
-    """Return the title of a table's chart; none where it stands alone."""
-    return table.title if len(tables) > 1 else ""
+def title_of(one: SettingResults, settings: Settings) -> str:
+    """Return the title of a setting's chart; none where it stands alone."""
+    return one.title if len(settings) > 1 else ""
 
 
-def kept(table: Table) -> tuple[str, ...]:
+def kept(one: SettingResults) -> tuple[str, ...]:
     """Return the learners that stay in front of many: the best, and the one that tunes nothing."""
-    return tuple(row.learner for row in (table.yardstick, table.best) if row is not None)
+    return tuple(learner for learner in (one.baseline, one.best) if learner is not None)
 
 
-def points_lost(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
-    """Return one chart per table, one bar per learner; None where no number is defined."""
-    if all(row.openworld_auc is None for table in tables for row in table.rows):
-        return None
+def points_lost(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+    """Return one chart per setting, one bar per learner; None where no number is defined."""
     charts = tuple(
-        BarChart(title_of(table, tables), PARTS, {row.learner: _parts(row) for row in table.rows}) for table in tables
+        BarChart(title_of(one, settings), PARTS, {learner: _parts(one, learner) for learner in one.learners})
+        for one in settings
     )
+    if not any(parts for chart in charts for parts in chart.series.values()):
+        return None
     caption = (
         "Each bar splits 100 points into the OpenworldAUC that a learner earned (in its colour) and the three ways it "
         "lost the rest, on average over the seeds.",
@@ -74,18 +78,20 @@ def points_lost(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | 
     )
 
 
-def _parts(row: Row) -> tuple[float, ...] | None:
-    return None if row.openworld_auc is None else (row.openworld_auc, *(row.points_lost[loss] for loss in LOSSES))
+def _parts(one: SettingResults, learner: str) -> tuple[float, ...] | None:
+    if one.auc(learner) is None or one.find(learner, PARTS[-1].key) is None:
+        return None
+    return tuple(one.value(learner, part.key).value for part in PARTS)
 
 
-def miss_hit(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
-    """Return one chart per table, one curve per learner; None where no curve is defined.
+def miss_hit(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+    """Return one chart per setting, one curve per learner; None where no curve is defined.
 
     Operating points that the run has chosen are ringed; a line shows the rate that was required.
     """
-    if not any(row.hit_rates for table in tables for row in table.rows):
+    charts = tuple(_curves(one, title_of(one, settings)) for one in settings)
+    if not any(chart.series for chart in charts):
         return None
-    charts = tuple(_curves(table, title_of(table, tables)) for table in tables)
     ringed = any(line.rings for chart in charts for line in chart.series.values())
     rings = "; a ring marks where one is, on the test images." if ringed else "."
     caption = (
@@ -110,32 +116,50 @@ def _wide(charts: tuple[LineChart, ...]) -> tuple[dict, ...]:
     )
 
 
-def _curves(table: Table, title: str) -> LineChart:
-    points = {one.learner: one for one in all_run_at(table) if one.joined is not None and one.joined.reason is None}
+def _curves(one: SettingResults, title: str) -> LineChart:
+    points = {
+        point.learner: point
+        for point in operating_points(one.outcomes)
+        if point.joined is not None and point.joined.reason is None
+    }
     rule = next(iter(points.values())).rule if points else {}
     lines = {
-        row.learner: Line(MISS_GRID, row.hit_rates, rings=_ring(points.get(row.learner)))
-        for row in table.rows
-        if row.hit_rates
+        learner: Line(MISS_GRID, mean_curve(own), rings=_ring(points.get(learner)))
+        for learner, own in one.outcomes.items()
+        if one.auc(learner) is not None
     }
     references = tuple(Reference(rule[key], "required", axis) for key, axis in RULES.items() if key in rule)
-    return LineChart(title, MISSED, HIT, lines, kept(table), references=references, regions=(CORNER,))
+    return LineChart(title, MISSED, HIT, lines, kept(one), references=references, regions=(CORNER,))
 
 
-def _ring(point) -> tuple[Spot, ...]:
+def mean_curve(own: Sequence[Outcome]) -> tuple[float, ...]:
+    """Return the hit rates at the miss rates of MISS_GRID, means over the seeds.
+
+    No hit is reached below the share of misnamed base images.
+    """
+    curves = [miss_hit_curve(*outcome.test.samples) for outcome in own]
+    rates = [np.interp(MISS_GRID, curve.miss_rate, curve.hit_rate, left=0.0) for curve in curves]
+    return tuple(np.mean(rates, axis=0).tolist())
+
+
+def _ring(point: LearnerOperatingPoint | None) -> tuple[Spot, ...]:
     if point is None:
         return ()
-    miss, hit = point.joined.miss.value, point.joined.hit.value
+    miss, hit = point.rate("miss").value, point.rate("hit").value
     return (Spot(miss, hit, f"run at {percent(miss)} % missed, {percent(hit)} % hit"),)
 
 
-def trade_off(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | None:
-    """Return one chart per table, one dot per learner and seed; None where there is no dot."""
+def trade_off(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+    """Return one chart per setting, one dot per learner and seed; None where there is no dot."""
     charts = tuple(
         ScatterChart(
-            title_of(table, tables), NAMING, NOTICING, {row.learner: _seeds(row) for row in table.rows}, "products"
+            title_of(one, settings),
+            NAMING,
+            NOTICING,
+            {learner: _seeds(one, learner) for learner in one.learners},
+            "products",
         )
-        for table in tables
+        for one in settings
     )
     if not any(chart.clouds for chart in charts):
         return None
@@ -148,8 +172,9 @@ def trade_off(tables: tuple[Table, ...], styles: dict[str, Look]) -> Figure | No
     return Figure("trade-off", "Naming against noticing", caption, charts, styles, names=NAMES)
 
 
-def _seeds(row: Row) -> Cloud:
-    found = zip(row.seeds, row.per_seed["harmonic_mean"], row.per_seed["auroc"], strict=True)
-    known = [one for one in found if None not in one]
+def _seeds(one: SettingResults, learner: str) -> Cloud:
+    naming, noticing = (one.result(learner, quantity.key).per_seed for quantity in (NAMING, NOTICING))
+    found = zip(one.seeds(learner), naming, noticing, strict=True)
+    known = [dot for dot in found if None not in dot]
     text = "; ".join(f"seed {seed}: HM {percent(hm)}, AUROC {percent(auroc)}" for seed, hm, auroc in known)
-    return Cloud([one[1:] for one in known], text=text, further={"seed": [one[0] for one in known]})
+    return Cloud([dot[1:] for dot in known], text=text, further={"seed": [dot[0] for dot in known]})

@@ -1,0 +1,94 @@
+"""Other mixes of base and new images: means over draws and seeds, intervals of the expected number, tests."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.recognition.class_imbalance import other_mixes
+from openworld.evaluations.recognition.mixes import ALL_RATIOS, SHRUNK, ratios, share_of_new, shrunk_halves
+from openworld.evaluations.recognition.outcome import load
+from openworld.evaluations.recognition.results import join
+from openworld.evaluations.recognition.tables import imbalance_table, variation_table
+from openworld.metrics import average, openworld_auc
+from openworld.metrics.thinning import kept_share
+from openworld.testing import check_table
+
+RATIOS = (2.0, 1.0, 0.5)
+
+
+def mixed(outcome, factor=3.0):
+    """The outcome with what a record of ours says of other mixes; classes of several sizes."""
+    test = outcome.test
+    kept = np.sort(np.random.default_rng(0).permutation(len(test.images["id"]))[:150])
+    images = {name: np.asarray(column)[kept] for name, column in test.images.items()}
+    found = other_mixes(images, factor=factor, ratios=RATIOS, resamples=5, seed=outcome.record.seed)
+    return replace(outcome, test=replace(test, images=images), record=replace(outcome.record, **found))
+
+
+@pytest.fixture(scope="module")
+def one(small_run):
+    return join([mixed(outcome) for outcome in load(small_run)]).settings[0]
+
+
+def by_hand(outcome, side):
+    test = outcome.test
+    groups = dict(zip(("base_groups", "new_groups"), test.groups, strict=True))
+    weights = kept_share(test.images["label"][test.is_base if side == "base" else ~test.is_base], 3)
+    return openworld_auc(*test.samples, **groups, **{f"{side}_weights": weights})
+
+
+@pytest.mark.parametrize("direction", SHRUNK)
+def test_numbers_are_means_of_the_records_and_intervals_those_of_all_draws(one, direction):
+    half = shrunk_halves(one.outcomes)[direction]
+    assert (half.factor, half.resamples, half.side) == (3, 5, SHRUNK[direction])
+    for learner, own in one.outcomes.items():
+        found, mixes = one.value(learner, "openworld_auc", mix=direction), [o.record.imbalance[direction] for o in own]
+        assert found.value == pytest.approx(np.mean([mix.openworld_auc for mix in mixes]))
+        assert found.deviation**2 == pytest.approx(np.mean([mix.standard_deviation**2 for mix in mixes]))
+        expected, interval = average([by_hand(outcome, half.side) for outcome in own]), found.over("images")
+        assert expected.value == pytest.approx(np.mean([mix.expected.value for mix in mixes]))
+        assert (interval.low, interval.high) == expected.interval() and interval.low < expected.value < interval.high
+
+
+def test_factor_one_gives_the_natural_interval_and_the_natural_tests(small_run):
+    (one,) = join([mixed(outcome, factor=1.0) for outcome in load(small_run)]).settings
+    for learner in one.learners:
+        found, natural = one.value(learner, "openworld_auc", mix="forward"), one.value(learner, "openworld_auc")
+        assert found.over("images").low == pytest.approx(natural.over("images").low) and found.deviation == 0
+        for other in one.learners:
+            tests = one.compare(learner, other), one.compare(learner, other, "forward")
+            assert tests == (None, None) or tests[0].p == pytest.approx(tests[1].p)
+
+
+def test_over_all_ratios_means_and_variances_are_means_over_the_seeds(one):
+    varied = [outcome.record.ratio_variation["auroc"] for outcome in one.outcomes["CoOp"]]
+    found = [one.value("CoOp", key, mix=ALL_RATIOS).value for key in ("auroc", "auroc_variance")]
+    assert found == pytest.approx([np.mean([getattr(v, part) for v in varied]) for part in ("mean", "variance")])
+    assert ratios(one.outcomes) == RATIOS and share_of_new(one.outcomes, 0.5) < share_of_new(one.outcomes, 2.0)
+
+
+def test_tables_hold_every_mix_and_say_what_everything_is_over(one):
+    table, varied = imbalance_table(one, "imbalance"), variation_table(one, "all-ratios")
+    for each in (table, varied):
+        check_table(each)
+        assert [row.label for row in each.rows] == list(one.learners)
+    for words in (
+        "means of 5 draws and of 2 seeds",
+        "every new class keeps one image in 3",
+        "[95 % over images",
+        "Holm",
+    ):
+        assert words in table.caption
+    assert f"(n = {one.counts.groups})" in table.caption and "3 ratios" in varied.caption
+
+
+def test_records_without_other_mixes_have_no_table(small_results):
+    (one,) = small_results.settings
+    assert shrunk_halves(one.outcomes) == {}
+    assert imbalance_table(one, "a") is variation_table(one, "b") is None
+
+
+def test_one_learner_is_compared_with_nobody(small_run):
+    (one,) = join([mixed(outcome) for outcome in load(small_run) if outcome.record.learner == "GMoP"]).settings
+    assert not any("against" in column.heading for column in imbalance_table(one, "a").columns)

@@ -1,0 +1,151 @@
+"""Operating points in the report: seeds joined by hand, words and tables that say what was required and what came."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.recognition.figures import miss_hit
+from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
+from openworld.evaluations.recognition.operating_results import (
+    operating_points,
+    preferred,
+    rule_in_words,
+    sentence,
+    whether_it_holds,
+    why_none,
+)
+from openworld.evaluations.recognition.outcome import load
+from openworld.evaluations.recognition.report import decision_results, decisions, story, styles
+from openworld.evaluations.recognition.results import join
+from openworld.evaluations.recognition.tables import operating_table
+from openworld.metrics import accuracy
+from openworld.results import RunFolder
+from openworld.testing import check_story, check_table
+
+
+def half(scores, which):
+    rows = np.arange(len(scores.images["id"])) % 2 == which
+    return replace(scores, images={name: np.asarray(column)[rows] for name, column in scores.images.items()})
+
+
+@pytest.fixture(scope="module")
+def outcomes(small_run):
+    """Every other image of a made-up run plays validation."""
+    return [replace(one, test=half(one.test, 0), validation=half(one.test, 1)) for one in load(small_run)]
+
+
+@pytest.fixture(scope="module")
+def setting_by(outcomes):
+    """A function of a rule that gives the one setting with the points it chooses."""
+    return lambda **rule: join(with_operating_points(outcomes, OperatingSpec(**rule))).settings[0]
+
+
+def points_of(one):
+    return {point.learner: point for point in operating_points(one.outcomes)}
+
+
+def test_seeds_are_joined_at_their_own_thresholds(setting_by):
+    one = setting_by(miss_rate=0.4)
+    found, missed, groups = points_of(one)["CoOp"], [], []
+    for outcome in one.outcomes["CoOp"]:
+        scores, correct, _, _ = outcome.test.samples
+        missed.append((scores < outcome.record.operating_point.threshold) | ~correct.astype(bool))
+        groups.append(outcome.test.groups[0])
+    joined, rate = accuracy(np.concatenate(missed), groups=np.concatenate(groups)), found.rate("miss")
+    assert rate.value == joined.value == pytest.approx(np.mean([each.mean() for each in missed]))
+    assert (found.interval("miss").low, found.interval("miss").high) == joined.interval
+    assert found.seeds == (1, 2) and len(set(found.thresholds)) == 2
+    assert rate.over("seeds").low <= rate.value <= rate.over("seeds").high
+
+
+def test_a_learner_that_does_not_depend_on_the_seed_has_no_interval_over_seeds(setting_by):
+    found = points_of(setting_by(miss_rate=0.6))["zero-shot"]
+    assert len(set(found.thresholds)) == 1 and found.rate("hit").over("seeds") is None
+    interval = found.interval("hit")
+    assert (interval.low, interval.high) == pytest.approx(found.points[0].test.hit.interval)  # equal seeds add no image
+
+
+def test_validation_images_choose_the_learner(setting_by):
+    for rule, best in (({"miss_rate": 0.5}, max), ({"hit_rate": 0.3}, min)):
+        found = [one for one in points_of(setting_by(**rule)).values() if one.joined is not None]
+        name = "hit_rate" if "miss_rate" in rule else "miss_rate"
+        assert preferred(found) is best(found, key=lambda one, name=name: one.reached(name))
+    assert preferred([]) is None
+
+
+def test_a_sentence_for_whoever_runs_it(setting_by):
+    found = points_of(setting_by(miss_rate=0.5))["GMoP"]
+    miss, hit = (f"{100 * found.rate(name).value:.0f} [" for name in ("miss", "hit"))
+    assert f"of 100 base images, {miss}" in sentence(found) and f"of 100 new ones, {hit}" in sentence(found)
+
+
+def test_no_threshold_says_how_far_the_rule_could_go(setting_by):
+    found = tuple(points_of(setting_by(miss_rate=0.0)).values())
+    assert all(one.joined is None and "in 2 of 2 seeds, misnamed base images alone" in one.reason for one in found)
+    least = {one.learner: max(one.limits("least_miss")) for one in found}
+    best = min(least, key=least.get)
+    assert why_none(found).endswith(f"is {100 * least[best]:.1f} %, of {best}.")
+    assert whether_it_holds(found[0]) == f"no threshold: misnames {100 * least['zero-shot']:.1f} % of base"
+    assert "no threshold by this rule" in sentence(found[0]) and found[0].rate("miss").reason == found[0].reason
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [((0.1, 0.2), "holds on test"), ((0.1, 0.3), "cannot be told at this n"), ((0.21, 0.3), "does not hold on test")],
+)
+def test_whether_the_rate_holds(setting_by, interval, words):
+    found = points_of(setting_by(miss_rate=0.5))["GMoP"]
+    joined = replace(found.joined, miss=replace(found.joined.miss, interval=interval))
+    points = tuple(replace(point, rule={"miss_rate": 0.2}) for point in found.points)
+    assert whether_it_holds(replace(found, points=points, joined=joined)) == words
+
+
+def test_the_table_says_over_what(setting_by):
+    one = setting_by(base_missed=1.0, new_unhit=5.0, new_share=0.1)
+    points = points_of(one)
+    table = operating_table(one, tuple(points.values()), "here")
+    check_table(table)
+    for part in ("10 % of the images new", "48 base and 48 new test images", "means of 2 seeds", "n = 12 base"):
+        assert part in table.caption, table.caption
+    cost = points["GMoP"].cost
+    assert cost.over("images").low < cost.value < cost.over("images").high
+    assert table.columns[-1].heading == "cost"  # costs require no rate that could hold
+
+
+def test_points_are_ringed_and_the_rule_is_a_line(setting_by, small_results):
+    plain = miss_hit(small_results.settings, styles(small_results))
+    assert not any(line.rings for chart in plain.charts for line in chart.series.values())
+    for rule, lines in (({"miss_rate": 0.5}, 1), ({"hit_rate": 0.3}, 1), ({"base_missed": 1.0, "new_unhit": 1.0}, 0)):
+        one = setting_by(**rule)
+        figure = miss_hit((one,), styles(small_results))
+        able = [point for point in points_of(one).values() if point.joined is not None]
+        rings = {name: line.rings for name, line in figure.charts[0].series.items() if line.rings}
+        assert list(rings) == [point.learner for point in able] and len(figure.charts[0].references) == lines
+        assert rings[able[0].learner][0].x == able[0].rate("miss").value and "a ring marks" in figure.caption[1]
+
+
+def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):
+    found = with_operating_points(outcomes, OperatingSpec(miss_rate=0.5))
+    run = RunFolder.read(small_run)
+    assert "Where to run it" not in story(run).html()
+    chosen = story(run, found)
+    check_story(chosen)
+    page = chosen.html()
+    assert "Where to run it" in page and "Best by what validation images say" in page and 'id="operating-1"' in page
+    rows = decision_results(found)
+    (one,) = decisions(found)
+    threshold = rows.where(entity=one.preferred.learner, metric="threshold").rows[0]
+    assert threshold.per_seed == one.preferred.thresholds
+    assert {row.where.get("part") for row in rows} == {None, "test", "validation"}
+
+
+def test_a_run_that_chose_nothing_has_no_decision(small_results):
+    assert operating_points(small_results.settings[0].outcomes) == ()
+
+
+def test_rules_in_words():
+    assert rule_in_words({"hit_rate": 0.5}) == "hit at least 50 % of the new images"
+    assert rule_in_words({"base_missed": 2.0, "new_unhit": 1.0, "new_hit": -1.0}) == (
+        "least cost: base missed 2, new not hit 1, new hit -1, new images as often as here"
+    )
