@@ -5,19 +5,19 @@ The key of a unit holds the name and the version of its algorithm, never where t
 
 _EVALUATIONS = "openworld.evaluations"
 
+EVALUATIONS = {
+    "recognition": "RecognitionSpec",
+    "generalisation": "GeneralisationSpec",
+    "dynamic": "DynamicSpec",
+    "accuracy-estimation": "AccuracyEstimationSpec",
+    "ood-detection": "IncrementalShiftSpec",
+    "recognition-by-shift": "OpenWorldShiftSpec",
+    "decomposed-zero-shot": "DecomposedZeroShotSpec",
+}
+"""Name -> class of its spec; its folder bears the name, with "_"."""
+
 FUNCTIONS = {
-    **{
-        name: f"{_EVALUATIONS}.{name.replace('-', '_')}.evaluation:EVALUATION"
-        for name in (
-            "recognition",
-            "generalisation",
-            "dynamic",
-            "accuracy-estimation",
-            "ood-detection",
-            "recognition-by-shift",
-            "decomposed-zero-shot",
-        )
-    },
+    **{name: f"{_EVALUATIONS}.{name.replace('-', '_')}.evaluation:EVALUATION" for name in EVALUATIONS},
     "scored-predictions": "openworld.applications.score:run_unit",
     "artifact": f"{_EVALUATIONS}.artifacts:build_artifact",
     "shift-piece": "openworld.shift.sharding:measure_piece",

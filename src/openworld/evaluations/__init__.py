@@ -14,20 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from openworld._errors import unknown_name
 from openworld._plugins import Plugins
+from openworld._units import EVALUATIONS
 
 if TYPE_CHECKING:
     from openworld.evaluations.evaluation import Evaluation
-
-EVALUATIONS = {
-    "recognition": "RecognitionSpec",
-    "generalisation": "GeneralisationSpec",
-    "dynamic": "DynamicSpec",
-    "accuracy-estimation": "AccuracyEstimationSpec",
-    "ood-detection": "IncrementalShiftSpec",
-    "recognition-by-shift": "OpenWorldShiftSpec",
-    "decomposed-zero-shot": "DecomposedZeroShotSpec",
-}
-"""Name -> class of its spec; its folder bears the name, with "_"."""
 
 FORMER_NAMES = {"incremental-shift": "ood-detection", "open-world-by-shift": "recognition-by-shift"}
 """Names that specs may still say; run folders and records say these for good."""

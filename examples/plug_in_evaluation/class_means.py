@@ -1,0 +1,118 @@
+"""Class means: how well do the mean embeddings of a few training images name test images?"""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+
+from openworld import OpenworldError
+from openworld.evaluations.encoding import EncodingStage
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.features import Encoding
+from openworld.runs import UnitResult
+
+
+@dataclass(frozen=True)
+class ClassMeansSpec:
+    """Name test images by the nearest mean of a few training images.
+
+    Args:
+        data: what is named.
+        shots: training images of each class, a row of the table each.
+        seeds: of their draw.
+        backbone: whose embeddings are averaged.
+    """
+
+    data: DatasetSpec
+    protocol: Literal["class-means"] = "class-means"
+    shots: tuple[int, ...] = (1, 2, 4)
+    seeds: tuple[int, ...] = (1, 2, 3)
+    backbone: str = "embedded"
+
+    def __post_init__(self):
+        for name in ("shots", "seeds"):
+            if not getattr(self, name):
+                raise OpenworldError(f"{name} is empty; give at least one.")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit: so many shots, drawn by one seed."""
+
+    data: DatasetSpec
+    shots: int
+    seed: int
+    backbone: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.shots} shots, seed {self.seed}"
+
+    @property
+    def sources(self) -> dict[str, ImageSelection]:
+        """The image sets that it reads."""
+        return {"train": self.data.images("train", seed=self.seed, shots=self.shots), "test": self.data.images("test")}
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of each: its embeddings."""
+        return Encoding()
+
+
+@dataclass(frozen=True)
+class Record:
+    """The metrics of a unit, as its JSON holds them."""
+
+    shots: int
+    seed: int
+    images: int
+    accuracy: float
+
+
+def tasks(spec: ClassMeansSpec) -> list[Task]:
+    return [Task(spec.data, shots, seed, spec.backbone) for shots in spec.shots for seed in spec.seeds]
+
+
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """All that the numbers depend on, beside the task."""
+    found = {part: images.fingerprint for part, images in task.sources.items()}
+    return found | {"weights": machine.backbone(task.backbone).fingerprint}
+
+
+def evaluate(task: Task, machine: Machine) -> UnitResult:
+    parts = encoded_parts(task, machine)
+    train, test = parts["train"], parts["test"]
+    units = {part: _unit_length(features.embeddings[:]) for part, features in parts.items()}
+    classes = range(len(train.classnames))
+    means = _unit_length(np.stack([units["train"][train.labels == one].mean(axis=0) for one in classes]))
+    prediction = (units["test"] @ means.T).argmax(axis=1)
+    record = Record(task.shots, task.seed, len(test), float((prediction == test.labels).mean()))
+    table = {"id": test.rows, "label": test.labels, "prediction": prediction}
+    return UnitResult(outputs={"images": table}, metrics=asdict(record))
+
+
+def _unit_length(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def class_lists(spec: ClassMeansSpec) -> tuple[ClassList]:
+    names = spec.data.classnames
+    return (ClassList(str(spec.data), spec.data.dataset, names, len(names)),)
+
+
+EVALUATION = Evaluation(
+    "class-means",
+    ClassMeansSpec,
+    Task,
+    tasks,
+    evaluate,
+    version=1,
+    inputs=inputs,
+    artifacts=lambda spec, machine: (EncodingStage(tasks(spec), machine),),
+    summary=lambda spec: [str(spec.data), f"{len(spec.shots)} numbers of shots"],
+    fingerprints=lambda spec: {"test": spec.data.images().fingerprint},
+    data=lambda spec: (spec.data,),
+    class_lists=class_lists,
+    report="class_means_report",
+)

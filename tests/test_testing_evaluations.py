@@ -1,0 +1,47 @@
+"""An evaluation of another package, built as its page shows, keeps every promise that ours keep."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from openworld.evaluations import find_evaluation
+from openworld.testing import check_evaluation
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in_evaluation"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """The example as it is when it is installed; also for processes that are started."""
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    about = tmp_path / "class_means-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: class-means\nVersion: 0.1\n")
+    entry = re.search(r'\nclass-means = "(.*)"', (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))[1]
+    (about / "entry_points.txt").write_text(f"[openworld.evaluations]\nclass-means = {entry}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    return tmp_path
+
+
+def test_it_runs_resumes_is_reported_exported_and_compared(package):
+    assert find_evaluation("class-means").name == "class-means"
+    check_evaluation(package / "means.toml")
+
+
+def test_the_page_shows_the_example_as_it_is(repository):
+    page = (repository / "docs" / "plug-in-evaluation.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)
+    for file in ("class_means.py", "class_means_report.py", "pyproject.toml", "means.toml"):
+        assert (EXAMPLE / file).read_text(encoding="utf-8") in shown, f"docs/plug-in-evaluation.md shows another {file}"
+
+
+def test_the_page_names_every_part(repository):
+    from dataclasses import fields
+
+    from openworld.evaluations.evaluation import Evaluation
+
+    page = (repository / "docs" / "plug-in-evaluation.md").read_text(encoding="utf-8")
+    assert all(f"`{field.name}`" in page for field in fields(Evaluation))
