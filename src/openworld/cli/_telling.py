@@ -21,6 +21,7 @@ from types import ModuleType
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
 from openworld.evaluations import report_of
+from openworld.evaluations.stories import read_story
 from openworld.report.records import protocol_of
 from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
@@ -109,6 +110,12 @@ def report_run(folder: Path, output: Path | None, form: str, out) -> None:
         told.TABLES[form](run, out)
     else:
         console.write(told.export(run, form))
+
+
+def save_figures(folder: Path, output: Path | None, form: str) -> None:
+    """Every figure of a finished run as a file of its own."""
+    paths = read_story(folder).save_figures(form, output or folder / "figures")
+    console.write(f"Figures: {listed([path.name for path in paths])} in {paths[0].parent}/" if paths else "No figures.")
 
 
 def _text(told: ModuleType, run, form: str) -> str | bytes:

@@ -10,7 +10,10 @@ def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run (it holds run.json).")],
     output: Annotated[
         Path | None,
-        typer.Option(help="Where to write the page (default report.html in the folder), or the tables of --table."),
+        typer.Option(
+            help="Where to write the page (default report.html in the folder), the tables of --table, or the folder of "
+            "--figures."
+        ),
     ] = None,
     table: Annotated[
         str,
@@ -21,9 +24,19 @@ def report(
             "Incremental shift and open-world-by-shift also: cells, every cell of measured shift, as CSV."
         ),
     ] = "",
+    figures: Annotated[
+        str,
+        typer.Option(
+            help="Save every figure for a paper instead, as: pdf, svg or png, at column width; into --output (default "
+            "the folder figures of the run). Needs matplotlib: pip install 'openworld[plots]'."
+        ),
+    ] = "",
 ) -> None:
     """Build the report of a run from its records alone: one HTML file that needs no network."""
     from openworld.cli import console
-    from openworld.cli._telling import report_run
+    from openworld.cli._telling import report_run, save_figures
 
-    report_run(folder, output, table, console.output())
+    if figures:
+        save_figures(folder, output, figures)
+    else:
+        report_run(folder, output, table, console.output())

@@ -1,11 +1,13 @@
 """What one run says, in every form: its numbers as data, its tables for a terminal and for papers, and its page."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import unknown_name
 from openworld.report.class_names import names_section, read_audits
-from openworld.report.page import Page, render, write_page
+from openworld.report.figure import FORMATS, Figure
+from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import parts_of
 from openworld.report.render import latex_table, markdown_table, terminal_table
 from openworld.report.table import Table
@@ -61,6 +63,27 @@ class Story:
             return "\n".join(map(write, self.papers or self.tables))
         return {"csv": self.results.to_csv, "json": self.results.to_json, "parquet": self.results.to_parquet}[form]()
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the page, by name; those with nothing to draw are left out."""
+        return {figure.name: figure for figure in _figures(self.page.sections) if figure.charts}
+
+    def save_figures(self, form: str, folder: Path | str) -> tuple[Path, ...]:
+        """Write every figure of the page for a paper, `<name>.<form>`, and return their paths.
+
+        Args:
+            form: "pdf", "svg" or "png".
+            folder: where they go; made where it is missing.
+
+        Raises:
+            OpenworldError: for another form, or without matplotlib.
+        """
+        forms = [suffix.removeprefix(".") for suffix in FORMATS]
+        if form not in forms:
+            raise unknown_name("figure form", form, forms)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return tuple(figure.save(Path(folder) / f"{name}.{form}") for name, figure in self.figures.items())
+
     def html(self) -> str:
         """The page; the same bytes for the same records."""
         run = self.run
@@ -76,3 +99,9 @@ class Story:
         if output is None:
             write_file(self.run.folder / "results.parquet", self.results.to_parquet())
         return write_page(self.run.folder, output, self.html())
+
+
+def _figures(sections: tuple[Section, ...]) -> Iterator[Figure]:
+    for section in sections:
+        yield from section.figures
+        yield from _figures(section.folded)

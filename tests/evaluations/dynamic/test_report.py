@@ -9,7 +9,10 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from openworld._errors import OpenworldError
+from openworld.cli.app import app
 from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
 from openworld.evaluations.dynamic.results import results
 from openworld.evaluations.dynamic.tables import overview_table, robustness_table
@@ -246,3 +249,18 @@ def test_in_a_browser_the_console_is_silent_and_pointing_brings_a_learner_forwar
     assert 'class="pointing"' in done.stdout
     pointed = re.findall(r'class="[^"]*\bpointed\b[^"]*" data-learner="([^"]*)"', done.stdout)
     assert len(pointed) >= 6 and set(pointed) == {"learner 3"}
+
+
+def test_every_figure_is_saved_for_a_paper(course_run, tmp_path):
+    arguments = ["report", str(course_run), "--figures", "svg", "--output", str(tmp_path)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    figures = read_story(course_run).figures
+    assert figures and {path.stem for path in tmp_path.iterdir()} == set(figures)
+    assert all("<svg" in path.read_text() for path in tmp_path.iterdir())
+
+
+def test_a_figure_form_that_does_not_exist_is_refused(course_run, tmp_path):
+    with pytest.raises(OpenworldError, match="pdf, svg, png"):
+        read_story(course_run).save_figures("bmp", tmp_path)
+    assert not list(tmp_path.iterdir())
