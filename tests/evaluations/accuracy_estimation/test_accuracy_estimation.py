@@ -14,8 +14,8 @@ from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import AccuracyEstimationSpec, evaluation_of, read_protocol
 from openworld.evaluations.accuracy_estimation import images as run_images
-from openworld.evaluations.accuracy_estimation.evaluation import EVALUATION
-from openworld.evaluations.accuracy_estimation.spec import summary, tasks
+from openworld.evaluations.accuracy_estimation.evaluation import EVALUATION, summary
+from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute

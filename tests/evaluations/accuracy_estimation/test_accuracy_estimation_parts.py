@@ -15,7 +15,7 @@ from openworld.estimators import FRAP, Estimate, ScoreRegression
 from openworld.evaluations import read_protocol
 from openworld.evaluations.accuracy_estimation import class_similarity as _estimation_taxonomy
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
-from openworld.evaluations.accuracy_estimation.spec import tasks
+from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.estimates import estimate_record

@@ -1,18 +1,33 @@
 """Accuracy estimation as an evaluation: which parts it has."""
 
-from openworld.evaluations.accuracy_estimation.spec import (
-    ALGORITHM_VERSION,
-    AccuracyEstimationSpec,
-    evaluate,
-    fingerprints,
-    inputs,
-    preparations,
-    summary,
-    tasks,
-)
-from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
+from openworld.evaluations.accuracy_estimation.task import Task, inputs, preparations, tasks
+from openworld.evaluations.accuracy_estimation.unit import evaluate
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.report.sentences import counted
+
+ALGORITHM_VERSION = 2
+
+
+def summary(spec: AccuracyEstimationSpec) -> list[str]:
+    """Return what is run on what, in a few words each."""
+    kinds = [condition.kind for condition in spec.ground.conditions]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in ("natural", "synthetic") if kind in kinds]
+    checkpoints = sum(len(model.checkpoints) for model in spec.models)
+    return [
+        f"{' + '.join(map(str, spec.sources))} → {' and '.join(counts)} conditions",
+        f"{counted(len(spec.models), 'model')}, {counted(checkpoints, 'checkpoint')} of each seed",
+        counted(len(spec.estimators), "estimator"),
+    ]
+
+
+def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
+    """Return a hash of every image set that the run reads."""
+    ground = spec.ground
+    sets = {"training": ground.training, "source": ground.source}
+    sets |= {condition.name: condition.images for condition in ground.conditions}
+    return {name: images.load().fingerprint for name, images in sets.items()}
 
 
 def data(spec: AccuracyEstimationSpec) -> tuple[DatasetSpec, ...]:

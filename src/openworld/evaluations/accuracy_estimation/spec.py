@@ -9,48 +9,16 @@ FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation".
 where it is decided: the pictures of a condition, which model is whose partner, what scores are fitted on.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Literal
-
-import numpy as np
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.estimators import ESTIMATORS, origin
-from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
-from openworld.evaluations.accuracy_estimation.conditions import answers
-from openworld.evaluations.accuracy_estimation.images import Condition, Ground
-from openworld.evaluations.accuracy_estimation.metrics import (
-    alignment,
-    calibration,
-    image_table,
-    source_record,
-    temperature_of,
-)
-from openworld.evaluations.accuracy_estimation.record import (
-    THUMBNAILS,
-    AccuracyRecord,
-    MethodRecord,
-    ReferenceRecord,
-    SourceSet,
-    TargetRecord,
-    TaxonomyRecord,
-)
-from openworld.evaluations.accuracy_estimation.task import Task
-from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.estimate_records import EstimateRecord
-from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
+from openworld.estimators import ESTIMATORS
+from openworld.evaluations.accuracy_estimation.images import Ground
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.model_outputs import RUNNING
-from openworld.evaluations.runtime import Machine, backbone
-from openworld.evaluations.thumbnails import thumbnail
-from openworld.runs import UnitResult, digest
-
-ALGORITHM_VERSION = 2
 
 CLIP = ReferenceSpec("CLIP", backbone="embedded")
 
@@ -180,136 +148,6 @@ class AccuracyEstimationSpec:
     def _usual(self) -> tuple[EstimatorSpec, ...]:
         known = map(EstimatorSpec, ESTIMATORS)
         return tuple(self._referred(one) for one in known if not self._lacking(one))
-
-
-def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
-    """Every (model, seed, checkpoint), models in the order of the spec."""
-    shared = {name: getattr(spec, name) for name in ("models", "seeds", "references", "estimators")}
-    shared |= {"ground": spec.ground, "left_out": spec.left_out}
-    shared |= {"resamples": spec.resamples, "threads": spec.threads}
-    return [
-        Task(model=number, seed=seed, checkpoint=place, **shared)
-        for number, model in enumerate(spec.models)
-        for seed in spec.seeds
-        for place in range(len(model.checkpoints))
-    ]
-
-
-def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages: training, and running all models on every condition."""
-    first = tasks(spec)[0]
-    training = Stage("training", "trained", "epochs", machine, lambda: first.trainings)
-    return training, Stage(*RUNNING, machine, lambda: first.outputs)
-
-
-def summary(spec: AccuracyEstimationSpec) -> list[str]:
-    """What is run on what, in a few words each."""
-    kinds = [one.kind for one in spec.ground.conditions]
-    told = [f"{kinds.count(kind)} {kind}" for kind in ("natural", "synthetic") if kind in kinds]
-    checkpoints = sum(len(one.checkpoints) for one in spec.models)
-    return [
-        f"{' + '.join(map(str, spec.sources))} → {' and '.join(told)} conditions",
-        f"{_counted(len(spec.models), 'model')}, {_counted(checkpoints, 'checkpoint')} of each seed",
-        _counted(len(spec.estimators), "estimator"),
-    ]
-
-
-def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
-    """What pictures the run reads: a hash per image set."""
-    ground = spec.ground
-    sets = {"training": ground.training, "source": ground.source}
-    sets |= {one.name: one.images for one in ground.conditions}
-    return {name: pictures.load().fingerprint for name, pictures in sets.items()}
-
-
-def evaluate(task: Task, machine: Machine) -> UnitResult:
-    """Fit every estimator on the source of one judged model, and ask it about every condition."""
-    source = answers(task, task.ground.source, machine, labelled=True)
-    shifts = {one.corruption: answers(task, one, machine, labelled=True, alone=True) for one in task.labelled_shifts}
-    fits = fit_all(task.estimators, source, shifts)
-    targets, tables, first = [], [], None
-    for number, condition in enumerate(task.ground.conditions):
-        target = answers(task, condition.images, machine)
-        first = first or target
-        estimates = fits.estimates(target, condition.images.corruption, task.resamples)
-        targets.append(_target_record(task, condition, target, source, estimates, machine))
-        images = condition.images.load()
-        table = image_table(target, temperature_of(source), number)
-        tables.append(with_names(table, images.classnames, images.path_of))
-    return UnitResult(
-        outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
-        metrics=asdict(_record(task, source, tuple(targets), machine)),
-        attachments=dict(_thumbnails(task, tables)) if task.is_first else {},
-        timing=seconds_alone(task.estimators, source, shifts, first, machine.device).timing,
-    )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _target_record(
-    task: Task,
-    condition: Condition,
-    target: Answers,
-    source: Answers,
-    estimates: dict[str, EstimateRecord],
-    machine: Machine,
-) -> TargetRecord:
-    scale = temperature_of(source)
-    similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
-    return TargetRecord(
-        **condition.described(),
-        n=target.any.n,
-        accuracy=target.accuracy,
-        ece=calibration(task, target, scale, machine),
-        alignment=alignment(task, target, scale, similarity),
-        estimates=estimates,
-    )
-
-
-def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
-    judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
-    model = task.models[task.model]
-    return AccuracyRecord(
-        protocol="accuracy-estimation",
-        model=model.label,
-        architecture=judged.load(machine).architecture,
-        seed=task.seed,
-        epoch=judged.epoch,
-        checkpoint=task.checkpoint,
-        sources=tuple(SourceSet(source.dataset, source.domain) for source in task.ground.sources),
-        classes=source.any.classes,
-        references=tuple(reference.name for reference in task.references),
-        reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
-        training={"recipe": model.recipe, "history": judged.load(machine).history if judged.training else ()},
-        source=source_record(source),
-        estimators=tuple(MethodRecord(**estimator.told()) for estimator in task.estimators),
-        left_out=task.left_out,
-        taxonomy=TaxonomyRecord(taxonomy.name, taxonomy.reason),
-        targets=targets,
-    )
-
-
-def _thumbnails(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
-    """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
-    for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
-        images, rows = condition.images.load(), table["id"]
-        for place in (1, 2) if condition.kind == "natural" else (1,):
-            row = int(rows[len(rows) * place // 3])
-            yield f"{THUMBNAILS}/{number}/{row}.png", thumbnail(images.image(row))
-
-
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
-    ground = task.ground
-    pictures = {"training pictures": ground.training, "source pictures": ground.source}
-    found = {name: one.load().fingerprint for name, one in pictures.items()}
-    found["conditions"] = digest([one.images.load().fingerprint for one in ground.conditions])
-    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
-    found |= {f"classifier {one.folder}": one.key for one in task.folders}
-    plug_ins = {one.estimator: origin(one.estimator) for one in task.estimators}
-    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
 
 def _known_corruptions(given) -> tuple[str, ...]:

@@ -1,16 +1,20 @@
-"""A unit of accuracy estimation: one checkpoint of one model, its partners, and who looks at what."""
+"""A unit of accuracy estimation: one checkpoint of one model, its partners, and which model sees what."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from openworld.classifiers import Recipe
+from openworld.estimators import origin
 from openworld.evaluations.accuracy_estimation.images import Ground
+from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
+from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder, of_reference
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection
-from openworld.evaluations.model_outputs import ModelOutputs
-from openworld.runs import read_spec
+from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.runs import digest, read_spec
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Task:
     Args:
         model, checkpoint: places in `models` and in that model's checkpoints.
         seed: one of `seeds`.
-        ground: the pictures.
+        ground: the images.
         models, estimators: with their settings written out whole.
         left_out: estimators that could not be had, and why.
         seeds, references, resamples, threads: as in the spec.
@@ -45,7 +49,7 @@ class Task:
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the first unit of its run, which keeps the pictures for the report."""
+        """Whether it is the first unit of its run, which keeps the images for the report."""
         return (self.model, self.seed, self.checkpoint) == (0, self.seeds[0], 0)
 
     @property
@@ -80,10 +84,10 @@ class Task:
 
     @property
     def outputs(self) -> Iterator[ModelOutputs]:
-        """The outputs of all models on everything that the run looks at."""
+        """The outputs of all models on everything that the run reads."""
         yield self._outputs("source", self.ground.source, self.references)
-        for number, one in enumerate(self.ground.conditions, 1):
-            yield self._outputs(f"condition {number}: {one.name}", one.images, self.references)
+        for number, condition in enumerate(self.ground.conditions, 1):
+            yield self._outputs(f"condition {number}: {condition.name}", condition.images, self.references)
         for images in self.labelled_shifts:
             yield self._outputs(f"source, {images.corruption} {images.severity}", images, self.score_references)
 
@@ -94,7 +98,7 @@ class Task:
 
     @property
     def score_references(self) -> tuple[ReferenceSpec, ...]:
-        """The references that scores look at."""
+        """The references that scores consult."""
         named = {one.reference for one in self.estimators if one.is_score}
         return tuple(one for one in self.references if one.name in named)
 
@@ -125,3 +129,35 @@ class Task:
         recipe = read_spec(model.recipe | {"checkpoints": model.checkpoints}, Recipe)
         training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
         return Checkpoint(model.label, seed, epoch, training)
+
+
+def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
+    """Every (model, seed, checkpoint), models in the order of the spec."""
+    shared = {name: getattr(spec, name) for name in ("models", "seeds", "references", "estimators")}
+    shared |= {"ground": spec.ground, "left_out": spec.left_out}
+    shared |= {"resamples": spec.resamples, "threads": spec.threads}
+    return [
+        Task(model=number, seed=seed, checkpoint=place, **shared)
+        for number, model in enumerate(spec.models)
+        for seed in spec.seeds
+        for place in range(len(model.checkpoints))
+    ]
+
+
+def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage, ...]:
+    """Return the stages: training, and running all models on every condition."""
+    first = tasks(spec)[0]
+    training = Stage("training", "trained", "epochs", machine, lambda: first.trainings)
+    return training, Stage(*RUNNING, machine, lambda: first.outputs)
+
+
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    ground = task.ground
+    images = {"training pictures": ground.training, "source pictures": ground.source}
+    found = {name: selection.load().fingerprint for name, selection in images.items()}
+    found["conditions"] = digest([condition.images.load().fingerprint for condition in ground.conditions])
+    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
+    found |= {f"classifier {checkpoint.folder}": checkpoint.key for checkpoint in task.folders}
+    plug_ins = {spec.estimator: origin(spec.estimator) for spec in task.estimators}
+    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}

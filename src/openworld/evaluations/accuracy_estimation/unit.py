@@ -1,0 +1,135 @@
+"""The work of a unit: estimators are fitted on the source of one judged model and asked about every condition."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import numpy as np
+
+from openworld.estimators import Outputs
+from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
+from openworld.evaluations.accuracy_estimation.images import Condition
+from openworld.evaluations.accuracy_estimation.metrics import (
+    alignment,
+    calibration,
+    image_table,
+    source_record,
+    temperature_of,
+)
+from openworld.evaluations.accuracy_estimation.record import (
+    THUMBNAILS,
+    AccuracyRecord,
+    MethodRecord,
+    ReferenceRecord,
+    SourceSet,
+    TargetRecord,
+    TaxonomyRecord,
+)
+from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.estimate_records import EstimateRecord
+from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import logits_of
+from openworld.evaluations.references import similarities
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.thumbnails import thumbnail
+from openworld.runs import UnitResult
+
+
+def evaluate(task: Task, machine: Machine) -> UnitResult:
+    """Fit every estimator on the source of one judged model, and ask it about every condition."""
+    source = answers(task, task.ground.source, machine, labelled=True)
+    shifts = {
+        images.corruption: answers(task, images, machine, labelled=True, alone=True) for images in task.labelled_shifts
+    }
+    fits = fit_all(task.estimators, source, shifts)
+    targets, tables, first = [], [], None
+    for number, condition in enumerate(task.ground.conditions):
+        target = answers(task, condition.images, machine)
+        first = first or target
+        estimates = fits.estimates(target, condition.images.corruption, task.resamples)
+        targets.append(_target_record(task, condition, target, source, estimates, machine))
+        images = condition.images.load()
+        table = image_table(target, temperature_of(source), number)
+        tables.append(with_names(table, images.classnames, images.path_of))
+    return UnitResult(
+        outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
+        metrics=asdict(_record(task, source, tuple(targets), machine)),
+        attachments=dict(_thumbnails(task, tables)) if task.is_first else {},
+        timing=seconds_alone(task.estimators, source, shifts, first, machine.device).timing,
+    )
+
+
+def answers(
+    task: Task, images: ImageSelection, machine: Machine, *, labelled: bool = False, alone: bool = False
+) -> Answers:
+    """Return what the cache holds of images.
+
+    Args:
+        task: says who is judged, its partners and the references.
+        labelled: let estimators see the labels: the source.
+        alone: without partners and without references but the first: what a score is given.
+    """
+    logits = logits_of(images, task.judged, machine)
+    rows = np.flatnonzero(np.isfinite(logits[:, 0]))
+    labels = images.load().labels[rows]
+    partners = () if alone else tuple(logits_of(images, one, machine)[rows] for one in task.partners)
+    known = Outputs(logits[rows], labels if labelled else None, partners=partners)
+    references = task.score_references if alone else task.references
+    outputs = {}
+    for reference in references:
+        found = similarities(reference, images, rows, task.ground.sources[0].dataset, machine)
+        outputs[reference.name] = Outputs(known.logits, known.labels, found, known.partners)
+    return Answers(rows, labels, outputs or {"": known})
+
+
+def _target_record(
+    task: Task,
+    condition: Condition,
+    target: Answers,
+    source: Answers,
+    estimates: dict[str, EstimateRecord],
+    machine: Machine,
+) -> TargetRecord:
+    scale = temperature_of(source)
+    similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
+    return TargetRecord(
+        **condition.described(),
+        n=target.any.n,
+        accuracy=target.accuracy,
+        ece=calibration(task, target, scale, machine),
+        alignment=alignment(task, target, scale, similarity),
+        estimates=estimates,
+    )
+
+
+def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
+    judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
+    model = task.models[task.model]
+    return AccuracyRecord(
+        protocol="accuracy-estimation",
+        model=model.label,
+        architecture=judged.load(machine).architecture,
+        seed=task.seed,
+        epoch=judged.epoch,
+        checkpoint=task.checkpoint,
+        sources=tuple(SourceSet(source.dataset, source.domain) for source in task.ground.sources),
+        classes=source.any.classes,
+        references=tuple(reference.name for reference in task.references),
+        reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
+        training={"recipe": model.recipe, "history": judged.load(machine).history if judged.training else ()},
+        source=source_record(source),
+        estimators=tuple(MethodRecord(**estimator.told()) for estimator in task.estimators),
+        left_out=task.left_out,
+        taxonomy=TaxonomyRecord(taxonomy.name, taxonomy.reason),
+        targets=targets,
+    )
+
+
+def _thumbnails(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+    """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
+    for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
+        images, rows = condition.images.load(), table["id"]
+        for place in (1, 2) if condition.kind == "natural" else (1,):
+            row = int(rows[len(rows) * place // 3])
+            yield f"{THUMBNAILS}/{number}/{row}.png", thumbnail(images.image(row))
