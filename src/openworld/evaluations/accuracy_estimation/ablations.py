@@ -4,7 +4,6 @@ They are told by their settings, whatever their labels are (FRAP, Tables 3, 4, 6
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from openworld.evaluations.accuracy_estimation.record import MethodRecord
@@ -23,25 +22,11 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class ThresholdPair:
-    """Labels of two methods that differ in having a threshold alone."""
-
-    with_threshold: str
-    without: str
-
-
-def threshold_pairs(methods: Sequence[MethodRecord]) -> tuple[ThresholdPair, ...]:
-    """Methods that a run has with and without threshold."""
-    pairs = []
-    for bare in methods:
-        if bare.settings.get("rule", "") is not None:
-            continue
-        twins = [method for method in methods if _but_for_rule(method) == _but_for_rule(bare) and method is not bare]
-        pairs += [
-            ThresholdPair(twin.label, bare.label) for twin in twins if twin.settings.get("rule", "midpoint") is not None
-        ]
-    return tuple(pairs)
+def threshold_pairs(methods: Sequence[MethodRecord]) -> tuple[tuple[str, str], ...]:
+    """Labels of methods that differ in having a threshold alone: with it, and without."""
+    without = [method for method in methods if method.settings.get("rule", "") is None]
+    pairs = [(twin, bare) for bare in without for twin in methods if _but_for_rule(twin) == _but_for_rule(bare)]
+    return tuple((twin.label, bare.label) for twin, bare in pairs if twin not in without)
 
 
 def reference_uses(methods: Sequence[MethodRecord]) -> dict[str, dict[str, str]]:

@@ -1,11 +1,12 @@
 """The figures of accuracy estimation: estimates against the truth, errors by severity and by time, alignment."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, Model
+from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
 from openworld.evaluations.accuracy_estimation.record import BASE, FUSED
 from openworld.evaluations.accuracy_estimation.results import (
     BIAS,
@@ -40,6 +41,7 @@ LEVELS = (
 """How far models are averaged into one dot: what is said of it, and what models of one dot have in common."""
 
 SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
+GAPS = ("over_judged_model", "over_reference")
 Groups = tuple[tuple[int, ...], ...]
 """Places of the models that are averaged into one dot."""
 
@@ -142,7 +144,9 @@ def estimated_and_true(found: Results, measured: Measurements) -> Figure:
         "On the diagonal the estimate is right, above it overestimated; a cloud that lies flat tells good conditions "
         "from bad ones by too little, whatever its mean error is.",
     )
-    key, shared = dots_key([one.kind for one in measured.conditions], shapes), tuple(_estimate_rows(measured, dotted))
+    key = dots_key([condition.kind for condition in measured.conditions], shapes)
+    numbers = {"accuracy": dotted.accuracy} | dict(zip(measured.labels, dotted.estimates, strict=True))
+    shared = tuple(_rows(measured, dotted.groups, numbers))
     title = "Do the estimates follow the truth?"
     return Figure("estimated", title, caption, charts, key=key, small=True, shared=shared)
 
@@ -167,14 +171,20 @@ def alignment_gap(measured: Measurements) -> Figure | None:
         "of the fused prediction is than the judged model's (across) and than the reference's own (upwards), points.",
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
-    key, shared = dots_key([one.kind for one in measured.conditions], shapes), _gap_rows(measured, gaps, dotted.groups)
+    key = dots_key([condition.kind for condition in measured.conditions], shapes)
+    rows = (
+        _rows(measured, dotted.groups, dict(zip(GAPS, pair, strict=True)), reference=name)
+        for name, pair in gaps.items()
+    )
     title = "Does fusing bring predictions nearer in meaning?"
-    return Figure("alignment-gap", title, caption, charts, key=key, shared=tuple(shared))
+    return Figure("alignment-gap", title, caption, charts, key=key, shared=tuple(chain(*rows)))
 
 
 def _alignment(measured: Measurements, reference: str, gaps, groups: Groups, shapes: list[str]) -> DotsChart:
-    x, y = (Quantity(key, f"over {name}, points", "points", covers=(0.0,)) for key, name in
-            (("over_judged_model", "the judged model"), ("over_reference", reference)))  # fmt: skip
+    x, y = (
+        Quantity(key, f"over {name}, points", "points", covers=(0.0,))
+        for key, name in zip(GAPS, ("the judged model", reference), strict=True)
+    )
     dots = tuple(_dots(measured, groups, shapes, *gaps))
     zero = (Reference(0.0, axis="x"), Reference(0.0))
     return DotsChart(f"fused with {reference}", x, y, dots, tuple(shapes), references=zero)
@@ -228,34 +238,19 @@ def _of_groups(values: np.ndarray, groups: Groups) -> np.ndarray:
     return np.stack([values[list(group)].mean(axis=0) for group in groups])
 
 
-def _estimate_rows(measured: Measurements, dotted: Dotted) -> Iterator[dict]:
-    """A row per dot, a column per method, fractions with four decimals."""
-    for g, group in enumerate(dotted.groups):
+def _rows(measured: Measurements, groups: Groups, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
+    """A row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
+    for g, group in enumerate(groups):
         models = [measured.models[place] for place in group]
         model = {key: _common(models, name) for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed"))}
         for c, condition in enumerate(measured.conditions):
-            estimates = zip(measured.labels, dotted.estimates[:, g, c], strict=True)
-            values = {"accuracy": dotted.accuracy[g, c]} | dict(estimates)
-            numbers = {name: f"{value:.4f}" if np.isfinite(value) else "" for name, value in values.items()}
-            yield _place(condition) | model | numbers
+            cells = {name: f"{value[g, c]:.4f}" if np.isfinite(value[g, c]) else "" for name, value in numbers.items()}
+            if any(cells.values()):
+                place = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
+                yield names | place | model | cells
 
 
 def _common(models: Sequence[Model], name: str):
     """What all models of a dot have in common, or nothing."""
     values = {getattr(model, name) for model in models}
     return values.pop() if len(values) == 1 else ""
-
-
-def _gap_rows(measured: Measurements, gaps: dict[str, tuple[np.ndarray, ...]], groups: Groups) -> Iterator[dict]:
-    for reference, pair in gaps.items():
-        for g, group in enumerate(groups):
-            model = {"model": _common([measured.models[place] for place in group], "title")}
-            for c, condition in enumerate(measured.conditions):
-                if all(np.isfinite(gap[g, c]) for gap in pair):
-                    keys = ("over_judged_model", "over_reference")
-                    numbers = {key: f"{gap[g, c]:.4f}" for key, gap in zip(keys, pair, strict=True)}
-                    yield {"reference": reference} | _place(condition) | model | numbers
-
-
-def _place(condition: Condition) -> dict[str, str]:
-    return {"line": condition.row, "condition": condition.name, "kind": condition.kind}

@@ -88,16 +88,14 @@ def threshold_table(found: Results, measured: Measurements) -> Table | None:
     if not pairs:
         return None
     columns = []
-    for pair in pairs:
-        columns += [Column(ERROR, pair.with_threshold, intervals=0), Column(ERROR, pair.without, intervals=0)]
-        columns += [Column(THRESHOLD_COST)]
+    for both in pairs:
+        columns += [*(Column(ERROR, label, intervals=0) for label in both), Column(THRESHOLD_COST)]
 
     def row(line: str) -> Row:
         cells = []
-        for pair in pairs:
-            cost = found.value(pair.without, THRESHOLD_COST.key, images=line, baseline=pair.with_threshold)
-            both = [error_cell(found, measured, label, line) for label in (pair.with_threshold, pair.without)]
-            cells += [*_smaller_in_bold(both), cost]
+        for twin, bare in pairs:
+            both = [error_cell(found, measured, label, line) for label in (twin, bare)]
+            cells += [*_smaller_in_bold(both), found.value(bare, THRESHOLD_COST.key, images=line, baseline=twin)]
         return Row(line, tuple(cells), rule=line == AVERAGE)
 
     text = (
@@ -110,18 +108,13 @@ def threshold_table(found: Results, measured: Measurements) -> Table | None:
 
 def threshold_sentences(found: Results, measured: Measurements) -> Iterator[str]:
     """A sentence per pair: in how many lines the threshold pays."""
-    for pair in threshold_pairs(measured.methods):
-        costs = [
-            found.value(pair.without, THRESHOLD_COST.key, images=row, baseline=pair.with_threshold).value
-            for row in measured.rows
-        ]
+    for twin, bare in threshold_pairs(measured.methods):
+        costs = [found.value(bare, THRESHOLD_COST.key, images=row, baseline=twin).value for row in measured.rows]
         known = [cost for cost in costs if cost is not None]
-        means = [
-            found.value(label, ERROR.key, images=measured.main).value for label in (pair.without, pair.with_threshold)
-        ]
+        means = [found.value(label, ERROR.key, images=measured.main).value for label in (bare, twin)]
         average = "" if None in means else f", on average {ERROR.write(means[0])} against {ERROR.write(means[1])}"
         worse = sum(cost > 0 for cost in known)
-        yield f"Without threshold {pair.with_threshold} errs more in {worse} of {counted(len(known), 'line')}{average}."
+        yield f"Without threshold {twin} errs more in {worse} of {counted(len(known), 'line')}{average}."
 
 
 def use_table(found: Results, measured: Measurements) -> Table | None:

@@ -174,13 +174,11 @@ def _models(measured: Measurements) -> Iterator[Result]:
 
 def _thresholds(errors: Results, measured: Measurements) -> Iterator[Result]:
     """What leaving the threshold out costs in mean absolute error (FRAP, Table 6)."""
-    for pair in threshold_pairs(measured.methods):
+    for twin, bare in threshold_pairs(measured.methods):
         for line in measured.lines:
-            bare, cut = (
-                errors.value(label, ERROR.key, images=line).value for label in (pair.without, pair.with_threshold)
-            )
-            cost = Value(None, reason=NO_ESTIMATE) if None in (bare, cut) else Value(bare - cut)
-            yield Result(pair.without, THRESHOLD_COST, cost, {"images": line, "baseline": pair.with_threshold})
+            error, own = (errors.value(label, ERROR.key, images=line).value for label in (bare, twin))
+            cost = Value(None, reason=NO_ESTIMATE) if None in (error, own) else Value(error - own)
+            yield Result(bare, THRESHOLD_COST, cost, {"images": line, "baseline": twin})
 
 
 def _times(measured: Measurements) -> Iterator[Result]:

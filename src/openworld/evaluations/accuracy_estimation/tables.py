@@ -1,5 +1,7 @@
 """The tables of errors: methods by lines with tests, the paper's layout, every shift, what was judged, and costs."""
 
+from math import prod
+
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements
 from openworld.evaluations.accuracy_estimation.record import RAW, SCALED
@@ -22,6 +24,7 @@ from openworld.evaluations.accuracy_estimation.results import (
     WORST,
     is_complete,
 )
+from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Comparison, Results
 
@@ -30,22 +33,25 @@ DEVIATION = (
     "the 0 to 1 scale); it says how unequal the errors are, not how sure their mean is"
 )
 INCOMPLETE = "*: no estimate was given every time, and such a method is never marked as the best"
+NO_INTERVAL = "no interval: one shift and one training leave nothing to draw anew"
 SIGN = "Bias: mean of estimated minus true accuracy, + = overestimated"
 
 
 def overview_table(found: Results, measured: Measurements) -> Table:
     """Methods by lines, their average with interval, bias, how often they are best, and the test against AC."""
     main, lines = measured.main, measured.rows if len(measured.rows) > 1 else ()
+    drawn = what_is_drawn(measured)
     tests = {test.entity: test for test in found.comparisons if test.where == against_baseline(measured, main)}
     columns = [Column(ERROR, line, show="deviation") for line in lines]
     columns += [Column(ERROR, main.lower() if lines else main, intervals=0, headline=True, priority=3)]
-    columns += [Column(ERROR, "95 %", show="interval", priority=3), Column(BIAS, intervals=0, priority=2)]
+    columns += [Column(ERROR, "95 %", show="interval", priority=3)] if drawn else []
+    columns += [Column(BIAS, intervals=0, priority=2)]
     columns += [Column(LINES_WON, priority=1)] if lines else []
     columns += [Column(TEXT, f"against {measured.baseline}", priority=3)] if tests else []
 
     def row(label: str) -> Row:
         cells = [error_cell(found, measured, label, line) for line in (*lines, main)]
-        cells += [found.value(label, ERROR.key, images=main), found.value(label, BIAS.key, images=main)]
+        cells += [found.value(label, metric.key, images=main) for metric in ((ERROR, BIAS) if drawn else (BIAS,))]
         cells += [found.value(label, LINES_WON.key)] if lines else []
         cells += [tests.get(label, "")] if tests else []
         return Row(label, tuple(cells), series=label)
@@ -62,7 +68,10 @@ def paper_table(found: Results, measured: Measurements) -> Table:
         Row(line, tuple(error_cell(found, measured, label, line) for label in measured.labels), rule=line == AVERAGE)
         for line in measured.lines
     )
-    text = f"Mean absolute error, points; {pooled(measured)}. {DEVIATION}. The smallest of every line in bold."
+    text = (
+        f"Mean absolute error, points; every condition of a line with {count_models(measured)}. {DEVIATION}. The "
+        "smallest of every line in bold."
+    )
     return Table("paper", "The same as the paper lays it out: lines by methods", text, "line", columns, rows, "rows")
 
 
@@ -189,31 +198,21 @@ def caption(found: Results, measured: Measurements) -> str:
     test = f" Against {measured.baseline}: paired on the same conditions and models" if tested else ""
     test += f", p after Holm over {tested} methods." if tested > 1 else "." * bool(tested)
     incomplete = any(not is_complete(found, label, main) for label in measured.labels)
+    drawn = what_is_drawn(measured)
+    over = f"[95 %, bootstrap over {drawn}]" if drawn else NO_INTERVAL
     return (
-        f"Mean absolute error, points; lower is better; {pooled(measured)}{average}; {drawn_anew(measured)}. {SIGN}."
-        f"{test}{f' {INCOMPLETE}.' * incomplete}"
+        f"Mean absolute error, points; lower is better; every condition of a line with {count_models(measured)}"
+        f"{average}; {over}. {SIGN}.{test}{f' {INCOMPLETE}.' * incomplete}"
     )
 
 
-def pooled(measured: Measurements) -> str:
-    """What a line pools."""
-    return f"every condition of a line with {count_models(measured)}"
-
-
-def drawn_anew(measured: Measurements) -> str:
-    """Over what intervals are, for captions."""
-    if not CrossedBootstrap(measured).degrees_of_freedom(measured.main):
-        return "no interval: one shift and one training leave nothing to draw anew"
-    return f"[95 %, bootstrap over {what_is_drawn(measured)}]"
-
-
 def what_is_drawn(measured: Measurements) -> str:
-    """What the bootstrap draws anew, and what it holds fixed."""
+    """What the bootstrap draws anew, and what it holds fixed; empty where nothing can be drawn."""
     bootstrap, rows = CrossedBootstrap(measured), len(measured.rows)
     shifts, trainings = bootstrap.shifts(measured.main), bootstrap.trainings
     sides = [f"{shifts} shifts" + " within their lines" * (rows > 1)] if shifts > rows else []
     sides += [f"{trainings} trainings"] if trainings > 1 else []
-    held = "" if len(sides) > 1 else ", given the one training" if trainings == 1 else ", given the shifts"
+    held = {0: "", 1: ", given the one training" if trainings == 1 else ", given the shifts", 2: ""}[len(sides)]
     return " and ".join(sides) + held
 
 
@@ -225,9 +224,6 @@ def count_models(measured: Measurements) -> str:
         "seed": {model.seed for model in models},
         "checkpoint": {model.checkpoint for model in models},
     }
-    product = 1
-    for side in sides.values():
-        product *= len(side)
-    if product != len(models):
+    if prod(map(len, sides.values())) != len(models):
         return f"{len(models)} judged models"
-    return " × ".join(f"{len(side)} {name}{'s' * (len(side) > 1)}" for name, side in sides.items())
+    return " × ".join(counted(len(side), name) for name, side in sides.items())

@@ -4,7 +4,6 @@ First whose estimates lie nearest to the truth, then what that is against AC and
 what this rests on. Which method is the best was chosen on the very conditions it is tested on, and this is said.
 """
 
-from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
 from openworld.evaluations.accuracy_estimation.results import BIAS, ERROR, LINES_WON, leader
 from openworld.evaluations.accuracy_estimation.tables import against_baseline, count_models, what_is_drawn
@@ -98,9 +97,10 @@ def _evidence(measured: Measurements) -> str:
         f"and {count_models(measured)}; true accuracy runs from {ERROR.write(float(known.min()))} to "
         f"{ERROR.write(float(known.max()))}\u00a0%"
     )
-    if not CrossedBootstrap(measured).degrees_of_freedom(measured.main):
+    drawn = what_is_drawn(measured)
+    if not drawn:
         return f"{sentence}; a single shift and training leave no interval and no test."
     return (
-        f"{sentence}. Intervals and paired tests draw {what_is_drawn(measured)} anew (p after Holm, "
+        f"{sentence}. Intervals and paired tests draw {drawn} anew (p after Holm, "
         f"{100 * SIGNIFICANCE:.0f}\u00a0%); the best was chosen on the conditions it is tested on, which flatters it."
     )
