@@ -78,8 +78,8 @@ def _of_run(folder: Path, unit: str) -> Saved:
         raise OpenworldError(f"{folder} holds {said}; choose one with --unit: {'; '.join(kept)}.")
     record = kept[unit or next(iter(kept))]
     resolved, told = store.description()["resolved"], record.metrics
-    if told.get("protocol") == "generalisation":  # what it was tuned on comes first among the targets
-        resolved, told = resolved["source"], told["targets"][0]
+    # Where there are several targets, what it was tuned on is the source and comes first among them.
+    resolved, told = resolved.get("source", resolved), told.get("targets", [told])[0]
     (sentence,) = ZeroShot.published(resolved["dataset"]).templates
     names = tuple(told["classnames"][told["n_base_classes"] :])
     return Saved(record.folder / "attachments" / "learner", sentence, names)
