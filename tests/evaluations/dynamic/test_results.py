@@ -210,7 +210,7 @@ def test_means_over_data_sets_and_their_intervals(found):
         assert value.value == pytest.approx(np.mean([results.value("GMoP", name, **where).value for where in each]))
         assert (value.over("images") is not None) == (name in LINEAR)
     assert results.value("GMoP", "auc", **shift).over("data sets").n == 2
-    assert facts.scenarios[1].title == "distribution shift, mean of 2 scenario runs"
+    assert facts.scenarios[1].title == "Distribution shift, mean of 2 scenario runs"
     areas = [results.value("GMoP", "auc", **run.where).value for run in facts.runs]
     assert results.value("GMoP", "auc").value == pytest.approx(np.mean(areas)), "over all scenario runs"
 

@@ -117,10 +117,11 @@ class Average:
         """What the numbers rest on."""
         first, errors, alone = self.runs[0], self.errors, len(self.runs) == 1
         mean_of = f"{SCENARIOS[first.key.scenario]}, mean of {len(self.runs)} scenario runs"
+        title = first.key.title if alone else mean_of
         curve = first.curves[first.baseline]
         return ScenarioFacts(
             scenario=first.key.scenario,
-            title=first.key.title if alone else mean_of,
+            title=title[0].upper() + title[1:],
             where=self.where,
             runs=len(self.runs),
             learners=self.learners,

@@ -64,8 +64,7 @@ def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: st
         tests = (find_comparison(tests, learner, baseline) for tests in (on_images, over_seeds))
         rows.append(Row(learner, (*numbers, *ranks, _test(*tests, brief=brief)), learner))
     caption = f"{_caption(found, run, baseline)}{'' if brief else _further(run, baseline)}"
-    title = run.title[0].upper() + run.title[1:]
-    return Table(name, title, caption + _rank_test(found, run), "learner", tuple(columns), tuple(rows))
+    return Table(name, run.title, caption + _rank_test(found, run), "learner", tuple(columns), tuple(rows))
 
 
 def _number(result: Result, run: ScenarioFacts, *, brief: bool) -> Cell:

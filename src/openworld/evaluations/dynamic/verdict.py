@@ -42,7 +42,7 @@ def _leader(found: Results, run: ScenarioFacts) -> str:
     best, tests = best_of(found, run), _tests_of(found, run, best_of(found, run))
     value = found.value(best, "auc", **run.where)
     lead = (
-        f"{run.title[0].upper()}{run.title[1:]}: {best} has the largest area under its curve, "
+        f"{run.title}: {best} has the largest area under its curve, "
         f"{AUC.write(value.value)} {AUC.write_interval(value.over('images'))}".rstrip()
     )
     beaten = [test.other for test in tests if test.better]
