@@ -13,28 +13,25 @@ from openworld.evaluations.image_counts import count_classes
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import Tuning, count_tests
 
-FIELDS = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
-"""Scenario -> the field of the spec that it plays with."""
-
 
 def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:
-    """Return what the scenarios of a run play with."""
-    played = _played(spec)
-    tuned_on = (spec.source,) if played["variants"] or played["others"] else ()
-    return tuple(dict.fromkeys((*played["datasets"], *tuned_on, *played["variants"], *played["others"])))
+    """Return the data of the scenarios of a run."""
+    used = spec.used
+    tuned_on = (spec.source,) if used["variants"] or used["others"] else ()
+    return tuple(dict.fromkeys((*used["datasets"], *tuned_on, *used["variants"], *used["others"])))
 
 
 def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
     """Return the names of all data; every seed cuts those of `datasets` anew, so that none there is base for good."""
-    played = _played(spec)
-    for one in played["datasets"]:
+    used = spec.used
+    for one in used["datasets"]:
         yield ClassList(str(one), one.dataset, one.classnames, 0)
-    if not played["variants"] and not played["others"]:
+    if not used["variants"] and not used["others"]:
         return
     source = spec.source.classnames
     yield ClassList(str(spec.source), spec.source.dataset, source, len(source))
-    yield from variants(played["variants"], source)
-    for other in played["others"]:
+    yield from variants(used["variants"], source)
+    for other in used["others"]:
         names = other.classnames
         taken_over = {normalise_class_name(name) for name in names}  # the source's class of that name is left out there
         kept = tuple(name for name in source if normalise_class_name(name) not in taken_over)
@@ -47,12 +44,6 @@ def count(spec: DynamicSpec) -> int:
     return len(spec.learners) * len(spec.seeds) * (of_classes + bool(set(spec.scenarios) - set(OF_CLASSES)))
 
 
-def _played(spec: DynamicSpec) -> dict[str, tuple[DatasetSpec, ...]]:
-    """Field -> its entries, none where no scenario plays with them."""
-    wanted = {FIELDS[scenario] for scenario in spec.scenarios}
-    return {field: getattr(spec, field) if field in wanted else () for field in ("datasets", "variants", "others")}
-
-
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
     if set(spec.scenarios) & set(OF_CLASSES):
@@ -63,8 +54,8 @@ def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
 
 def _taking_over(spec: DynamicSpec) -> Tuning:
     """Distribution shifts and co-evolution: both sides show as many images."""
-    played = _played(spec)
-    variants, others = played["variants"], played["others"]
+    used = spec.used
+    variants, others = used["variants"], used["others"]
     classes, own, shown = count_classes(spec.source.dataset, spec.source.domain), count_tests(spec.source), 0
     for one in variants:
         share = count_classes(one.dataset, one.domain) / classes

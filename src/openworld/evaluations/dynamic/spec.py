@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.backbones.precision import Precision
 from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
-from openworld.evaluations.dynamic.task import BASELINE, OF_CLASSES, Task
+from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, Task
 from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_metrics import shots_asked
@@ -80,6 +80,12 @@ class DynamicSpec:
     threads: int = 1
     precision: Precision = "float32"
 
+    @property
+    def used(self) -> dict[str, tuple[DatasetSpec, ...]]:
+        """Field of data -> its entries, none where no scenario needs them."""
+        wanted = {DATA[scenario] for scenario in self.scenarios}
+        return {field: getattr(self, field) if field in wanted else () for field in ("datasets", "variants", "others")}
+
     def __post_init__(self):
         object.__setattr__(self, "backbone", known_name(self.backbone))
         if not any(one.learner == BASELINE for one in self.learners):
@@ -107,12 +113,11 @@ class DynamicSpec:
         for name, entries in {"labels": labels, "seeds": self.seeds, "scenarios": self.scenarios}.items():
             if not entries or len(set(entries)) < len(entries):
                 raise OpenworldError(f"{name} must be distinct, and at least one; they are {list(entries)}.")
-        wanted = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
         for scenario in self.scenarios:
-            entries = getattr(self, wanted[scenario])
+            entries = getattr(self, DATA[scenario])
             if not entries or len(set(entries)) < len(entries):
                 raise OpenworldError(
-                    f"{scenario} needs at least one entry under {wanted[scenario]}, each one once; they are "
+                    f"{scenario} needs at least one entry under {DATA[scenario]}, each one once; they are "
                     f"{[str(one) for one in entries]}."
                 )
 
@@ -129,13 +134,7 @@ def tasks(spec: DynamicSpec) -> list[Task]:
 
 def summary(spec: DynamicSpec) -> list[str]:
     """Scenarios with their numbers of data sets, learners and shots, in a few words each."""
-    data = {
-        "emerging-classes": spec.datasets,
-        "varying-ratio": spec.datasets,
-        "distribution-shift": spec.variants,
-        "co-evolution": spec.others,
-    }
-    runs = [f"{len(data[one])} x {one}" for one in spec.scenarios]
+    runs = [f"{len(getattr(spec, DATA[one]))} x {one}" for one in spec.scenarios]
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
     return [", ".join(runs), f"{len(spec.learners)} learners", shots]
@@ -147,7 +146,6 @@ def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], d
     shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
     of_classes = tuple(one for one in spec.scenarios if one in OF_CLASSES)
     against = tuple(one for one in spec.scenarios if one not in OF_CLASSES)
-    kinds = [(data, of_classes, shared | {"variants": (), "others": ()}) for data in spec.datasets if of_classes]
-    taking_over = {"variants": ("distribution-shift",), "others": ("co-evolution",)}
-    entries = {name: getattr(spec, name) if set(of) & set(against) else () for name, of in taking_over.items()}
+    kinds = [(data, of_classes, shared | {"variants": (), "others": ()}) for data in spec.used["datasets"]]
+    entries = {name: spec.used[name] for name in ("variants", "others")}
     return kinds + ([(spec.source, against, shared | entries)] if against else [])

@@ -20,6 +20,8 @@ BASELINE = "zero-shot"
 """The learner that tunes nothing, with which every other is compared."""
 
 OF_CLASSES = ("emerging-classes", "varying-ratio")
+DATA = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
+"""Scenario -> the field of the spec that holds its data."""
 
 
 @dataclass(frozen=True)
