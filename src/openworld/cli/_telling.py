@@ -31,7 +31,7 @@ TOLD_BY = {
     "generalisation": "_tell_story",
     "dynamic": "_tell_story",
     "accuracy-estimation": "_tell_story",
-    "incremental-shift": "_tell_incremental_shift",
+    "incremental-shift": "_tell_story",
     "open-world-by-shift": "_tell_open_world_by_shift",
     "decomposed-zero-shot": "_tell_story",
 }

@@ -1,7 +1,7 @@
 """Two runs of one evaluation in a table: both numbers, the difference, and whether it is more than chance."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from openworld.report.data_files import json_text
 from openworld.report.render import terminal_table
@@ -10,6 +10,8 @@ from openworld.results import TEXT, Metric, Pair
 from openworld.results.value import SHARES
 
 Change = tuple[str, str, str]
+SIGNED = {"percent": "points", "fraction": "difference"}
+"""A unit -> that of a difference."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class RunComparison:
     Args:
         names: what the runs are called.
         metric: which number is compared.
-        pairs: of the numbers that both have; never none.
+        pairs: of the numbers that both have, of this metric first; never none.
         changes: (setting, in the first, in the second) that were asked for differently.
         basis: what the numbers rest on, for the caption.
         unpaired: sentences on what either run has alone.
@@ -33,24 +35,30 @@ class RunComparison:
     unpaired: tuple[str, ...] = ()
 
     @property
-    def table(self) -> Table:
-        """A row per pair."""
-        columns = (Column(self.metric, "first"), Column(self.metric, "second"), Column(TEXT, "second − first"))
-        rows = tuple(Row(_title(pair), _cells(pair)) for pair in self.pairs)
-        tested = sum(pair.comparison.p is not None for pair in self.pairs)
-        over = dict.fromkeys(pair.comparison.interval.over for pair in self.pairs if pair.comparison.interval)
+    def tables(self) -> tuple[Table, ...]:
+        """A table per metric, a row per pair."""
+        return tuple(map(self._table, dict.fromkeys(pair.first.metric for pair in self.pairs)))
+
+    def _table(self, metric: Metric) -> Table:
+        pairs = [pair for pair in self.pairs if pair.first.metric == metric]
+        columns = (Column(metric, "first"), Column(metric, "second"), Column(TEXT, "second − first"))
+        rows = tuple(Row(_title(pair), _cells(pair)) for pair in pairs)
+        tested = sum(pair.comparison.p is not None for pair in pairs)
+        over = dict.fromkeys(pair.comparison.interval.over for pair in pairs if pair.comparison.interval)
         test = f"paired, [95 % over {' or '.join(over)}]" if over else "paired"
         test = f" Difference: {test}; p after Holm over {tested} test{'s' * (tested != 1)}."
-        unit = f", {self.metric.unit}" * (self.metric.unit in SHARES)
+        unit = f", {metric.unit}" * (metric.unit in SHARES)
         basis = f"; {self.basis}" if self.basis else ""
-        caption = f"First: {self.names[0]}. Second: {self.names[1]}. {self.metric.title}{unit}{basis}.{test}"
-        return Table("comparison", f"{self.metric.title} of two runs", caption, "", columns, rows, best="")
+        caption = f"First: {self.names[0]}. Second: {self.names[1]}. {metric.title}{unit}{basis}.{test}"
+        name = "comparison" if metric == self.metric else f"comparison-{metric.key}"
+        return Table(name, f"{metric.title} of two runs", caption, "", columns, rows, best="")
 
     def show(self, out) -> None:
         """Print it on a rich console."""
         for setting, before, after in self.changes:
             out.print(f"{setting.replace('_', ' ')}: {before} → {after}", markup=False)
-        out.print(terminal_table(self.table))
+        for table in self.tables:
+            out.print(terminal_table(table))
         for sentence in self.unpaired:
             out.print(f"Not compared: {sentence}.", style="dim", markup=False)
 
@@ -59,6 +67,7 @@ class RunComparison:
         pairs = [
             {
                 "entity": pair.first.entity,
+                "metric": pair.first.metric.key,
                 "where": dict(pair.first.where),
                 "first": pair.first.value.value,
                 "second": pair.second.value.value,
@@ -72,11 +81,15 @@ class RunComparison:
 
 
 def _title(pair: Pair) -> str:
-    return ", ".join(filter(None, (pair.first.entity, *map(str, pair.first.where.values()))))
+    """Of what the numbers are, with both places where they differ."""
+    both = ((place, pair.second.where.get(name, place)) for name, place in pair.first.where.items())
+    places = (f"{first}" if first == second else f"{first} → {second}" for first, second in both)
+    return ", ".join(filter(None, (pair.first.entity, *places)))
 
 
 def _cells(pair: Pair) -> tuple:
     test = pair.comparison
-    interval = test.metric.write_interval(test.interval)
+    signed = replace(test.metric, unit=SIGNED.get(test.metric.unit, test.metric.unit))
+    interval = signed.write_interval(test.interval)
     reason = test.reason if test.p is None else ""
     return pair.first.value, pair.second.value, Cell(test, under=interval or reason)

@@ -1,6 +1,8 @@
 """Pieces of sentences that several reports share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from openworld.results import Value
 
 from openworld.results import SIGNIFICANCE
 
@@ -48,3 +50,14 @@ def span(values: Sequence[int]) -> str:
     """
     low, high = min(values), max(values)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def over_what(values: Iterable[Value]) -> str:
+    """What the first intervals of some numbers are over; empty where none has one.
+
+    >>> from openworld.results import Interval
+    >>> over_what([Value(0.5, (Interval(0.4, 0.6, "images"),)), Value(0.5, (Interval(0.4, 0.6, "seeds"),)), Value(0.5)])
+    '[95 % over images or over seeds]'
+    """
+    kinds = dict.fromkeys(value.intervals[0].over for value in values if value.intervals)
+    return f"[95 % {' or '.join(f'over {kind}' for kind in kinds)}]" if kinds else ""

@@ -62,7 +62,10 @@ def _test(first: Result, second: Result) -> Comparison:
     shared = [seed for seed in own if other.get(seed) is not None and own[seed] is not None]
     test = seeds_test([other[seed] for seed in shared], [own[seed] for seed in shared])
     if not shared:
-        test = replace(test, reason="the runs have no seed in common" if own and other else "it has no seeds")
+        undefined = first.value.reason or second.value.reason
+        test = replace(
+            test, reason=undefined or ("the runs have no seed in common" if own and other else "it has no seeds")
+        )
     if first.value.value is not None and second.value.value is not None and test.difference is None:
         test = PairedTest(second.value.value - first.value.value, None, None, None, test.reason)
     return comparison_of(second.entity, first.entity, first.metric, test, over="seeds", where=first.where)

@@ -9,7 +9,7 @@ WITHOUT_EFFECT = (
 )
 """Keys of a spec that change no number of `openworld compare`."""
 
-KINDS = ("learner", "method", "detector", "estimator")
+KINDS = ("learner", "method", "detector", "estimator", "architecture", "backbone")
 """Keys that name what an entry of a list is; entries are compared by label."""
 
 _PACKAGES = ("openworld", "torch")
@@ -45,7 +45,7 @@ def _by_label(resolved: Any) -> Mapping:
 
 def _kind(entry: Any) -> str:
     """What an entry of a list is; "" of what is no entry."""
-    return next((entry[kind] for kind in KINDS if kind in entry), "") if isinstance(entry, Mapping) else ""
+    return next((entry[kind] for kind in KINDS if entry.get(kind)), "") if isinstance(entry, Mapping) else ""
 
 
 def _settings(entry: Mapping) -> Mapping:

@@ -10,7 +10,8 @@ from openworld import OpenworldError
 from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
-from openworld.evaluations.ood_detection.metrics import Sides, detector_told, labelling, subsets_of
+from openworld.evaluations.ood_detection.metrics import Sides, detector_record, labelling, subsets_of
+from openworld.evaluations.ood_detection.record import LevelCurve
 from openworld.evaluations.ood_detection.spec import summary, tasks
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
@@ -181,20 +182,19 @@ def test_a_detector_by_hand():
     pool = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])
     sides = Sides(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
     grid = ShiftGrid([0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1], (2, 2), 2)
-    told = detector_told(sides, grid, np.arange(7))
-    values = [[one and one["auroc"]["value"] for one in row] for row in told["cells"]]
-    assert values == [[0.625, 1.0], [None, 0.75]]
-    assert told["semantic_curve"] == {"all": (0.625, 0.875), "common": (0.625, 1.0)}
-    assert told["covariate_curve"] == {"all": (0.8125, 0.75), "common": (1.0, 0.75)}
-    assert told["trend"]["semantic"]["slope"] == 0.25 and told["trend"]["covariate"]["slope"] == -0.0625
-    assert told["cells"][0][1]["fpr"] == 0.0 and told["cells"][1][1]["fpr_openood"] == 0.5
+    found = detector_record(sides, grid, np.arange(7))
+    assert [[cell and cell.auroc.value for cell in row] for row in found.cells] == [[0.625, 1.0], [None, 0.75]]
+    assert found.semantic_curve == LevelCurve(all=(0.625, 0.875), common=(0.625, 1.0))
+    assert found.covariate_curve == LevelCurve(all=(0.8125, 0.75), common=(1.0, 0.75))
+    assert found.trend["semantic"].slope == 0.25 and found.trend["covariate"].slope == -0.0625
+    assert found.cells[0][1].fpr == 0.0 and found.cells[1][1].fpr_openood == 0.5
 
 
 def test_labelling_by_hand():
     sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
-    told = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4))
-    assert told["subsets"] == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
-    assert {name: one["value"] for name, one in told["detectors"]["any"].items()} == {
+    found = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4), {})
+    assert found.subsets == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
+    assert {name: area.value for name, area in found.detectors["any"].items()} == {
         "all": 0.5,
         "unknown": 0.75,
         "far": 0.5,

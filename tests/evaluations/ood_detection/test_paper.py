@@ -1,47 +1,61 @@
 """IS-OOD's tables from records: trends of our cells, the labelling table, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from openworld import OpenworldError
+from openworld.evaluations.ood_detection.record import (
+    SUBSETS,
+    Area,
+    AxisLevels,
+    CellRecord,
+    DetectionRecord,
+    DetectorRecord,
+    LabellingRecord,
+    LevelCurve,
+    PoolFacts,
+    PoolRecord,
+    SourceRecord,
+)
 from openworld.reproduction.comparison.compare import beside
 from openworld.reproduction.measure import StandsFor, measured
-from openworld.runs import RunStore, Unit, UnitResult
 
 FULL = "entire ImageNet-21K (with labeling issues)"
 
 
 def cell(value):
-    area = {"value": value, "interval": [value - 0.1, value + 0.1]}
-    return {"n": 20, "auroc": area, "fpr_openood": 1 - value, "aupr_in": 0.5, "fpr": 0.3, "aupr_out": 0.4}
+    area = Area(value, (value - 0.1, value + 0.1))
+    return CellRecord(20, area, fpr=0.3, fpr_openood=1 - value, aupr_in=0.5, aupr_out=0.4, aupr_at_prevalence=0.5)
 
 
-def told(seed, kind="classifier", step=0.1, protocol="incremental-shift"):
+def record(seed, kind="classifier", step=0.1, labels=("MSP", "ours alone"), steps=None, **changed):
     """Two covariate by three semantic levels; one cell is N/A."""
+    found = dict(zip(SUBSETS, (0.6, 0.6, 0.8, 0.8), strict=True))
+    areas = {name: Area(value, (value - 0.1, value + 0.1)) for name, value in found.items()}
+    detectors = {label: detector((steps or {}).get(label, step)) for label in labels}
+    levels = {"semantic": AxisLevels(None, (20, 40, 40)), "covariate": AxisLevels(None, (60, 40))}
+    pool = {"id_kept": True, "levels": levels, "counts": ((20, 20, 20), (0, 20, 20)), "detectors": detectors}
+    made = DetectionRecord(
+        **pool, protocol="incremental-shift", model=kind, kind=kind, seed=seed,
+        source=SourceRecord(({"dataset": "emoji-concepts", "domain": "noto"},), 50, 100, 60, 0.5),
+        decomposition={"method": "LAID"}, neighbour=10, detector_settings=tuple({"label": label} for label in labels),
+        warnings=(), otherwise=PoolRecord(**pool | {"id_kept": False}), pool=PoolFacts(99, 0),
+        labelling=LabellingRecord(dict.fromkeys(SUBSETS, 99), dict.fromkeys(labels, areas)),
+    )  # fmt: skip
+    return replace(made, **changed)
+
+
+def detector(step):
     cells = [[cell(0.5 + step * column) for column in range(3)] for _ in range(2)]
     cells[1][0] = None
-    areas = {
-        name: {"value": value, "interval": [value - 0.1, value + 0.1]} for name, value in (("all", 0.6), ("far", 0.8))
-    }
-    return {
-        "protocol": protocol, "model": kind, "kind": kind, "seed": seed, "pool": {"n": 99},
-        "source": {"sources": [{"dataset": "emoji-concepts", "domain": "noto"}]}, "decomposition": {"method": "LAID"},
-        "detectors": {"MSP": {"cells": cells}, "ours alone": {"cells": cells}},
-        "labelling": {"detectors": {"MSP": areas, "ours alone": areas}},
-    }  # fmt: skip
+    none = LevelCurve((None,) * 3, (None,) * 3)
+    return DetectorRecord(tuple(map(tuple, cells)), none, none, {})
 
 
 @pytest.fixture
-def make(tmp_path):
-    def write(*records, name="run"):
-        store, spec = RunStore(tmp_path / name), {"protocol": "incremental-shift"}
-        store.create(spec, spec, {"command": []})
-        planned = [Unit("math:sqrt", {"x": place}, name=str(place)) for place in range(len(records))]
-        store.plan(planned)
-        for unit, metrics in zip(planned, records, strict=True):
-            store.write(unit, UnitResult(metrics=metrics))
-        return StandsFor(tmp_path / name)
-
-    return write
+def make(write_run):
+    return lambda *records, **options: StandsFor(write_run(records, **options))
 
 
 def found(numbers, setting, metric):
@@ -50,7 +64,7 @@ def found(numbers, setting, metric):
 
 
 def test_trends_of_the_cells_that_are_there(make):
-    run = make(told(1, step=0.2), told(0), told(0, kind="two-tower"))
+    run = make(record(1, step=0.2), record(0), record(0, kind="two-tower"))
     numbers = measured("is-ood", "1", [run])
     assert {one.backbone for one in numbers} == {"classifier"}, "what the judged model is called"
     assert {one.method for one in numbers} == {"MSP"} and {one.dataset for one in numbers} == {"emoji-concepts"}
@@ -64,22 +78,20 @@ def test_trends_of_the_cells_that_are_there(make):
 
 
 def test_a_flat_curve_has_no_correlation(make):
-    numbers = measured("is-ood", "6", [make(told(0))])
+    numbers = measured("is-ood", "6", [make(record(0))])
     assert found(numbers, "semantic shift", "correlation(AUPR)").value is None
     assert found(numbers, "semantic shift", "sensitivity(AUPR)").value == 0.0
 
 
 def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
-    one = found(measured("is-ood", "8", [make(told(0))]), FULL, "AUROC")
+    one = found(measured("is-ood", "8", [make(record(0))]), FULL, "AUROC")
     assert one.value == pytest.approx(60.0) and one.interval == pytest.approx((50.0, 70.0))
     assert (one.over, one.n) == ("images", 99)
 
 
 def test_orders_are_compared_axis_by_axis(make):
-    labels = ("MSP", "KNN", "ASH")
-    steps = dict(zip(labels, (0.05, 0.1, 0.15), strict=True))
-    one = told(0)
-    one["detectors"] = {label: told(0, step=step)["detectors"]["MSP"] for label, step in steps.items()}
+    steps = {"MSP": 0.05, "KNN": 0.1, "ASH": 0.15}
+    one = record(0, labels=tuple(steps), steps=steps)
     shown = beside("is-ood", "1", measured("is-ood", "1", [make(one)]))
     columns = [(order.metric, order.setting) for order in shown.agreements]
     assert len(columns) == 4 and ("correlation(AUROC)", "covariate shift") in columns, "no mean over both axes"
@@ -89,16 +101,16 @@ def test_orders_are_compared_axis_by_axis(make):
 
 
 def test_the_table_stands_beside_the_printed_one(make):
-    shown = beside("is-ood", "8", measured("is-ood", "8", [make(told(0), told(1))]))
+    shown = beside("is-ood", "8", measured("is-ood", "8", [make(record(0), record(1))]))
     assert not shown.same_data and shown.sentences
-    run = make({**told(0), "decomposition": None}, name="given")
+    run = make(record(0, decomposition=None))
     named = StandsFor(run.folder, {"given cells": "ImageNet-21K"})
     assert beside("is-ood", "1", measured("is-ood", "1", [named])).same_data
 
 
 def test_refusals(make):
     with pytest.raises(OpenworldError, match="is a run of recognition, expected incremental-shift"):
-        measured("is-ood", "1", [make(told(0, protocol="recognition"))])
+        measured("is-ood", "1", [make(record(0), protocol="recognition")])
     with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
         measured("is-ood", "3", [])
     with pytest.raises(OpenworldError, match="none of the 0 given"):

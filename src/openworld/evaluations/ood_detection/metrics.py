@@ -1,21 +1,29 @@
-"""What the record of a judged model holds: metrics of every detector in every cell, their curves and trends."""
+"""The metrics of a unit: every detector in every cell, its curves and trends, its AUROC against subsets of the pool."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
+from openworld.evaluations.ood_detection.record import (
+    Area,
+    CellRecord,
+    CurveErrors,
+    DetectorRecord,
+    LabellingRecord,
+    LevelCurve,
+)
 from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell, shift_trend
 from openworld.metrics.by_cell import NOWHERE
 from openworld.shift import ShiftGrid
 
 PREVALENCE = 0.5
-"""Share of in-distribution pictures at which AUPRs of cells of unequal size can be compared."""
+"""Share of in-distribution images at which AUPRs of cells of unequal size can be compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Scores of the n in-distribution test pictures and the N of the pool, and which of them are not independent."""
+    """Scores of the n in-distribution test images and the N of the pool, and which of them are not independent."""
 
     test: np.ndarray
     pool: np.ndarray
@@ -24,38 +32,40 @@ class Sides:
 
     @property
     def groups(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Groups of both sides; None where every picture stands alone, for then intervals take less time."""
+        """Groups of both sides; None where every image stands alone, for then intervals take less time."""
         both = self.test_groups, self.pool_groups
         return both if any(len(np.unique(one)) < len(one) for one in both) else None
 
-    def auroc(self, chosen: np.ndarray) -> dict:
-        """Against some pictures of the pool, with its interval."""
+    def auroc(self, chosen: np.ndarray) -> Area:
+        """Against some images of the pool, with its interval."""
         found = auroc(self.test, self.pool[chosen], in_groups=self.test_groups, out_groups=self.pool_groups[chosen])
-        return {"value": found.value, "interval": found.interval()}
+        return Area(found.value, found.interval())
 
 
-def detector_told(sides: Sides, grid: ShiftGrid, kept: np.ndarray) -> dict:
+def detector_record(
+    sides: Sides, grid: ShiftGrid, kept: np.ndarray, errors: Mapping[str, Mapping[str, CurveErrors]] | None = None
+) -> DetectorRecord:
     """One detector over all cells.
 
     Args:
-        sides: its scores. grid: of the pool's `kept` pictures, int64[n] places in the pool.
-    Returns:
-        "cells", covariate level by semantic level, None for a cell that is N/A; curves of the AUROC over the levels of
-        each axis, over all present cells and over those of common levels alone; their trends.
+        sides: its scores.
+        grid: of the pool's `kept` images, int64[n] places in the pool.
+        errors: of its curves, of `uncertainty.over_images`.
     """
     (rows, columns), present = grid.shape, grid.present
     place = places_of(grid, kept, len(sides.pool))
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
     found = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
-    areas = np.array([one.auroc if one else np.nan for one in found]).reshape(grid.shape)
+    areas = np.array([cell.auroc if cell else np.nan for cell in found]).reshape(grid.shape)
     everything, common = shift_trend(areas, present), shift_trend(areas, present, common=True)
-    told = [_told(one) if one else None for one in found]
-    return {
-        "cells": [told[start : start + columns] for start in range(0, rows * columns, columns)],
-        "semantic_curve": {"all": everything.semantic_curve, "common": common.semantic_curve},
-        "covariate_curve": {"all": everything.covariate_curve, "common": common.covariate_curve},
-        "trend": {"semantic": asdict(everything.semantic), "covariate": asdict(everything.covariate)},
-    }
+    cells = [_cell_record(cell) if cell else None for cell in found]
+    return DetectorRecord(
+        tuple(tuple(cells[start : start + columns]) for start in range(0, rows * columns, columns)),
+        LevelCurve(everything.semantic_curve, common.semantic_curve),
+        LevelCurve(everything.covariate_curve, common.covariate_curve),
+        {"semantic": everything.semantic, "covariate": everything.covariate},
+        errors or {},
+    )
 
 
 def places_of(grid: ShiftGrid, kept: np.ndarray, size: int) -> np.ndarray:
@@ -66,37 +76,38 @@ def places_of(grid: ShiftGrid, kept: np.ndarray, size: int) -> np.ndarray:
 
 
 def subsets_of(known: np.ndarray, semantic: np.ndarray, levels: int) -> dict[str, np.ndarray]:
-    """Pictures of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
+    """Images of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
 
     IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and does not
     say which; here they are the upper half of the levels.
 
     Args:
-        known: bool[N], pool pictures of an in-distribution class.
+        known: bool[N], pool images of an in-distribution class.
         semantic: int64[N], semantic levels. levels: how many there are.
     """
     far = semantic >= levels // 2
     return {"all": np.ones_like(known), "unknown": ~known, "far": far, "far and unknown": far & ~known}
 
 
-def labelling(sides: Mapping[str, Sides], subsets: Mapping[str, np.ndarray]) -> dict:
-    """AUROC of every detector against the `subsets_of` the pool, and how many pictures these hold."""
-    return {
-        "subsets": {name: int(chosen.sum()) for name, chosen in subsets.items()},
-        "detectors": {
+def labelling(sides: Mapping[str, Sides], subsets: Mapping[str, np.ndarray], joint: Mapping) -> LabellingRecord:
+    """AUROC of every detector against the `subsets_of` the pool, how many images these hold, and its `joint` errors."""
+    return LabellingRecord(
+        {name: int(chosen.sum()) for name, chosen in subsets.items()},
+        {
             label: {name: one.auroc(np.flatnonzero(chosen)) for name, chosen in subsets.items()}
             for label, one in sides.items()
         },
-    }
+        dict(joint),
+    )
 
 
-def _told(cell: CellDetection) -> dict:
-    return {
-        "n": cell.n,
-        "auroc": {"value": cell.auroc, "interval": cell.interval},
-        "fpr": cell.fpr_in_positive,
-        "fpr_openood": cell.fpr_out_positive,
-        "aupr_in": cell.aupr_in,
-        "aupr_out": cell.aupr_out,
-        "aupr_at_prevalence": cell.aupr_in_fixed,
-    }
+def _cell_record(cell: CellDetection) -> CellRecord:
+    return CellRecord(
+        n=cell.n,
+        auroc=Area(cell.auroc, cell.interval),
+        fpr=cell.fpr_in_positive,
+        fpr_openood=cell.fpr_out_positive,
+        aupr_in=cell.aupr_in,
+        aupr_out=cell.aupr_out,
+        aupr_at_prevalence=cell.aupr_in_fixed,
+    )

@@ -1,111 +1,168 @@
-"""Tables of a judged model's record: every detector over the cells, every picture with its degrees and scores."""
+"""What a record of OOD detection holds: written by `task`, read by `results`.
 
-from collections.abc import Mapping
-from dataclasses import asdict
+Cells are rows of covariate and columns of semantic levels from 0, the nearest; a cell that is N/A is None.
+"""
 
-import numpy as np
+from dataclasses import dataclass, field
+from typing import Any
 
-from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.ood_detection.metrics import Sides, detector_told
-from openworld.evaluations.ood_detection.scores import Said, Shown
-from openworld.evaluations.ood_detection.task import Task
-from openworld.evaluations.ood_detection.uncertainty import Ranked, over_pictures
-from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_cells import Divided, test_degrees
-from openworld.shift import HALVES
+from openworld.metrics import Trend
 
+Ends = tuple[float, float] | None
+"""A 95 % interval over images; None where there is none."""
 
-def groups_of(test: Shown, found: Divided) -> tuple[np.ndarray, np.ndarray]:
-    """Groups of the test pictures and of the pool's: apart, for numbers of two image sets mean nothing together."""
-    own = test.images.groups[test.rows]
-    return own, found.pool.images.groups[found.rows] + int(own.max(initial=-1)) + 1
-
-
-def sides_of(label: str, said: Said, test: Shown, found: Divided) -> Sides:
-    """The scores of a detector with their groups."""
-    return Sides(said.test[label], said.pool[label], *groups_of(test, found))
+SUBSETS = {
+    "all": "all images",
+    "unknown": "other classes",
+    "far": "far in meaning",
+    "far and unknown": "far, other classes",
+}
+"""A subset of the pool -> what tables call it."""
 
 
-def tables(task: Task, sides: Mapping[str, Sides], ranked: Ranked, found: Divided, id_kept: bool) -> dict:
-    """All detectors over all cells, with pictures of in-distribution classes or without.
+@dataclass(frozen=True)
+class Area:
+    """An AUROC with its interval."""
 
-    Beside what `detector_told` tells: "over_pictures", intervals of curves and slopes; and "joint", by axis and kind
-    how the slopes of all detectors err together.
+    value: float | None
+    interval: Ends = None
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """A detector in one cell.
+
+    Args:
+        n: images of the pool there.
+        fpr, aupr_in: with in-distribution images as the positive side; fpr_openood, aupr_out: the other way round.
+        aupr_at_prevalence: aupr_in as if half of the images were in distribution.
     """
-    kept = np.arange(len(found.rows)) if id_kept else np.flatnonzero(~found.known)
-    grid = found.grid(kept, task.division.least)
-    errors, joint = over_pictures(ranked, grid, kept)
-    both = zip(sides.items(), errors, strict=True)
-    told = {label: detector_told(one, grid, kept) | {"over_pictures": own} for (label, one), own in both}
-    return {
-        "id_kept": id_kept,
-        "levels": found.told(kept),
-        "counts": grid.counts.tolist(),
-        "detectors": told,
-        "joint": joint,
-    }
+
+    n: int
+    auroc: Area
+    fpr: float | None = None
+    fpr_openood: float | None = None
+    aupr_in: float | None = None
+    aupr_out: float | None = None
+    aupr_at_prevalence: float | None = None
 
 
-def described(task: Task, known: Shown, test: Shown, said: Said) -> dict:
-    """What was judged, from what it learned, and how well it names the test pictures."""
-    truth = test.images.labels[test.rows]
-    model, ground = task.judged, task.ground
-    return {
-        "protocol": "incremental-shift",
-        "model": model.label,
-        "kind": "two-tower" if model.is_two_tower else "classifier",
-        "seed": task.seed,
-        "source": {
-            "sources": ground.sources,
-            "classes": len(test.images.classnames),
-            "training": len(known.rows),
-            "n": len(truth),
-            "accuracy": int((said.prediction == truth).sum()) / len(truth),
-        },
-        "decomposition": None if ground.cells else task.division.decomposition,
-        "neighbour": None if ground.cells else task.division.k,
-        "detector_settings": [{"label": one.label, **asdict(one)} for one in model.detectors],
-        "warnings": list(dict.fromkeys(said.warnings)),
-    }
+@dataclass(frozen=True)
+class LevelCurve:
+    """The AUROC at every level of an axis: over all present cells, and over those of common levels alone."""
+
+    all: tuple[float | None, ...]
+    common: tuple[float | None, ...]
 
 
-def pool_told(found: Divided) -> dict:
-    """The pool in numbers, and the names that its table counts."""
-    return {
-        "n": len(found.rows),
-        "known": int(found.known.sum()),
-        "classes": found.pool.images.classnames,
-        "styles": found.pool.styles,
-    }
+@dataclass(frozen=True)
+class CurveErrors:
+    """Intervals of a curve, level by level, and of its slope."""
+
+    curve: tuple[Ends, ...]
+    slope: Ends = None
 
 
-def pool_table(test: Shown, found: Divided, said: Said) -> dict[str, np.ndarray]:
-    """Per picture of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
-    images = found.pool.images
-    table = {
-        "id": found.rows.astype(np.int32),
-        "label": images.labels[found.rows].astype(np.int32),
-        "style": found.pool.style[found.rows].astype(np.int16),
-        "known": found.known,
-        "group": groups_of(test, found)[1].astype(np.int64),
-    }
-    for half in HALVES:
-        if found.degrees is not None:
-            table[half] = found.degrees[half]
-        table[f"{half}_level"] = found.levels[half].astype(np.int16)
-    table = with_names(table, images.classnames, images.path_of)
-    return table | {f"score {label}": scores for label, scores in said.pool.items()}
+@dataclass(frozen=True)
+class JointErrors:
+    """How the numbers of all detectors of a model err together over images; degrees None: without an error."""
+
+    detectors: tuple[str, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    degrees_of_freedom: tuple[float | None, ...]
 
 
-def test_table(task: Task, test: Shown, said: Said, machine: Machine) -> dict[str, np.ndarray]:
-    """The same of the in-distribution test pictures, with what the model names them."""
-    table = {
-        "id": test.rows.astype(np.int32),
-        "label": test.images.labels[test.rows].astype(np.int32),
-        "prediction": said.prediction.astype(np.int32),
-        "group": test.images.groups[test.rows].astype(np.int64),
-    }
-    table = with_names(table, test.images.classnames, test.images.path_of)
-    degrees = test_degrees(task.shift, machine)
-    table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    return table | {f"score {label}": scores for label, scores in said.test.items()}
+@dataclass(frozen=True)
+class DetectorRecord:
+    """A detector over all cells.
+
+    Args:
+        trend: of the curves over all cells, by axis.
+        over_pictures: their errors by axis, and by "all" and "common"; empty where they are not known.
+    """
+
+    cells: tuple[tuple[CellRecord | None, ...], ...]
+    semantic_curve: LevelCurve
+    covariate_curve: LevelCurve
+    trend: dict[str, Trend]
+    over_pictures: dict[str, dict[str, CurveErrors]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AxisLevels:
+    """Where the levels of an axis begin, as degrees (None where cells are given), and how many images they hold."""
+
+    edges: tuple[float, ...] | None
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolRecord:
+    """All detectors of a model over the cells, the images of in-distribution classes kept or removed.
+
+    Args:
+        levels: by axis.
+        counts: images of every cell.
+        detectors: by label.
+        joint: errors of all slopes by axis, and by "all" and "common"; None of those without a slope.
+    """
+
+    id_kept: bool
+    levels: dict[str, AxisLevels]
+    counts: tuple[tuple[int, ...], ...]
+    detectors: dict[str, DetectorRecord]
+    joint: dict[str, dict[str, JointErrors | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourceRecord:
+    """What is in distribution: its data sets, training and test images, and how well the model names the latter."""
+
+    sources: tuple[dict[str, Any], ...]
+    classes: int
+    training: int
+    n: int
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class PoolFacts:
+    """How many images the pool has, how many are of in-distribution classes, and the names that its table counts."""
+
+    n: int
+    known: int
+    classes: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabellingRecord:
+    """Images of every one of `SUBSETS`, AUROCs against them by detector and subset, and their errors by subset."""
+
+    subsets: dict[str, int]
+    detectors: dict[str, dict[str, Area]]
+    joint: dict[str, JointErrors | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectionRecord(PoolRecord):
+    """The metrics of one unit: a model and seed, with the pool as the run counts it.
+
+    Args:
+        kind: "classifier" or "two-tower".
+        decomposition, neighbour: how shift was measured; None where cells are given.
+        otherwise: with the other choice about images of in-distribution classes.
+    """
+
+    protocol: str
+    model: str
+    kind: str
+    seed: int
+    source: SourceRecord
+    decomposition: dict[str, Any] | None
+    neighbour: int | None
+    detector_settings: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...]
+    otherwise: PoolRecord
+    pool: PoolFacts
+    labelling: LabellingRecord

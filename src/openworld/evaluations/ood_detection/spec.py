@@ -7,7 +7,7 @@ units, stages train classifiers, embed pictures, fit the decomposition, and meas
 """
 
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -17,15 +17,8 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
-from openworld.evaluations.ood_detection.metrics import labelling, subsets_of
-from openworld.evaluations.ood_detection.record import (
-    described,
-    pool_table,
-    pool_told,
-    sides_of,
-    tables,
-    test_table,
-)
+from openworld.evaluations.ood_detection.measure import detection_record
+from openworld.evaluations.ood_detection.outputs import pool_table, test_table
 from openworld.evaluations.ood_detection.scores import (
     Said,
     Shown,
@@ -34,7 +27,6 @@ from openworld.evaluations.ood_detection.scores import (
     two_tower_says,
 )
 from openworld.evaluations.ood_detection.task import Task
-from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
 from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.evaluations.shift_cells import Divided, Division, divided
@@ -191,16 +183,10 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     known, test = (_shown(task, pictures, machine) for pictures in (task.ground.training, task.ground.test))
     said = _said(task, known, test, found, machine)
     seconds = time.perf_counter() - started
-    sides = {label: sides_of(label, said, test, found) for label in said.test}
-    ranked = Ranked.of(sides)
-    told = {kept: tables(task, sides, ranked, found, kept) for kept in (True, False)}
-    subsets = subsets_of(found.known, found.levels["semantic"], found.counts["semantic"])
-    metrics = described(task, known, test, said) | told[task.id_kept]
-    metrics |= {"otherwise": told[not task.id_kept], "pool": pool_told(found)}
-    metrics |= {"labelling": labelling(sides, subsets) | {"joint": joint_totals(ranked, subsets)}}
+    metrics = detection_record(task, known, test, found, said)
     return UnitResult(
         outputs={"images": pool_table(test, found, said), "test": test_table(task, test, said, machine)},
-        metrics=metrics,
+        metrics=asdict(metrics),
         attachments=dict(found.thumbnails()) if task.model == 0 else {},
         timing={"seconds": {"scores": seconds}, "device": machine.device},
     )

@@ -1,4 +1,4 @@
-"""How curves, slopes and totals of a judged model would move with other pictures: intervals, and joint errors."""
+"""How curves, slopes and totals of a model would move with other images: intervals, and joint errors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.evaluations.ood_detection.metrics import Sides, places_of
+from openworld.evaluations.ood_detection.record import CurveErrors, JointErrors
 from openworld.metrics import CellSums, RankedSides, rank_sides, shift_weights
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import LEVEL, Spread, share_interval, student_quantile
@@ -24,7 +25,7 @@ class Ranked:
 
     @classmethod
     def of(cls, sides: Mapping[str, Sides]) -> "Ranked":
-        """Of detectors that scored the same pictures."""
+        """Of detectors that scored the same images."""
         ones = tuple(sides.values())
         test, pool = np.stack([one.test for one in ones]), np.stack([one.pool for one in ones])
         return cls(tuple(sides), rank_sides(test, pool, groups=ones[0].groups))
@@ -34,14 +35,14 @@ class Ranked:
         return (self.sides.of(number).sums(cells, weights) for number in range(len(self.labels)))
 
 
-def over_pictures(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list[dict], dict]:
-    """Of all detectors over all cells.
+def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list[dict], dict]:
+    """The errors of all detectors over all cells.
 
     Args:
-        grid: of the pool's `kept` pictures, int64[n] places in the pool.
+        grid: of the pool's `kept` images, int64[n] places in the pool.
+
     Returns:
-        Per detector, by axis and kind: "curve", an interval per level, and "slope", an interval, None where there is
-        none; and by axis and kind what `joint_told` tells of the slopes.
+        Per detector the errors of its curves by axis and kind; and by axis and kind the joint errors of the slopes.
     """
     cells = places_of(grid, kept, ranked.sides.plan.new.n)
     chosen = {kind: shift_weights(grid.present, common=common) for kind, common in KINDS.items()}
@@ -50,23 +51,23 @@ def over_pictures(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[li
     slopes = {one: chosen[one[1]][one[0]].slope for one in places}
     slopes = {one: weights.reshape(1, -1) for one, weights in slopes.items() if weights is not None}
     joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stacked(slopes, grid.present.size))), strict=True))
-    told = [{axis: {kind: {} for kind in KINDS} for axis in HALVES} for _ in ranked.labels]
+    errors = [{axis: {} for axis in HALVES} for _ in ranked.labels]
     for number, found in enumerate(ranked.each(cells, _stacked(curves, grid.present.size))):
         rows = _rows(found)
         for axis, kind in places:
-            own, sloped = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
-            told[number][axis][kind] = {
-                "curve": [one.interval(0) for one in own],
-                "slope": sloped and sloped.interval(number, share=False),
-            }
-    return told, {axis: {kind: joint_told(joint.get((axis, kind)), ranked.labels) for kind in KINDS} for axis in HALVES}
+            own, slope = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
+            intervals = tuple(one.interval(0) for one in own)
+            errors[number][axis][kind] = CurveErrors(intervals, slope and slope.interval(number, share=False))
+    return errors, {
+        axis: {kind: joint_errors(joint.get((axis, kind)), ranked.labels) for kind in KINDS} for axis in HALVES
+    }
 
 
-def joint_totals(ranked: Ranked, subsets: Mapping[str, np.ndarray]) -> dict[str, dict | None]:
-    """What `joint_told` tells of the AUROCs against some pictures of the pool, bool[N] each."""
+def joint_totals(ranked: Ranked, subsets: Mapping[str, np.ndarray]) -> dict[str, JointErrors | None]:
+    """The joint errors of the AUROCs against some images of the pool, bool[N] each."""
     whole = {name: ranked.sides.sums(np.where(chosen, 0, NOWHERE), [[1.0 * chosen.any()]]) for name, chosen in
              subsets.items()}  # fmt: skip
-    return {name: joint_told(Row(sums, 0), ranked.labels) for name, sums in whole.items()}
+    return {name: joint_errors(Row(sums, 0), ranked.labels) for name, sums in whole.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +91,12 @@ class Row:
         return value - quantile * found.standard_error, value + quantile * found.standard_error
 
 
-def joint_told(row: Row | None, labels: tuple[str, ...]) -> dict | None:
-    """Covariance over detectors, and degrees of freedom of each (None: without an error); None where unknown."""
+def joint_errors(row: Row | None, labels: tuple[str, ...]) -> JointErrors | None:
+    """Covariance over detectors, and degrees of freedom of each; None where unknown."""
     if row is None or row.sums.reasons[row.number]:
         return None
-    degrees = [row.spread(number).degrees_of_freedom for number in range(len(labels))]
-    return {"detectors": labels, "covariance": row.sums.covariance[row.number].tolist(), "degrees_of_freedom": degrees}
+    degrees = tuple(row.spread(number).degrees_of_freedom for number in range(len(labels)))
+    return JointErrors(labels, tuple(map(tuple, row.sums.covariance[row.number].tolist())), degrees)
 
 
 def _rows(sums: CellSums) -> Iterator[Row]:

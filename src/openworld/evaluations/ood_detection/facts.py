@@ -1,0 +1,124 @@
+"""What the records of a run have in common: its models and detectors, its cells, and what they counted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.ood_detection.record import AxisLevels, DetectionRecord, PoolRecord
+from openworld.results import RunFolder
+from openworld.runs import Record
+
+KEPT, REMOVED = "kept", "removed"
+"""What becomes of the pool's images of in-distribution classes."""
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A detector of a model; `shared` is whether the run has other models too."""
+
+    label: str
+    model: str
+    shared: bool = False
+
+    @property
+    def title(self) -> str:
+        """The detector, with its model where there are several."""
+        return f"{self.label} of {self.model}" if self.shared else self.label
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """The records of a run, models in the order of its spec and their seeds in increasing order.
+
+    Args:
+        records: one per model and seed.
+        outputs: beside each the stored record with the scores of all images.
+        least: cells with fewer images are N/A.
+    """
+
+    records: tuple[DetectionRecord, ...]
+    outputs: tuple[Record, ...]
+    least: int
+
+    @classmethod
+    def read(cls, run: RunFolder) -> "Facts":
+        """The facts of a run.
+
+        Raises:
+            OpenworldError: records of another evaluation, or of different pools.
+        """
+        resolved = run.resolved or {}
+        both = list(zip(run.metrics(DetectionRecord), run.records, strict=True))
+        order = [model.get("label") for model in resolved.get("models", ()) if isinstance(model, Mapping)]
+        order += [record.model for record, _ in both]
+        records, outputs = zip(*sorted(both, key=lambda pair: (order.index(pair[0].model), pair[0].seed)), strict=True)
+        if any(record.counts != records[0].counts for record in records):
+            raise OpenworldError("these records judge different pools, so no table holds them all; report them apart.")
+        return cls(records, outputs, int(resolved["least"]))
+
+    @property
+    def first(self) -> DetectionRecord:
+        """The first record, for what all have in common."""
+        return self.records[0]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Labels of the models."""
+        return tuple(dict.fromkeys(record.model for record in self.records))
+
+    def of(self, model: str) -> list[DetectionRecord]:
+        """The records of a model."""
+        return [record for record in self.records if record.model == model]
+
+    def seeds(self, model: str) -> tuple[int, ...]:
+        """The seeds of a model."""
+        return tuple(record.seed for record in self.of(model))
+
+    @cached_property
+    def detectors(self) -> tuple[Detector, ...]:
+        """All detectors, model by model."""
+        shared = len(self.models) > 1
+        named = {
+            (settings["label"], record.model): None for record in self.records for settings in record.detector_settings
+        }
+        return tuple(Detector(*names, shared) for names in named)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of detectors, of all models."""
+        return tuple(dict.fromkeys(detector.label for detector in self.detectors))
+
+    @property
+    def counting(self) -> str:
+        """What the run does with images of in-distribution classes."""
+        return KEPT if self.first.id_kept else REMOVED
+
+    @property
+    def whole(self) -> str:
+        """The subset, of `SUBSETS`, that is the whole pool as the run counts it."""
+        return "all" if self.first.id_kept else "unknown"
+
+    def counted(self, model: str, counting: str) -> list[PoolRecord]:
+        """What the records of a model say of the pool in a way of counting it."""
+        return [record if counting == self.counting else record.otherwise for record in self.of(model)]
+
+    def counts(self, counting: str = "") -> np.ndarray:
+        """int64[R, C], images of every cell."""
+        return np.array(self.counted(self.models[0], counting or self.counting)[0].counts)
+
+    def levels(self, counting: str = "") -> Mapping[str, AxisLevels]:
+        """The levels by axis."""
+        return self.counted(self.models[0], counting or self.counting)[0].levels
+
+    def present(self, counting: str = "") -> np.ndarray:
+        """bool[R, C], cells that are not N/A."""
+        detectors = self.counted(self.models[0], counting or self.counting)[0].detectors
+        return np.array([[cell is not None for cell in row] for row in next(iter(detectors.values())).cells])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of covariate and of semantic levels."""
+        return self.present().shape
