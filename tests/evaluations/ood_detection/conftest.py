@@ -11,9 +11,9 @@ from openworld.evaluations.ood_detection.metrics import Sides, detector_record, 
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
     DetectionRecord,
+    InDistributionRecord,
     PoolFacts,
     PoolRecord,
-    SourceRecord,
 )
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.stories import read_story
@@ -102,7 +102,7 @@ def _record(model, seed, sides, place, known, shape):
     subsets = subsets_of(known, place % shape[1], shape[1])
     return DetectionRecord(
         **vars(pools[True]), otherwise=pools[False], protocol="incremental-shift", model=model, kind="classifier",
-        seed=seed, source=SourceRecord(({"dataset": "emoji-concepts"},), 50, 100, 60, 0.8),
+        seed=seed, source=InDistributionRecord(({"dataset": "emoji-concepts"},), 50, 100, 60, 0.8),
         decomposition={"method": "LAID", "backbone": "embedded", "seed": 0}, neighbour=10,
         detector_settings=tuple({"label": label} for label in sides), warnings=("a <remark>",),
         pool=PoolFacts(place.size, int(known.sum()), ("a",), ("b",)),

@@ -12,11 +12,11 @@ from openworld.evaluations.ood_detection.record import (
     CellRecord,
     DetectionRecord,
     DetectorRecord,
+    InDistributionRecord,
     LabellingRecord,
     LevelCurve,
     PoolFacts,
     PoolRecord,
-    SourceRecord,
 )
 from openworld.reproduction.comparison.compare import beside
 from openworld.reproduction.measure import StandsFor, measured
@@ -38,7 +38,7 @@ def record(seed, kind="classifier", step=0.1, labels=("MSP", "ours alone"), step
     pool = {"id_kept": True, "levels": levels, "counts": ((20, 20, 20), (0, 20, 20)), "detectors": detectors}
     made = DetectionRecord(
         **pool, protocol="incremental-shift", model=kind, kind=kind, seed=seed,
-        source=SourceRecord(({"dataset": "emoji-concepts", "domain": "noto"},), 50, 100, 60, 0.5),
+        source=InDistributionRecord(({"dataset": "emoji-concepts", "domain": "noto"},), 50, 100, 60, 0.5),
         decomposition={"method": "LAID"}, neighbour=10, detector_settings=tuple({"label": label} for label in labels),
         warnings=(), otherwise=PoolRecord(**pool | {"id_kept": False}), pool=PoolFacts(99, 0),
         labelling=LabellingRecord(dict.fromkeys(SUBSETS, 99), dict.fromkeys(labels, areas)),

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from openworld import OpenworldError
 from openworld.cli.app import app
 from openworld.evaluations.ood_detection import figures, tables
-from openworld.evaluations.ood_detection.facts import Facts
+from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.results import cell_values, is_blind, results
 from openworld.evaluations.stories import compare_runs, read_story
@@ -149,7 +149,7 @@ def test_differences_are_of_detectors_that_both_have(both, one_detector):
 def test_images_of_cells_are_those_that_a_record_keeps(both, write_run, shifts):
     counts, images = figures.cell_counts(both[1]).charts
     assert len(images.cells) == 19 and sum(row["images"] for row in counts.rows()) == both[1].counts().sum()
-    bare = Facts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord))))
+    bare = ShiftFacts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord))))
     assert len(figures.cell_counts(bare).charts) == 1
 
 
@@ -185,7 +185,7 @@ def test_a_crowd_fits_into_the_page(make_run, write_run):
     one = read_story(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
     (record,) = one.run.metrics(DetectionRecord)
     story = read_story(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
-    found, facts = story.results, Facts.read(story.run)
+    found, facts = story.results, ShiftFacts.read(story.run)
     maps, pairs = figures.heat_maps(found, facts), figures.cell_differences(found, facts)
     assert len(maps.charts) == 32 and "8 more maps are left out" in maps.caption[1]
     assert len(pairs.charts) == 12 and "18 more pairs are not shown" in pairs.caption[0]

@@ -8,7 +8,7 @@ from scipy.stats import linregress, t
 
 from openworld import OpenworldError
 from openworld.evaluations.ood_detection.errors import seed_mean
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, difference, image_error
 from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.results import CELL_METRICS, is_mixed, results
@@ -140,7 +140,7 @@ def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run
         return replace(record, **removed, otherwise=replace(record.otherwise, **kept))
 
     story = read_story(make_run(change=turned))
-    facts = Facts.read(story.run)
+    facts = ShiftFacts.read(story.run)
     assert facts.whole == "unknown" and facts.counting == "removed"
     where = {"model": "a CLIP", "id_classes": "removed", "cells": "all cells"}
     assert story.results.value("MCM", "auroc", **where) == shifts.results.value("MCM", "auroc", **where)
@@ -189,7 +189,7 @@ def test_other_pools_do_not_mix(make_run):
 
 
 def contender(story, label, model):
-    return Contender(Facts.read(story.run), Detector(label, model, shared=True))
+    return Contender(ShiftFacts.read(story.run), Detector(label, model, shared=True))
 
 
 def area(outputs, label):
@@ -200,7 +200,7 @@ def area(outputs, label):
 
 
 def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shifts):
-    facts = Facts.read(shifts.run)
+    facts = ShiftFacts.read(shifts.run)
     found = difference(*(Contender(facts, Detector(label, "a CLIP", shared=True)) for label in ("MSP", "MCM")))
     expected = paired_test(*(area(facts.outputs[2], label) for label in ("MSP", "MCM")))
     assert found.value == pytest.approx(expected.difference) and found.over == "images"
@@ -209,7 +209,7 @@ def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shift
 
 def test_models_are_held_together_by_their_scores(shifts):
     found = image_error(contender(shifts, "KNN", "resnet-8"), contender(shifts, "MCM", "a CLIP"))
-    outputs = Facts.read(shifts.run).outputs
+    outputs = ShiftFacts.read(shifts.run).outputs
     first, second, clip = (area(record, one) for record, one in zip(outputs, ("KNN", "KNN", "MCM"), strict=True))
     # Influences of the mean over the seeds, by hand; a group is an image here.
     sides = [(first.influence.base + second.influence.base) / 2 - clip.influence.base]

@@ -30,7 +30,7 @@ class Detector:
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ShiftFacts:
     """The records of a run, models in the order of its spec and their seeds in increasing order.
 
     Args:
@@ -44,7 +44,7 @@ class Facts:
     least: int
 
     @classmethod
-    def read(cls, run: RunFolder) -> "Facts":
+    def read(cls, run: RunFolder) -> "ShiftFacts":
         """The facts of a run.
 
         Raises:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import DIFFERENCE
 from openworld.evaluations.ood_detection.results import (
     ALL,
@@ -46,7 +46,7 @@ KEY = (
 _IMAGE = re.compile(r"pictures/(\d+)-(\d+)/[^/]+")
 
 
-def level_curves(found: Results, facts: Facts, axis: str, styles: Mapping[str, Look]) -> tuple[Figure, ...]:
+def level_curves(found: Results, facts: ShiftFacts, axis: str, styles: Mapping[str, Look]) -> tuple[Figure, ...]:
     """Return a figure over all cells and one over common cells: a chart per model, a line per detector.
 
     Both have one range, so that what the mix of cells does is seen; none where no level has a cell.
@@ -61,7 +61,7 @@ def level_curves(found: Results, facts: Facts, axis: str, styles: Mapping[str, L
     return tuple(figure for figure in figures if any(chart.lines for chart in figure.charts))
 
 
-def _by_level(found: Results, facts: Facts, place: tuple[str, str], lines, y: Quantity, styles) -> Figure:
+def _by_level(found: Results, facts: ShiftFacts, place: tuple[str, str], lines, y: Quantity, styles) -> Figure:
     axis, cells = place
     other = f"columns ({AXES['semantic']})" if axis == "covariate" else f"rows ({AXES['covariate']})"
     which = {
@@ -80,7 +80,7 @@ def _by_level(found: Results, facts: Facts, place: tuple[str, str], lines, y: Qu
     return Figure(f"{axis}-{CELLS[cells]}", title, caption, charts, styles, names=("model", "detector"))
 
 
-def _level_chart(found: Results, facts: Facts, model: str, place, curves, y: Quantity) -> LineChart:
+def _level_chart(found: Results, facts: ShiftFacts, model: str, place, curves, y: Quantity) -> LineChart:
     axis, cells = place
     own = [one for one in facts.detectors if one.model == model]
     lines = {one.label: _line(curves[one], cells) for one in own}
@@ -102,7 +102,7 @@ def _line(results: list[Result], cells: str) -> Line:
     return Line(range(len(results)), [result.value.value for result in results], low, high, further=further)
 
 
-def heat_maps(found: Results, facts: Facts) -> Figure:
+def heat_maps(found: Results, facts: ShiftFacts) -> Figure:
     """Return a map of the AUROC per model and detector, all on one scale."""
     charts = tuple(_area_map(found, facts, one) for one in facts.detectors)
     beyond = f" {len(charts) - MOST} more maps are left out; the data has all." if len(charts) > MOST else ""
@@ -123,7 +123,7 @@ def heat_maps(found: Results, facts: Facts) -> Figure:
     )
 
 
-def _area_map(found: Results, facts: Facts, detector: Detector) -> CellChart:
+def _area_map(found: Results, facts: ShiftFacts, detector: Detector) -> CellChart:
     values, counts, hinted = cell_values(found, facts, detector), facts.counts(), len(facts.detectors) <= HINTED
     cells = {place: _area_cell(place, value, int(counts[place]), hinted) for place, value in values.items()}
     return level_map(detector.title, cells, facts.shape, LEVELS)
@@ -140,7 +140,7 @@ def _area_cell(place: tuple[int, int], area: Value, count: int, hinted: bool) ->
     return Cell(number, (area.value - CHANCE) / CHANCE, hint, is_blind(area), row=row)
 
 
-def cell_differences(found: Results, facts: Facts) -> Figure | None:
+def cell_differences(found: Results, facts: ShiftFacts) -> Figure | None:
     """Return maps of each other model's AUROC minus the first one's, of detectors that both have; None without any."""
     models = facts.models
     first = {one.label: one for one in facts.detectors if one.model == models[0]}
@@ -160,14 +160,14 @@ def cell_differences(found: Results, facts: Facts) -> Figure | None:
     return Figure("differences", "Model against model", caption, charts, shared=shared)
 
 
-def _differences(found: Results, facts: Facts, before: Detector, after: Detector) -> dict:
+def _differences(found: Results, facts: ShiftFacts, before: Detector, after: Detector) -> dict:
     """By cell; None where it is N/A."""
     both = ({place: area.value for place, area in cell_values(found, facts, one).items()} for one in (before, after))
     first, second = both
     return {place: None if area is None else second[place] - area for place, area in first.items()}
 
 
-def _difference_map(facts: Facts, before: Detector, after: Detector, values: Mapping, largest: float) -> CellChart:
+def _difference_map(facts: ShiftFacts, before: Detector, after: Detector, values: Mapping, largest: float) -> CellChart:
     counts = facts.counts()
     names = {"detector": after.label, "first_model": before.model, "second_model": after.model}
 
@@ -181,7 +181,7 @@ def _difference_map(facts: Facts, before: Detector, after: Detector, values: Map
     return level_map(f"{after.label}: {after.model} − {before.model}", cells, facts.shape, LEVELS)
 
 
-def cell_counts(facts: Facts) -> Figure:
+def cell_counts(facts: ShiftFacts) -> Figure:
     """Return two maps: the darker a cell, the more images; and an image of each cell where a record keeps some."""
     counts, present = facts.counts(), facts.present()
     cells = {}
@@ -204,7 +204,7 @@ def cell_counts(facts: Facts) -> Figure:
     return Figure("counts", "What is in the cells?", caption, tuple(charts), shared=tuple(charts[0].rows()))
 
 
-def example_images(facts: Facts) -> dict[tuple[int, int], str]:
+def example_images(facts: ShiftFacts) -> dict[tuple[int, int], str]:
     """Return the address of an image of every cell by covariate and semantic level: thumbnails of the first record.
 
     Empty where no record keeps any; of all the lightest that a page has room for together.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.evaluations.ood_detection.errors import UNKNOWN, SeedMean, joint_error, seed_mean
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.metrics import Estimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
@@ -25,7 +25,7 @@ DIFFERENCE = Metric("difference", "difference", "points", 1, 0, (-1.0, 1.0))
 class Contender:
     """A detector of a run."""
 
-    facts: Facts
+    facts: ShiftFacts
     detector: Detector
 
     @property
@@ -36,14 +36,14 @@ class Contender:
         return {record.seed: record.labelling.detectors[label][whole].value for record in records}
 
 
-def ranked(found: Results, facts: Facts) -> list[Detector]:
+def ranked(found: Results, facts: ShiftFacts) -> list[Detector]:
     """Those that have an AUROC against the whole pool, the largest first."""
     images = SUBSETS[facts.whole]
     values = {one: found.value(one.label, "auroc", model=one.model, images=images).value for one in facts.detectors}
     return sorted((one for one, value in values.items() if value is not None), key=lambda one: -values[one])
 
 
-def lead_tests(found: Results, facts: Facts) -> tuple[Comparison, ...]:
+def lead_tests(found: Results, facts: ShiftFacts) -> tuple[Comparison, ...]:
     """The largest AUROC against the whole pool against all others, the next first; none with fewer than two."""
     best, *others = ranked(found, facts) or [None]
     tests = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
@@ -104,7 +104,7 @@ def _estimate(one: Contender) -> Estimate | None:
     return Estimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
 
 
-def _of(outputs: Record, label: str, facts: Facts) -> Estimate | None:
+def _of(outputs: Record, label: str, facts: ShiftFacts) -> Estimate | None:
     if not {"images", "test"} <= set(outputs.tables):
         return None
     pool, test = outputs.table("images"), outputs.table("test")

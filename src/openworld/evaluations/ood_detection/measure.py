@@ -10,9 +10,9 @@ from openworld.evaluations.ood_detection.outputs import groups_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
     DetectionRecord,
+    InDistributionRecord,
     PoolFacts,
     PoolRecord,
-    SourceRecord,
 )
 from openworld.evaluations.ood_detection.scores import Said, Shown
 from openworld.evaluations.ood_detection.task import Task
@@ -63,8 +63,8 @@ def _pool_record(task: Task, sides: Mapping[str, Sides], ranked: Ranked, found: 
     )
 
 
-def _source_record(task: Task, known: Shown, test: Shown, said: Said) -> SourceRecord:
+def _source_record(task: Task, known: Shown, test: Shown, said: Said) -> InDistributionRecord:
     truth = test.images.labels[test.rows]
     right = int((said.prediction == truth).sum())
     sources = tuple(asdict(one) for one in task.ground.sources)
-    return SourceRecord(sources, len(test.images.classnames), len(known.rows), len(truth), right / len(truth))
+    return InDistributionRecord(sources, len(test.images.classnames), len(known.rows), len(truth), right / len(truth))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.evaluations.ood_detection.results import ALL, results
 from openworld.papers import PaperTable, published_numbers
@@ -54,7 +54,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def _numbers(run: StandsFor, found: Results, facts: Facts, wanted: PaperTable, methods) -> Iterator[Measured]:
+def _numbers(run: StandsFor, found: Results, facts: ShiftFacts, wanted: PaperTable, methods) -> Iterator[Measured]:
     of_one = _labelling if wanted.tasks == ("labelling issues",) else _trends
     classifiers = [one for one in facts.detectors if facts.of(one.model)[0].kind == "classifier"] or facts.detectors
     for detector in classifiers:
@@ -65,7 +65,7 @@ def _numbers(run: StandsFor, found: Results, facts: Facts, wanted: PaperTable, m
                 yield measured_of(_over_seeds(result), metric, backbone=detector.model, **names)
 
 
-def _trends(found: Results, facts: Facts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
+def _trends(found: Results, facts: ShiftFacts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
     """Slopes, without their sign, and correlations over the cells that are present."""
     for setting, axis in AXES.items():
         place = {"model": detector.model, "id_classes": facts.counting, "cells": ALL, "axis": axis}
@@ -78,7 +78,7 @@ def _trends(found: Results, facts: Facts, detector: Detector, metrics: Sequence[
             yield setting, metric, replace(result, value=over_seeds(result.per_seed, result.metric))
 
 
-def _labelling(found: Results, facts: Facts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
+def _labelling(found: Results, facts: ShiftFacts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
     for setting, subset in COLUMNS.items():
         yield setting, metrics[0], found.result(detector.label, "auroc", model=detector.model, images=SUBSETS[subset])
 
@@ -88,13 +88,13 @@ def _over_seeds(result: Result) -> Result:
     return result if len(result.seeds) == 1 else replace(result, value=over_seeds(result.per_seed, result.metric))
 
 
-def _load(folder: Path) -> tuple[Results, Facts]:
+def _load(folder: Path) -> tuple[Results, ShiftFacts]:
     run = RunFolder.read(folder)
     if run.evaluation != EVALUATION:
         raise OpenworldError(f"{folder} is a run of {run.evaluation or 'nothing'}, expected {EVALUATION}.")
     return results(run)
 
 
-def _pool(facts: Facts) -> str:
+def _pool(facts: ShiftFacts) -> str:
     sources = facts.first.source.sources
     return str(sources[0]["dataset"]) if facts.first.decomposition and sources else GIVEN

@@ -115,7 +115,7 @@ class PoolRecord:
 
 
 @dataclass(frozen=True)
-class SourceRecord:
+class InDistributionRecord:
     """What is in distribution: its data sets, training and test images, and how well the model names the latter."""
 
     sources: tuple[dict[str, Any], ...]
@@ -158,7 +158,7 @@ class DetectionRecord(PoolRecord):
     model: str
     kind: str
     seed: int
-    source: SourceRecord
+    source: InDistributionRecord
     decomposition: dict[str, Any] | None
     neighbour: int | None
     detector_settings: tuple[dict[str, Any], ...]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.figures import cell_counts, cell_differences, heat_maps, level_curves
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.record import SUBSETS
@@ -64,7 +64,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     Raises:
         OpenworldError: other images, other cells, or no detector that both have.
     """
-    before, after = (Facts.read(one.run) for one in (first, second))
+    before, after = (ShiftFacts.read(one.run) for one in (first, second))
     _require_same(before, after, (first.run.folder, second.run.folder))
     ours, theirs = first.results, second.results
     alone = len(before.models) == len(after.models) == 1
@@ -87,7 +87,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _sections(found: Results, facts: Facts, styles: Mapping[str, Look]) -> Iterator[Section]:
+def _sections(found: Results, facts: ShiftFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
     """Figures and tables under the questions that they answer."""
     for axis in AXES:
         curves = level_curves(found, facts, axis, styles)
@@ -108,7 +108,7 @@ def _sections(found: Results, facts: Facts, styles: Mapping[str, Look]) -> Itera
     yield Section("How much is labelling?", tables=(labelling_table(found, facts),))
 
 
-def _subtitle(facts: Facts) -> Iterator[str]:
+def _subtitle(facts: ShiftFacts) -> Iterator[str]:
     first, (rows, columns) = facts.first, facts.shape
     if first.source.sources:
         yield ", ".join(dict.fromkeys(source["dataset"] for source in first.source.sources))
@@ -119,7 +119,7 @@ def _subtitle(facts: Facts) -> Iterator[str]:
     yield seeds_text(facts)
 
 
-def _provenance(facts: Facts) -> Iterator[tuple[str, str]]:
+def _provenance(facts: ShiftFacts) -> Iterator[tuple[str, str]]:
     """What records say of how the run was made, beside its spec."""
     first = facts.first
     yield "seeds", seeds_text(facts)
@@ -133,7 +133,7 @@ def _provenance(facts: Facts) -> Iterator[tuple[str, str]]:
             yield f"warning, {model}", warning
 
 
-def _require_same(first: Facts, second: Facts, names) -> None:
+def _require_same(first: ShiftFacts, second: ShiftFacts, names) -> None:
     images = [{name: facts.outputs[0].unit.inputs.get(name) for name in SAME} for facts in (first, second)]
     same_cells = first.first.counts == second.first.counts and first.counting == second.counting
     if images[0] != images[1] or not same_cells:
@@ -147,7 +147,7 @@ def _alike(one: Detector, other: Detector, alone: bool) -> bool:
     return one.label == other.label and (alone or one.model == other.model)
 
 
-def _pair(first: tuple[Results, Facts], second: tuple[Results, Facts], detectors, test) -> Pair:
+def _pair(first: tuple[Results, ShiftFacts], second: tuple[Results, ShiftFacts], detectors, test) -> Pair:
     values = (
         results.result(one.label, "auroc", model=one.model, images=SUBSETS[facts.whole])
         for (results, facts), one in zip((first, second), detectors, strict=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.evaluations.ood_detection.errors import SeedMean, joint_error, line_error, seed_mean
-from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, Detector, Facts
+from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import lead_tests
 from openworld.evaluations.ood_detection.record import SUBSETS, Area, CellRecord, PoolRecord
 from openworld.metrics import ShiftTrend, shift_trend
@@ -71,9 +71,9 @@ def correlation_of(metric: Metric) -> Metric:
     return Metric(f"{metric.key}_correlation", f"r of {metric.title}", "difference", 2, 0, (-1.0, 1.0))
 
 
-def results(run: RunFolder) -> tuple[Results, Facts]:
+def results(run: RunFolder) -> tuple[Results, ShiftFacts]:
     """Every number of a run, and what its records have in common."""
-    facts = Facts.read(run)
+    facts = ShiftFacts.read(run)
     found = [one for detector in facts.detectors for one in _of_detector(facts, detector)]
     rows = [one for one in found if isinstance(one, Result)]
     values = Results("ood-detection", tuple(rows))
@@ -82,13 +82,13 @@ def results(run: RunFolder) -> tuple[Results, Facts]:
     return replace(values, rows=tuple(rows), comparisons=(*tests, *lead_tests(values, facts))), facts
 
 
-def whole_pool(found: Results, facts: Facts, detector: Detector, subset: str = "") -> Value:
+def whole_pool(found: Results, facts: ShiftFacts, detector: Detector, subset: str = "") -> Value:
     """The AUROC against the whole pool as the run counts it, or against another of `SUBSETS`."""
     images = SUBSETS[subset or facts.whole]
     return found.value(detector.label, "auroc", model=detector.model, images=images)
 
 
-def cell_values(found: Results, facts: Facts, detector: Detector) -> dict[tuple[int, int], Value]:
+def cell_values(found: Results, facts: ShiftFacts, detector: Detector) -> dict[tuple[int, int], Value]:
     """The AUROC in every cell by covariate and semantic level; None where it is N/A."""
     where = {"model": detector.model, "id_classes": facts.counting}
     return {
@@ -97,7 +97,7 @@ def cell_values(found: Results, facts: Facts, detector: Detector) -> dict[tuple[
     }
 
 
-def along(found: Results, facts: Facts, detector: Detector, axis: str, cells: str, metric: str = "auroc") -> Value:
+def along(found: Results, facts: ShiftFacts, detector: Detector, axis: str, cells: str, metric: str = "auroc") -> Value:
     """The slope of a metric along an axis; with "auroc_correlation" or another metric of an axis that instead."""
     key = metric if metric.endswith(("_slope", "_correlation")) else f"{metric}_slope"
     where = {"model": detector.model, "id_classes": facts.counting, "axis": axis, "cells": cells}
@@ -105,7 +105,7 @@ def along(found: Results, facts: Facts, detector: Detector, axis: str, cells: st
 
 
 def curve(
-    found: Results, facts: Facts, detector: Detector, axis: str, cells: str, metric: str = "auroc"
+    found: Results, facts: ShiftFacts, detector: Detector, axis: str, cells: str, metric: str = "auroc"
 ) -> list[Result]:
     """A metric at every level of an axis."""
     where = {"model": detector.model, "id_classes": facts.counting, "axis": axis, "cells": cells}
@@ -126,7 +126,7 @@ def is_below_chance(value: Value) -> bool:
     return value.value is not None and _end(value, "high") < CHANCE
 
 
-def best_cells(found: Results, facts: Facts) -> dict[Detector, np.ndarray]:
+def best_cells(found: Results, facts: ShiftFacts) -> dict[Detector, np.ndarray]:
     """bool[R, C], the cells in which each detector has the largest AUROC; a tie counts for all of them."""
     values = {one: cell_values(found, facts, one) for one in facts.detectors}
     stacked = np.array(
@@ -151,7 +151,7 @@ def slope_tests(found: Results, axis: str) -> list[Comparison]:
     return [one for one in found.comparisons if one.other == NO_SLOPE and one.where["axis"] == axis]
 
 
-def _of_detector(facts: Facts, detector: Detector) -> Iterator[Result | Comparison]:
+def _of_detector(facts: ShiftFacts, detector: Detector) -> Iterator[Result | Comparison]:
     yield from _areas(facts, detector)
     for counting in (facts.counting, REMOVED if facts.counting == KEPT else KEPT):
         main = counting == facts.counting
@@ -165,7 +165,7 @@ def _of_detector(facts: Facts, detector: Detector) -> Iterator[Result | Comparis
                     yield from _along(facts, detector, counting, (metric, axis, cells), trends)
 
 
-def _areas(facts: Facts, detector: Detector) -> Iterator[Result]:
+def _areas(facts: ShiftFacts, detector: Detector) -> Iterator[Result]:
     """AUROC against the pool and its subsets."""
     records = facts.of(detector.model)
     for subset, images in SUBSETS.items():
@@ -261,7 +261,7 @@ def _slope(detector: Detector, place, records: Sequence[PoolRecord], found, curv
     return seed_mean(values, [joint_error(one, {detector.label: 1}) for one in joint])
 
 
-def _result(facts: Facts, detector: Detector, metric: Metric, value: Value, values: Sequence, **where) -> Result:
+def _result(facts: ShiftFacts, detector: Detector, metric: Metric, value: Value, values: Sequence, **where) -> Result:
     place = {"model": detector.model, **where}
     return Result(detector.label, metric, value, place, facts.seeds(detector.model), tuple(values))
 
@@ -274,7 +274,7 @@ def _families(tests: Sequence[Comparison]) -> Iterator[Comparison]:
         yield from correct_for_many(common if any(one.difference is not None for one in common) else everything)
 
 
-def _cell_counts(found: Results, facts: Facts) -> Iterator[Result]:
+def _cell_counts(found: Results, facts: ShiftFacts) -> Iterator[Result]:
     """In how many cells a detector is the best, blind, or below chance."""
     best = best_cells(found, facts)
     for detector in facts.detectors:
@@ -288,7 +288,7 @@ def _cell_counts(found: Results, facts: Facts) -> Iterator[Result]:
             yield Result(detector.label, COUNTS[key], Value(int(count)), {"model": detector.model})
 
 
-def _accuracies(facts: Facts) -> Iterator[Result]:
+def _accuracies(facts: ShiftFacts) -> Iterator[Result]:
     """How well the models name the in-distribution test images."""
     for model in facts.models:
         values = tuple(record.source.accuracy for record in facts.of(model))
@@ -296,7 +296,7 @@ def _accuracies(facts: Facts) -> Iterator[Result]:
         yield Result(model, METRICS["accuracy"], value, {}, facts.seeds(model), values)
 
 
-def _pool_sizes(facts: Facts) -> Iterator[Result]:
+def _pool_sizes(facts: ShiftFacts) -> Iterator[Result]:
     """How many images there are in every subset, cell and level, and where levels begin."""
     for subset, size in facts.first.labelling.subsets.items():
         yield _count("images", size, images=SUBSETS[subset])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, Detector, Facts
+from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, Detector, ShiftFacts
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.evaluations.ood_detection.results import (
     ALL,
@@ -32,7 +32,7 @@ TREND_METRICS = {"auroc": "AUROC", "fpr_out_positive": "FPR@95", "aupr_in": "AUP
 _MAIN, _COMMON, _REACH, _COUNT = 4, 3, 2, 1  # priorities on a narrow terminal
 
 
-def main_table(found: Results, facts: Facts) -> Table:
+def main_table(found: Results, facts: ShiftFacts) -> Table:
     """AUROC against the whole pool, at the ends of both axes, its slopes, and where a detector leads or is blind."""
     columns = [Column(AUROC, headline=True, priority=_MAIN)]
     for axis in AXES:
@@ -51,12 +51,12 @@ def main_table(found: Results, facts: Facts) -> Table:
     return _table(facts, "main", "AUROC of every detector", caption, columns, rows)
 
 
-def cell_tables(found: Results, facts: Facts) -> tuple[Table, ...]:
+def cell_tables(found: Results, facts: ShiftFacts) -> tuple[Table, ...]:
     """As the paper lays them out: AUROC in every cell, a table per model and detector."""
     return tuple(_cell_table(found, facts, number, one) for number, one in enumerate(facts.detectors))
 
 
-def trend_table(found: Results, facts: Facts, metric: str) -> Table:
+def trend_table(found: Results, facts: ShiftFacts, metric: str) -> Table:
     """Slope and Pearson's correlation of a metric along both axes, over all cells and on common ones."""
     places = [(axis, cells) for axis in AXES for cells in CELLS]
     card, name = next(one for one in CELL_METRICS.values() if one.key == metric), TREND_METRICS[metric]
@@ -79,7 +79,7 @@ def trend_table(found: Results, facts: Facts, metric: str) -> Table:
     return _table(facts, f"trends-{metric.replace('_', '-')}", f"Trends of {name}", caption, columns, rows, best="")
 
 
-def metric_table(found: Results, facts: Facts) -> Table:
+def metric_table(found: Results, facts: ShiftFacts) -> Table:
     """Every metric as the mean over the present cells, and below it from the nearest to the farthest in meaning."""
     rows = [
         [detector, *(_mean_cell(found, facts, detector, metric) for metric in CELL_METRICS.values())]
@@ -95,7 +95,7 @@ def metric_table(found: Results, facts: Facts) -> Table:
     return _table(facts, "metrics", "Every metric", caption, columns, rows)
 
 
-def known_class_table(found: Results, facts: Facts) -> Table:
+def known_class_table(found: Results, facts: ShiftFacts) -> Table:
     """AUROC with the pool's images of in-distribution classes and without them, in total and over the cells."""
     kinds = {"whole pool": AUROC, "mean of cells": AUROC} | {f"{axis} slope": slope_of(AUROC) for axis in AXES}
     both = [(title, metric, kept) for title, metric in kinds.items() for kept in (KEPT, REMOVED)]
@@ -119,7 +119,7 @@ def known_class_table(found: Results, facts: Facts) -> Table:
     return _table(facts, "kept", title, caption, columns, rows, best="")
 
 
-def labelling_table(found: Results, facts: Facts) -> Table:
+def labelling_table(found: Results, facts: ShiftFacts) -> Table:
     """AUROC against subsets of the pool with fewer and fewer images that may show what is in distribution."""
     sizes = facts.first.labelling.subsets
     columns = [Column(AUROC, f"{title} ({sizes[subset]:,})") for subset, title in SUBSETS.items()]
@@ -133,7 +133,7 @@ def labelling_table(found: Results, facts: Facts) -> Table:
     return _table(facts, "labelling", "How much is labelling", caption, columns, rows)
 
 
-def level_table(found: Results, facts: Facts) -> Table:
+def level_table(found: Results, facts: ShiftFacts) -> Table:
     """Where levels begin, how many images they hold, and how many of their cells are present."""
     kinds = (DEGREE, METRICS["images"], COUNTS["present_cells"])
     columns = [Column(metric, f"{axis}: {metric.title}") for axis in AXES for metric in kinds]
@@ -145,7 +145,7 @@ def level_table(found: Results, facts: Facts) -> Table:
     return Table("levels", "Levels", caption, "level", tuple(columns), tuple(rows), best="")
 
 
-def model_table(found: Results, facts: Facts) -> Table:
+def model_table(found: Results, facts: ShiftFacts) -> Table:
     """The models, and how well they name the in-distribution test images."""
     columns = (Column(TEXT, "kind"), Column(TEXT, "seeds"), Column(METRICS["accuracy"]))
     rows = []
@@ -162,7 +162,7 @@ def reach(results: Sequence[Result]) -> tuple[float | None, float | None]:
     return (known[0], known[-1]) if known else (None, None)
 
 
-def counted(facts: Facts) -> str:
+def counted(facts: ShiftFacts) -> str:
     """Which images the main tables count."""
     known = facts.first.pool.known
     if not known:
@@ -171,7 +171,7 @@ def counted(facts: Facts) -> str:
     return f"the pool's {known:,} images of in-distribution classes are {kept}"
 
 
-def _table(facts: Facts, name, title, caption, columns, rows: Iterable[Sequence], best: str = "columns") -> Table:
+def _table(facts: ShiftFacts, name, title, caption, columns, rows: Iterable[Sequence], best: str = "columns") -> Table:
     """A table with a row per detector, and its model where the run has several."""
     several = len(facts.models) > 1
     heads = (*[Column(TEXT, "model", priority=_MAIN)] * several, *columns)
@@ -179,7 +179,7 @@ def _table(facts: Facts, name, title, caption, columns, rows: Iterable[Sequence]
     return Table(name, title, caption, "detector", heads, tuple(lines), best)
 
 
-def _main_cells(found: Results, facts: Facts, detector: Detector) -> Iterable:
+def _main_cells(found: Results, facts: ShiftFacts, detector: Detector) -> Iterable:
     yield whole_pool(found, facts, detector)
     for axis in AXES:
         yield _reach_cell(reach(curve(found, facts, detector, axis, ALL)), AUROC)
@@ -189,7 +189,7 @@ def _main_cells(found: Results, facts: Facts, detector: Detector) -> Iterable:
         yield found.value(detector.label, key, model=detector.model)
 
 
-def _slope_cell(found: Results, facts: Facts, detector: Detector, axis: str, cells: str, metric="auroc") -> Cell:
+def _slope_cell(found: Results, facts: ShiftFacts, detector: Detector, axis: str, cells: str, metric="auroc") -> Cell:
     """A slope; with a star where the mix of cells makes it."""
     both = [along(found, facts, detector, axis, kind, metric) for kind in CELLS]
     return Cell(both[cells == COMMON], mark="*" * (cells == ALL and is_mixed(*both)))
@@ -199,13 +199,13 @@ def _reach_cell(ends: tuple[float | None, float | None], metric: Metric) -> Cell
     return Cell(" → ".join(map(metric.write, ends)), sort=ends[1])
 
 
-def _mean_cell(found: Results, facts: Facts, detector: Detector, metric: Metric) -> Cell:
+def _mean_cell(found: Results, facts: ShiftFacts, detector: Detector, metric: Metric) -> Cell:
     where = {"model": detector.model, "id_classes": facts.counting, "cells": ALL}
     ends = reach(curve(found, facts, detector, "semantic", ALL, metric.key))
     return Cell(found.value(detector.label, metric.key, **where), under=" → ".join(map(metric.write, ends)))
 
 
-def _cell_table(found: Results, facts: Facts, number: int, detector: Detector) -> Table:
+def _cell_table(found: Results, facts: ShiftFacts, number: int, detector: Detector) -> Table:
     values, (rows, columns) = cell_values(found, facts, detector), facts.shape
     heads = tuple(Column(AUROC, str(level), intervals=0) for level in range(columns))
     lines = []
@@ -222,12 +222,12 @@ def _known(found: Results, metric: Metric, place: dict) -> Value | None:
     return rows[0].value if rows else None
 
 
-def _slopes(found: Results, facts: Facts, metric: str = "auroc") -> list[Value]:
+def _slopes(found: Results, facts: ShiftFacts, metric: str = "auroc") -> list[Value]:
     places = [(one, axis, kind) for one in facts.detectors for axis in AXES for kind in CELLS]
     return [along(found, facts, *place, metric) for place in places]
 
 
-def _main_caption(found: Results, facts: Facts) -> str:
+def _main_caption(found: Results, facts: ShiftFacts) -> str:
     """What the numbers of the main table are."""
     present = facts.present()
     whole = over_what(whole_pool(found, facts, one) for one in facts.detectors)

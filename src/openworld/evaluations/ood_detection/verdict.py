@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.facts import Detector, Facts
+from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import DIFFERENCE, ranked
 from openworld.evaluations.ood_detection.results import (
     AUROC,
@@ -36,7 +36,7 @@ from openworld.results import Comparison, Results
 NAMED = 3  # models or detectors that a sentence names
 
 
-def verdict(found: Results, facts: Facts) -> tuple[str, ...]:
+def verdict(found: Results, facts: ShiftFacts) -> tuple[str, ...]:
     """Sentences: semantic shift, covariate shift, the best detectors, blind cells, and what this rests on."""
     if not facts.present().any():
         return (
@@ -48,7 +48,7 @@ def verdict(found: Results, facts: Facts) -> tuple[str, ...]:
     return (*filter(None, parts), _evidence(facts))
 
 
-def axis_sentence(found: Results, facts: Facts, axis: str) -> str:
+def axis_sentence(found: Results, facts: ShiftFacts, axis: str) -> str:
     """Whether shift along an axis raises the AUROC, by how much for whom, and whether the mix of cells makes it."""
     tests = slope_tests(found, axis)
     if any(test.difference is None for test in tests):
@@ -66,7 +66,7 @@ def direction(tests: Sequence[Comparison]) -> int:
     return next((sign for sign in (1, -1) if 2 * signs.count(sign) > len(signs)), 0)
 
 
-def _sizes(found: Results, facts: Facts, tests: Sequence[Comparison], axis: str) -> str:
+def _sizes(found: Results, facts: ShiftFacts, tests: Sequence[Comparison], axis: str) -> str:
     """Points per level, model by model, or on average where there are many."""
     both = list(zip(facts.detectors, tests, strict=True))
     if len(facts.models) > NAMED:
@@ -78,7 +78,7 @@ def _sizes(found: Results, facts: Facts, tests: Sequence[Comparison], axis: str)
     return "; ".join(parts)
 
 
-def _size(found: Results, facts: Facts, both: Sequence[tuple[Detector, Comparison]], axis: str) -> str:
+def _size(found: Results, facts: ShiftFacts, both: Sequence[tuple[Detector, Comparison]], axis: str) -> str:
     """The mean slope, from where to where, and for how many detectors it is significant."""
     slope = slope_of(AUROC).write(fmean(test.difference for _, test in both))
     curves = [reach(curve(found, facts, one, axis, test.where["cells"])) for one, test in both]
@@ -93,7 +93,7 @@ def _size(found: Results, facts: Facts, both: Sequence[tuple[Detector, Compariso
     return f"{slope} points per level, from {near} to {far} ({sure})"
 
 
-def _warning(found: Results, facts: Facts, tests: Sequence[Comparison], axis: str) -> str:
+def _warning(found: Results, facts: ShiftFacts, tests: Sequence[Comparison], axis: str) -> str:
     """What the mix of cells does; "" where it does nothing."""
     if tests[0].where["cells"] != COMMON:
         other = "column" if axis == "covariate" else "row"
@@ -110,7 +110,7 @@ def _warning(found: Results, facts: Facts, tests: Sequence[Comparison], axis: st
     )
 
 
-def _best(found: Results, facts: Facts) -> str:
+def _best(found: Results, facts: ShiftFacts) -> str:
     best, *others = ranked(found, facts) or [None]
     if not others:
         return ""
@@ -153,7 +153,7 @@ def _where(cells: np.ndarray) -> str:
     return f"mostly {' and '.join(parts)}" if parts else "here and there"
 
 
-def _blind(found: Results, facts: Facts) -> str:
+def _blind(found: Results, facts: ShiftFacts) -> str:
     """Where every detector is blind, and which is least and most often."""
     cells = {one: cell_values(found, facts, one) for one in facts.detectors}
     blind = {one: _mask(facts, values, is_blind) for one, values in cells.items()}
@@ -170,7 +170,7 @@ def _blind(found: Results, facts: Facts) -> str:
     return f"{first}; {second} ({meaning}).{below}"
 
 
-def _mask(facts: Facts, values: Mapping, holds) -> np.ndarray:
+def _mask(facts: ShiftFacts, values: Mapping, holds) -> np.ndarray:
     """bool[R, C], cells whose value `holds`."""
     return np.array([holds(values[place]) for place in np.ndindex(facts.shape)]).reshape(facts.shape)
 
@@ -181,7 +181,7 @@ def _levels(cells: np.ndarray) -> str:
     return f"semantic level {span(columns.tolist())}, covariate level {span(rows.tolist())}"
 
 
-def _below(facts: Facts, below: Mapping[Detector, np.ndarray]) -> str:
+def _below(facts: ShiftFacts, below: Mapping[Detector, np.ndarray]) -> str:
     counts = {one: int(cells.sum()) for one, cells in below.items()}
     most = max(counts, key=counts.__getitem__)
     if not counts[most]:
@@ -190,7 +190,7 @@ def _below(facts: Facts, below: Mapping[Detector, np.ndarray]) -> str:
     return f" In {cells} {who} is below chance: it ranks their images above the in-distribution ones."
 
 
-def seeds_text(facts: Facts) -> str:
+def seeds_text(facts: ShiftFacts) -> str:
     """Seeds of every model, those that are alike together."""
     by_count: dict[int, list[str]] = {}
     for model in facts.models:
@@ -202,7 +202,7 @@ def seeds_text(facts: Facts) -> str:
     return listed([f"{part} of {models}" for part, models in zip(parts, whose, strict=True)])
 
 
-def _evidence(facts: Facts) -> str:
+def _evidence(facts: ShiftFacts) -> str:
     pool, source, present = facts.first.pool, facts.first.source, facts.present()
     cells, detectors = f"{int(present.sum())} of {present.size} cells", number_of(len(facts.detectors), "detector")
     models = listed(facts.models) if len(facts.models) <= NAMED else f"{len(facts.models)} models"
