@@ -53,9 +53,9 @@ def test_runs_that_cannot_be_compared_are_told_so_with_what_can(protocol, tmp_pa
 
 
 def test_runs_of_two_protocols_are_refused_with_both_names(tmp_path):
-    recognised, dynamic = run_of(tmp_path / "one", "recognition"), run_of(tmp_path / "other", "dynamic")
-    with pytest.raises(OpenworldError, match="recognition and .* dynamic"):
-        comparing(recognised, dynamic)
+    recognised, shifted = run_of(tmp_path / "one", "recognition"), run_of(tmp_path / "other", "open-world-by-shift")
+    with pytest.raises(OpenworldError, match="recognition and .* open-world-by-shift"):
+        comparing(recognised, shifted)
 
 
 @pytest.mark.parametrize("protocol", TOLD_BY)

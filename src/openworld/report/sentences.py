@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from openworld.results import Value
-
-from openworld.results import SIGNIFICANCE
+from openworld.results import SIGNIFICANCE, Value
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
 """How p-values are corrected, and what counts as significant."""
