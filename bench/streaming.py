@@ -48,11 +48,11 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
 
 def measured(source: Path, target: Path) -> tuple[str | None, float | None, float, float]:
     """The quoted method and its accuracy (None: it cannot be told), processor seconds, largest size in GB."""
-    from openworld.applications.estimate.judgement import judge
-    from openworld.applications.estimate.tables import open_table
+    from openworld.applications.estimate.estimation import estimate_accuracy
+    from openworld.applications.estimate.score_tables import open_table
 
     started = time.process_time()
-    judged = judge(open_table([source]), open_table([target]))
+    judged = estimate_accuracy(open_table([source]), open_table([target]))
     seconds = time.process_time() - started
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return judged.quote.method, judged.quote.accuracy, seconds, size

@@ -45,3 +45,13 @@ def naming(path: object) -> Iterator[None]:
         if error.filename is not None or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Mark errors in this block as failures of the work (exit code 1), not as wrong use (exit code 2)."""
+    try:
+        yield
+    except OpenworldError as error:
+        error.exit_code = 1
+        raise

@@ -85,7 +85,7 @@ def test_all_is_kept_on_request(both, tmp_path):
     done = openworld(*both, "--out", tmp_path / "out", "--timestamps", "when", "--period", "1month", "--by-class")
     assert done.exit_code == 4, done.output  # of some months it cannot be told
     kept = {path.name for path in (tmp_path / "out").iterdir()}
-    assert kept == {"report.html", "estimate.json", "methods.svg", "over-time.svg"}
+    assert kept == {"report.html", "estimate.json", "results.parquet", "methods.svg", "over-time.svg"}
     assert "Class by class" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "2024-01 " in done.output and "2025-08" in done.output
 
@@ -95,7 +95,7 @@ def test_files_of_an_earlier_call_do_not_stay(both, tmp_path):
     assert openworld(*both, "--out", out, "--chunks", 3).exit_code in (0, 4) and (out / "over-time.svg").exists()
     (out / "audit.json").write_text('{"audits": []}')
     assert openworld(*both, "--out", out).exit_code == 0
-    assert {path.name for path in out.iterdir()} == {"report.html", "estimate.json", "methods.svg"}
+    assert {path.name for path in out.iterdir()} == {"report.html", "estimate.json", "results.parquet", "methods.svg"}
 
 
 def test_the_same_again(both, tmp_path):

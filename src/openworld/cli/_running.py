@@ -33,7 +33,7 @@ class Manner:
     @cached_property
     def devices(self) -> tuple[str, ...]:
         """Where units are computed."""
-        from openworld.evaluations.devices import find_devices
+        from openworld.backbones.devices import find_devices
 
         if self.engine == "ray" and self.device in ("auto", "cuda"):  # Ray itself shares the GPUs out
             return find_devices(self.device)[0].partition(":")[:1]

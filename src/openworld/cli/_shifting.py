@@ -55,7 +55,7 @@ def carry_out(sides: Sides, asked, out) -> Done:
     from openworld.applications.shift.findings import Compared, found, table
     from openworld.applications.shift.images import Reader, gather
     from openworld.applications.shift.measurement import measure
-    from openworld.evaluations.devices import find_device
+    from openworld.backbones.devices import find_device
     from openworld.evaluations.runtime import backbone
 
     device = find_device(sides.device)

@@ -55,7 +55,7 @@ class Done:
 def carry_out(asked: Asked, made: Made, out) -> Done:
     """Measure, plan, say the plan, and paint."""
     from openworld.applications.synthesize.painters import find_screen
-    from openworld.evaluations.devices import find_device
+    from openworld.backbones.devices import find_device
     from openworld.shift.synthesis import begin, generate
 
     asked = replace(asked, device=find_device(asked.device))

@@ -49,8 +49,8 @@ def check(
 
     from openworld._errors import OpenworldError
     from openworld.applications.backbone_check import check_backbone
+    from openworld.backbones.devices import find_device
     from openworld.cli import _backbone as words
-    from openworld.evaluations.devices import find_device
 
     chosen = find_device(device)
     try:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, failing
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
 _state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"
+working = failing
 # Control characters by their pictures; what moves text about (C1, directions, separators of lines) or is no character
 # at all (half a surrogate pair, which stands for a byte that is no UTF-8) by the sign for "unknown".
 _VISIBLE = (
@@ -61,16 +62,6 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
             sys.exit(exit_code(error))
 
     return told
-
-
-@contextmanager
-def working() -> Iterator[None]:
-    """Errors in this block are failures of the work (exit code 1), not wrong use (exit code 2)."""
-    try:
-        yield
-    except OpenworldError as error:
-        error.exit_code = 1
-        raise
 
 
 def exit_code(error: Exception) -> int:
@@ -229,3 +220,24 @@ def bars(quiet: bool = False) -> Iterator[object]:
     )
     with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as progress:
         yield progress
+
+
+@contextmanager
+def observer(out) -> Iterator[object]:
+    """An `Observer` whose progress is a bar, and whose lines are printed on the console `out` in between."""
+    from openworld.applications.observer import Observer
+
+    with bars(out.quiet) as progress:
+        bar = progress.add_task("", total=None, rate="")
+
+        def report_progress(doing: str, done: int, total: int | None = None) -> None:
+            progress.update(bar, description=doing, completed=done, total=total)
+
+        def say(line: str) -> None:
+            if not progress.disable:
+                progress.stop()  # a bar takes what is printed beside it to standard error
+            out.print(line, markup=False)
+            if not progress.disable:
+                progress.start()
+
+        yield Observer(report_progress, say)

@@ -92,24 +92,29 @@ def estimate(
     years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
     """
+    from openworld.applications.estimate import command
     from openworld.applications.estimate.chunks import Cut
-    from openworld.applications.estimate.judgement import Asked
+    from openworld.applications.estimate.estimation import EstimateOptions
+    from openworld.applications.estimate.inputs import EstimateInputs, ModelNames
     from openworld.applications.estimate.labelled_shifts import named_shift
-    from openworld.cli import _estimating as estimating
     from openworld.cli import console
 
     cut = Cut(chunks, chunk_rows, period, bool(timestamps))
-    asked = Asked(tuple(estimator or ()), cut, by_class, alert, false_alarms, seed)
+    options = EstimateOptions(tuple(estimator or ()), cut, by_class, alert, false_alarms, seed)
     functions = tuple(architecture or ())
-    models = estimating.Models(model, classnames, template, reference, tuple(partner or ()), device, functions)
-    files = estimating.Files(tuple(source_partner or ()), tuple(target_partner or ()), timestamps)
-    shown = console.output(quiet=quiet or as_json)
+    models = ModelNames(model, classnames, template, reference, tuple(partner or ()), device, functions)
+    partners = tuple(source_partner or ()), tuple(target_partner or ())
     shifts = tuple(map(named_shift, labelled_shift or ()))
-    judged = estimating.carry_out(estimating.Sides(source, target, models, files, out, shifts), asked, shown)
-    estimating.say(judged, out, shown)
+    inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out)
+    shown = console.output(quiet=quiet or as_json)
+    with console.observer(shown) as observer:
+        answer = command.estimate(inputs, options, observer, {"command": " ".join(console.command())})
+    answer.show(shown)
+    if out is not None:
+        shown.print(f"Report: {out / 'report.html'}   Numbers: {out / command.JSON}   Plots: {out}/*.svg", markup=False)
     if as_json:
-        console.write(estimating.as_json(judged))
-    if judged.alerts:
+        console.write(answer.json)
+    if answer.found.alerts:
         sys.exit(ALERTED)
-    if judged.untold:
+    if answer.found.untold:
         sys.exit(UNTOLD)

@@ -69,8 +69,8 @@ def predict(
 
 def _load(saved, backbone: str, device: str):
     from openworld import backbones
+    from openworld.backbones.devices import find_device
     from openworld.backbones.precision import DTYPES
-    from openworld.evaluations.devices import find_device
     from openworld.learners import load
 
     return load(saved.folder, backbones.load(backbone, device=find_device(device), dtype=DTYPES[saved.precision]))

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from openworld import backbones
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.backbones.precision import DTYPES, Precision, allow_tf32
+from openworld.backbones.cached import load_once as backbone
+from openworld.backbones.devices import require_device
+from openworld.backbones.precision import Precision, allow_tf32
 from openworld.datasets import ImageSet
-from openworld.evaluations.devices import require_device
 from openworld.evaluations.disk_sets import streams
 from openworld.features import Encoding, Features, encode, is_encoded, stream
 
@@ -57,12 +57,6 @@ class Machine:
         """The frozen backbone `name` on the device, ready to compute in the precision."""
         allow_tf32(self.precision == "tf32")
         return backbone(name, self.device, self.precision)
-
-
-@lru_cache(maxsize=2)
-def backbone(name: str, device: str = "cpu", precision: Precision = "float32"):
-    """The frozen backbone `name` on `device`."""
-    return backbones.load(name, device=device, dtype=DTYPES[precision])
 
 
 def shape(name: str) -> backbones.TwoTowerConfig:

@@ -12,8 +12,10 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import SEVERITIES, Audit, Finding
 from openworld.report.data_files import json_text
+from openworld.runs.atomic import write_file
 
 FILE = "audit.json"
+IN_WORDS = 3  # errors and warnings that a terminal shows; the others are counted
 SHOWN = 6  # findings of a data set that the page shows unfolded
 
 
@@ -86,3 +88,22 @@ def counted(audits: Sequence[Audit], severities: Sequence[str] = SEVERITIES) -> 
     """
     counts = {severity: sum(one.counts[severity] for one in audits) for severity in severities}
     return ", ".join(f"{count} {severity}{'s' * (count > 1)}" for severity, count in counts.items() if count)
+
+
+def audit_lines(audits: Sequence[Audit], folder: Path | None) -> list[str]:
+    """Return what a terminal says of the audits, nothing without error or warning; `folder` keeps all of them."""
+    grave = [finding for audit in audits for finding in audit.findings if finding.severity != "note"]
+    grave.sort(key=lambda finding: finding.severity != "error")
+    if not grave:
+        return []
+    worst = f", the first {IN_WORDS} here" if len(grave) > IN_WORDS else ""
+    sentences = [f"  {finding.severity}: {finding.sentence}" for finding in grave[:IN_WORDS]]
+    where = "" if folder is None else f" (the whole audit: {folder / FILE})"
+    return [f"class names: {counted(audits, ('error', 'warning'))}{worst}{where}", *sentences]
+
+
+def keep_audits(audits: Sequence[Audit], folder: Path) -> None:
+    """Write the whole audit into a folder, unless it lies there."""
+    data, path = audits_text(audits).encode(), folder / FILE
+    if not path.is_file() or path.read_bytes() != data:
+        write_file(path, data)

@@ -5,7 +5,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.applications.estimate.chunks import Cut, Keyed, as_times
-from openworld.applications.estimate.tables import Block
+from openworld.applications.estimate.score_tables import Block
 from openworld.estimators import Outputs
 from openworld.estimators.quote.spans import spans
 

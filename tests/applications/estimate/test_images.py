@@ -8,9 +8,9 @@ from PIL import Image
 
 from openworld import OpenworldError, backbones, classifiers, datasets
 from openworld.applications.estimate import images as pictures
-from openworld.applications.estimate.judgement import Asked, judge
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.models import find_judge
-from openworld.applications.estimate.tables import open_table
+from openworld.applications.estimate.score_tables import open_table
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
 
@@ -86,7 +86,7 @@ def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_
     said = {}
     for place in (folder / "by class", tmp_path / "copies", tmp_path / "others"):
         source = scores_of(place, classifier, tmp_path / "source.parquet")
-        found = judge(source, target, Asked(estimators=("AC",))).warnings
+        found = estimate_accuracy(source, target, EstimateOptions(estimators=("AC",))).warnings
         said[place.name] = "\n".join(one for one in found if "seen_in_training" in one)
     assert "trained on 32 of the 32 source images" in said["by class"]
     assert "trained on 0 of the 32 source images, and on pictures much like" in said["copies"]
@@ -98,7 +98,9 @@ def test_a_classifier_that_does_not_know_its_training_pictures(folder, classifie
     (old / "training-pictures.safetensors").unlink()
     source = scores_of(folder / "by class", old, tmp_path / "source.parquet")
     assert "seen_in_training" not in source.files[0].columns
-    assert not any("trained on" in one for one in judge(source, source, Asked(estimators=("AC",))).warnings)
+    assert not any(
+        "trained on" in one for one in estimate_accuracy(source, source, EstimateOptions(estimators=("AC",))).warnings
+    )
 
 
 def test_a_backbone_that_is_judged_speaks_on_its_own_scale(folder):

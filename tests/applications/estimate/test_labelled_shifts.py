@@ -9,10 +9,10 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.applications.estimate.chunks import Cut
-from openworld.applications.estimate.judgement import Asked, judge
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.labelled_shifts import LabelledTable, named_shift
-from openworld.applications.estimate.tables import open_table
-from openworld.applications.estimate.wording import sentences
+from openworld.applications.estimate.score_tables import open_table
+from openworld.applications.estimate.verdict import sentences
 from openworld.runs import to_json
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
@@ -53,8 +53,8 @@ TRUE = 1 - model(99, 1.0, 600).mistakes / 600
 
 def test_where_the_rules_cannot_tell_labelled_shifts_may(tables):
     source, target, labelled = tables
-    assert judge(source, target).quote.accuracy is None
-    found = judge(source, target, labelled=labelled)
+    assert estimate_accuracy(source, target).quote.accuracy is None
+    found = estimate_accuracy(source, target, labelled=labelled)
     assert found.quote.accuracy == pytest.approx(TRUE, abs=0.06) and found.quote.low <= TRUE <= found.quote.high
     assert "12 labelled sets of 3 families" in found.quote.why and found.quote.signs is not None
     assert found.quote.method == found.learned.estimator
@@ -67,7 +67,7 @@ def test_where_the_rules_cannot_tell_labelled_shifts_may(tables):
 def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_was_learned(tables, tmp_path):
     source, _, labelled = tables
     target = save(tmp_path / "same.npz", replace(model(77, 0.0, 600), labels=None))
-    plain, found = judge(source, target), judge(source, target, labelled=labelled)
+    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=labelled)
     assert (found.quote.accuracy, found.quote.why) == (plain.quote.accuracy, plain.quote.why)
     learned = found.learned_quote
     assert found.quote.low == min(plain.quote.low, learned.low) < plain.quote.low
@@ -78,7 +78,7 @@ def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_wa
 def test_corruptions_are_shown_and_do_not_decide(tables):
     source, target, labelled = tables
     artificial = [replace(one, artificial=True) for one in labelled]
-    plain, found = judge(source, target), judge(source, target, labelled=artificial)
+    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=artificial)
     assert (found.quote.accuracy, found.quote.low) == (plain.quote.accuracy, plain.quote.low)
     assert found.learned.artificial and found.learned_quote != found.quote
     assert any("Corrupted copies" in one or "labelled shifts are no help" in one for one in sentences(found))
@@ -88,26 +88,26 @@ def test_what_was_not_learned_leaves_the_rules_as_they_are(tables, tmp_path):
     source, _, labelled = tables
     target = save(tmp_path / "worse.npz", replace(model(98, 1.2, 600), labels=None))
     mild = [one for one in labelled if one.table.name.endswith(("1.npz", "2.npz"))]
-    plain, found = judge(source, target), judge(source, target, labelled=mild)
+    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=mild)
     assert found.quote.accuracy is None and "lowest labelled set" in found.learned_quote.why
     assert found.quote == plain.quote and any("lowest labelled set" in one for one in sentences(found))
 
 
 def test_estimators_that_are_named_are_the_candidates(tables):
     source, target, labelled = tables
-    found = judge(source, target, Asked(("COT", "COTT")), labelled=labelled)
+    found = estimate_accuracy(source, target, EstimateOptions(("COT", "COTT")), labelled=labelled)
     assert set(found.learned.powers) == {"COT", "COTT"} and found.quote.method == found.learned.estimator
 
 
 def test_every_span_is_corrected(tables):
     source, target, labelled = tables
-    found = judge(source, target, Asked(cut=Cut(parts=2)), labelled=labelled)
-    assert [one.quote.accuracy for one in found.stretches] == pytest.approx([TRUE, TRUE], abs=0.08)
+    found = estimate_accuracy(source, target, EstimateOptions(cut=Cut(parts=2)), labelled=labelled)
+    assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
 
 
 def test_an_alert_tests_what_was_learned(tables):
     source, target, labelled = tables
-    found = judge(source, target, Asked(alert=0.8), labelled=labelled)
+    found = estimate_accuracy(source, target, EstimateOptions(alert=0.8), labelled=labelled)
     assert found.alarm.counted == found.quote.accuracy and found.alerts == ("target.npz",)
 
 
@@ -119,8 +119,8 @@ def test_two_views_are_a_candidate_where_every_set_has_a_reference(tables, tmp_p
         LabelledTable(one.family, save(tmp_path / f"{place}.npz", model(50 + place, place % 4 / 3.2), reference=True))
         for place, one in enumerate(labelled)
     ]
-    assert "two-views" in judge(source, target, labelled=seen).learned.powers
-    assert "two-views" not in judge(source, target, labelled=[*seen[:-1], labelled[-1]]).learned.powers
+    assert "two-views" in estimate_accuracy(source, target, labelled=seen).learned.powers
+    assert "two-views" not in estimate_accuracy(source, target, labelled=[*seen[:-1], labelled[-1]]).learned.powers
 
 
 def test_classes_are_put_in_order_by_name(tables, tmp_path):
@@ -128,8 +128,8 @@ def test_classes_are_put_in_order_by_name(tables, tmp_path):
     first = model(11, 0.25)
     backwards = replace(first, logits=first.logits[:, ::-1], labels=3 - first.labels)
     turned = save(tmp_path / "noise-1.npz", backwards, classnames=NAMES[::-1])
-    again = judge(source, target, labelled=[replace(labelled[0], table=turned), *labelled[1:]])
-    assert again.quote == judge(source, target, labelled=labelled).quote
+    again = estimate_accuracy(source, target, labelled=[replace(labelled[0], table=turned), *labelled[1:]])
+    assert again.quote == estimate_accuracy(source, target, labelled=labelled).quote
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_what_cannot_be_learned_from_is_refused(tables, tmp_path, change, words)
     source, target, labelled = tables
     odd = LabelledTable("odd", save(tmp_path / "odd.npz", change(model(5, 0.3))))
     with pytest.raises(OpenworldError, match=words):
-        judge(source, target, labelled=[*labelled, odd])
+        estimate_accuracy(source, target, labelled=[*labelled, odd])
     with pytest.raises(OpenworldError, match="3 families"):
-        judge(source, target, labelled=labelled[:8])
+        estimate_accuracy(source, target, labelled=labelled[:8])
 
 
 @pytest.mark.parametrize("given", ["=a.npz", "fog=", "="])

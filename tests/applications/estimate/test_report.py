@@ -1,5 +1,6 @@
-"""What is said of a judgement: sentences, tables, page and plots, of every kind of finding."""
+"""What is said of an accuracy estimate: sentences, rows, tables, page and plots, of every kind of finding."""
 
+import io
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -7,18 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.applications.estimate.grids import stretches_grid
-from openworld.applications.estimate.page import build_judgement, plots, render_judgement
-from openworld.applications.estimate.results import Alarm, ClassLine, Judgement, Method, Shift, Side, Stretch
-from openworld.applications.estimate.terminal import (
-    method_warnings,
-    terminal_classes,
-    terminal_methods,
-    terminal_stretches,
+from openworld.applications.estimate.accuracy_estimate import (
+    AccuracyEstimate,
+    Alarm,
+    ChunkEstimate,
+    ClassEstimate,
+    MethodEstimate,
+    ScoredSet,
+    Shift,
 )
-from openworld.applications.estimate.wording import sentences
+from openworld.applications.estimate.report import chunk_table, class_table, method_warnings, plots, report
+from openworld.applications.estimate.results import results_of
+from openworld.applications.estimate.verdict import sentences
 from openworld.estimators.quote import Quote
+from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
 from openworld.estimators.quote.shift_signs import ShiftSigns
+from openworld.testing import check_table
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -26,33 +31,35 @@ HOSTILE = "</script><script>alert(1)</script>"
 def method(name, accuracy, *warnings):
     interval = None if accuracy is None else (accuracy - 0.02, accuracy + 0.03)
     details = {"temperature": 1.25, "n_target": 900}
-    return Method(name, "what it is", accuracy, interval, warnings, details=details, on_source=(0.88, 0.85, 0.91))
+    return MethodEstimate(
+        name, "what it is", accuracy, interval, warnings, details=details, on_source=(0.88, 0.85, 0.91)
+    )
 
 
-def told(accuracy, method="COTT"):
+def quote_of(accuracy, method="COTT"):
     return Quote(method, accuracy, accuracy - 0.02, accuracy + 0.03, "it errs least")
 
 
-UNTOLD = Quote(None, None, 0.2, 0.9, "the methods part")
+NO_NUMBER = Quote(None, None, 0.2, 0.9, "the methods part")
 
 
-def judged(*accuracies, **changes):
+def estimate_of(*accuracies, **changes):
     names = ("COTT", "ATC-MC", "AC", "DoC", "IM")
     methods = tuple(method(name, accuracy) for name, accuracy in zip(names, accuracies, strict=False))
-    quote = told(accuracies[0]) if accuracies and accuracies[0] is not None else UNTOLD
-    found = Judgement(Side("val.npz", 500, 3, 0.9), Side("live.npz", 900, 3), quote, methods)
+    quote = quote_of(accuracies[0]) if accuracies and accuracies[0] is not None else NO_NUMBER
+    found = AccuracyEstimate(ScoredSet("val.npz", 500, 3, 0.9), ScoredSet("live.npz", 900, 3), quote, methods)
     return replace(found, **changes)
 
 
-def stretches(*accuracies):
+def chunks_of(*accuracies):
     return tuple(
-        Stretch(
+        ChunkEstimate(
             f"2024-01-{day:02}",
             100 * day,
             100,
             None,
             {"COTT": one, "AC": one + 0.1},
-            told(one),
+            quote_of(one),
         )
         for day, one in enumerate(accuracies, 1)
     )
@@ -62,28 +69,28 @@ def watched(found, alert, *standing):
     """With an alert, and alarms on these chunks; of those that cannot be told the middle counts."""
     alarms = [
         Alarm(one.quote.accuracy or 0.55, 3.0 if one.label in standing else 1.0, 2.0, one.label in standing, 0.4, 0.5)
-        for one in found.stretches
+        for one in found.chunks
     ]
-    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(found.stretches, alarms, strict=True))
-    return replace(found, alert=alert, false_alarms=0.05, stretches=chunks)
+    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(found.chunks, alarms, strict=True))
+    return replace(found, alert=alert, false_alarms=0.05, chunks=chunks)
 
 
 CLASSES = (
-    ClassLine("cat", 60, 50.0, 0.75, (0.6, 0.85), 0.9, 0.8, 0.3, (("dog", 12.0),)),
-    ClassLine(HOSTILE, 40, 50.0, 0.5, (0.3, 0.6), 0.4, 0.9, 0.3, (("cat", 20.0),)),
-    ClassLine("owl", 0, 0.0, None, None, None, None, 0.4),
+    ClassEstimate("cat", 60, 50.0, 0.75, (0.6, 0.85), 0.9, 0.8, 0.3, (("dog", 12.0),)),
+    ClassEstimate(HOSTILE, 40, 50.0, 0.5, (0.3, 0.6), 0.4, 0.9, 0.3, (("cat", 20.0),)),
+    ClassEstimate("owl", 0, 0.0, None, None, None, None, 0.4),
 )
 
 
 def test_the_number_comes_first():
-    first, second, third, *_ = sentences(judged(0.8, 0.81))
+    first, second, third, *_ = sentences(estimate_of(0.8, 0.81))
     assert first == "Estimated accuracy on live.npz (900 images): 80.0 % [78.0 83.0], by COTT: it errs least."
     assert second == "On the source it is 90.0 % of 500 labelled images: −10.0 points here."
     assert third.startswith("Of as many images like the source COTT says 85.0 to 91.0 %, on average 88.0 %")
 
 
 def test_no_number_is_an_answer():
-    found = judged(0.8, 0.4, quote=UNTOLD)
+    found = estimate_of(0.8, 0.4, quote=NO_NUMBER)
     first, *rest = sentences(found)
     assert first == (
         "The accuracy on live.npz (900 images) cannot be told; it may lie between 20.0 % and 90.0 %: the methods part."
@@ -91,39 +98,41 @@ def test_no_number_is_an_answer():
     assert rest[-1].startswith("97 labels of images drawn at random would tell it to 10 points either way, 385 to 5")
     assert found.untold == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
     for true, words in ((0.5, "50.0 %, within the bounds"), (0.1, "10.0 %, outside the bounds")):
-        assert words in sentences(replace(found, target=Side("live.npz", 900, 3, true)))[-1]
-    page = render_judgement(found)
+        assert words in sentences(replace(found, target=ScoredSet("live.npz", 900, 3, true)))[-1]
+    page = report(found).html()
     assert "cannot be told" in page and 'class="region"' in page and 'class="ring"' not in page
 
 
 def test_what_chunks_like_the_source_read_is_said_beside_them():
-    one, two, three = stretches(0.8, 0.6, 0.7)
+    one, two, three = chunks_of(0.8, 0.6, 0.7)
     chunks = (replace(one, on_source=(0.88, 0.82, 0.93)), replace(two, n=140, on_source=(0.87, 0.8, 0.92)), three)
     words = "Of chunks of 100 to 140 images like the source COTT says 80.0 to 93.0 %."
-    assert any(words in said for said in sentences(judged(0.7, stretches=chunks)))
-    assert not any("Of chunks of" in said for said in sentences(judged(0.7, stretches=(three,))))
+    assert any(words in said for said in sentences(estimate_of(0.7, chunks=chunks)))
+    assert not any("Of chunks of" in said for said in sentences(estimate_of(0.7, chunks=(three,))))
 
 
 def test_an_alert_that_the_source_itself_does_not_reach_is_said():
     alarm = Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8)
     for level, expected in ((0.95, True), (0.85, False)):
-        found = sentences(judged(0.7, alert=level, false_alarms=0.05, alarm=alarm))
+        found = sentences(estimate_of(0.7, alert=level, false_alarms=0.05, alarm=alarm))
         assert any("The source itself is below the alert" in said for said in found) is expected
 
 
 def test_chunks_that_cannot_be_told():
-    one, other = stretches(0.8, 0.6)
-    found = watched(judged(0.7, stretches=(one, replace(other, quote=UNTOLD))), 0.75)
+    one, other = chunks_of(0.8, 0.6)
+    found = watched(estimate_of(0.7, chunks=(one, replace(other, quote=NO_NUMBER))), 0.75)
     assert found.untold == ("2024-01-02",) and found.alerts == ()
     assert "of 1 it cannot be told" in " ".join(sentences(found))
-    row = r"2024-01-02 +100 +cannot be told +\[20\.0 90\.0\].*{}"
-    assert re.search(row.format(r" counts as 55\.0"), shown(terminal_stretches(found)))
-    assert "alarm" not in shown(terminal_stretches(found))
+    table, plot = chunk_table(found, results_of(found)), plots(found)["over-time.svg"].decode()
+    assert table.rows[1].cells[3] == "cannot be told, counts as 55.0"
+    interval = table.cell(1, 1).content.over()
+    assert table.cell(1, 1).content.value is None and (interval.low, interval.high) == (0.2, 0.9)
     raised = watched(found, 0.75, "2024-01-02")
-    assert re.search(row.format("alarm, counts as 55"), shown(terminal_stretches(raised)))
-    assert 'class="alarm"' in plots(raised)["over-time.svg"] and "alarm" not in plots(found)["over-time.svg"]
-    assert "cannot be told, 20.0 to 90.0 %, 100 images" in plots(found)["over-time.svg"]
-    nothing = judged(0.7, stretches=(replace(other, quote=UNTOLD),))
+    table = chunk_table(raised, results_of(raised))
+    assert table.rows[1].cells[3].startswith("alarm, ") and table.bold == {(1, 1)}
+    assert 'class="alarm"' in plots(raised)["over-time.svg"].decode() and "alarm" not in plot
+    assert "cannot be told, 20.0 to 90.0 %, 100 images" in plot
+    nothing = estimate_of(0.7, chunks=(replace(other, quote=NO_NUMBER),))
     assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing)
 
 
@@ -137,46 +146,46 @@ def test_chunks_that_cannot_be_told():
     ],
 )
 def test_how_far_the_methods_agree(accuracies, words):
-    assert any(one.endswith(words) for one in sentences(judged(*accuracies)))
-    apart = any("rely on none" in one for one in sentences(judged(*accuracies, quote=UNTOLD)))
+    assert any(one.endswith(words) for one in sentences(estimate_of(*accuracies)))
+    apart = any("rely on none" in one for one in sentences(estimate_of(*accuracies, quote=NO_NUMBER)))
     assert apart is (max(accuracies) - min(accuracies) > 0.1)
 
 
 def test_one_method_agrees_with_nobody():
-    assert not any("methods say" in one for one in sentences(judged(0.8)))
+    assert not any("methods say" in one for one in sentences(estimate_of(0.8)))
 
 
 def test_what_would_settle_it():
-    assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(judged(0.8))[-1]
+    assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(estimate_of(0.8))[-1]
     seen, shifted = (ShiftSigns(distance, distance, 0.05, 0.0) for distance in (0.02, 0.4))
     learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
     for quote, rest, words in (
-        (told(0.8), {}, "not how wrong the method is"),
-        (replace(told(0.8), signs=seen), {}, "what chance makes of it"),
-        (replace(told(0.8), signs=shifted), {}, "labelled shifts of other models"),
+        (quote_of(0.8), {}, "not how wrong the method is"),
+        (replace(quote_of(0.8), signs=seen), {}, "what chance makes of it"),
+        (replace(quote_of(0.8), signs=shifted), {}, "labelled shifts of other models"),
         (replace(learned, signs=shifted), {"learned_quote": learned}, "your labelled shifts"),
     ):
-        assert words in sentences(judged(0.8, quote=quote, **rest))[-1]
-    few = judged(0.8, target=Side("live.npz", 60, 3))
+        assert words in sentences(estimate_of(0.8, quote=quote, **rest))[-1]
+    few = estimate_of(0.8, target=ScoredSet("live.npz", 60, 3))
     assert sentences(few)[-1] == "So few images are best labelled, all of them."
 
 
 def test_labels_of_the_target():
-    found = sentences(judged(0.8, 0.7, target=Side("live.npz", 900, 3, 0.72)))
+    found = sentences(estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)))
     assert found[-1].endswith("72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).")
 
 
 def test_shares_that_moved_and_models_that_part():
-    moved = judged(0.4, 0.8, shift=Shift(0.5, 0.1), agreement=(0.8, 0.2))
+    moved = estimate_of(0.4, 0.8, shift=Shift(0.5, 0.1), agreement=(0.8, 0.2))
     words = " ".join(sentences(moved))
     assert "(total variation 0.50; chance makes 0.10)" in words and "COTT (40.0 %) sees what that costs" in words
     assert "name 20.0 % of the images alike, on the source 80.0 %: at least one of the two fails" in words
-    still = " ".join(sentences(judged(0.4, 0.8, shift=Shift(0.12, 0.1), agreement=(0.8, 0.7))))
+    still = " ".join(sentences(estimate_of(0.4, 0.8, shift=Shift(0.12, 0.1), agreement=(0.8, 0.7))))
     assert "other shares" not in still and "on the source 80.0 %." in still
 
 
 def test_over_time_and_the_alert():
-    found = watched(judged(0.7, stretches=stretches(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
+    found = watched(estimate_of(0.7, chunks=chunks_of(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
     assert found.alerts == ("2024-01-02",)
     words = " ".join(sentences(found))
     assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
@@ -186,7 +195,7 @@ def test_over_time_and_the_alert():
 
 
 def test_the_alert_of_a_target_that_is_not_cut():
-    whole = judged(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
+    whole = estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
     assert whole.alerts == ("live.npz",)
     assert any("Alert: the accuracy is below 80.0 %. It takes less than 76.6 %" in one for one in sentences(whole))
     healthy = replace(whole, alarm=replace(whole.alarm, standing=False, alone=-0.1))
@@ -195,45 +204,45 @@ def test_the_alert_of_a_target_that_is_not_cut():
 
 
 def test_nothing_could_be_told():
-    found = judged(None, stretches=stretches(0.5))
+    found = estimate_of(None, chunks=chunks_of(0.5))
     assert sentences(found)[0].startswith("The accuracy on live.npz (900 images) cannot be told")
     assert found.spread is None and found.alerts == ()
-    assert "<html" in render_judgement(found)
+    assert "<html" in report(found).html()
 
 
-def shown(table):
+def shown(found, width=160):
+    """What a terminal shows."""
     from rich.console import Console
 
-    console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(table)
-    console.file.close()
-    return console.export_text()
+    console = Console(width=width, file=io.StringIO())
+    report(found).show(console)
+    return console.file.getvalue()
 
 
-def test_tables_of_the_terminal():
-    found = judged(0.8, 0.7, target=Side("live.npz", 900, 3, 0.72), stretches=stretches(*[0.5] * 20), classes=CLASSES)
-    found = replace(found, class_images=900)
-    assert re.search(r"COTT +80\.0 +\[78\.0 83\.0\] +88\.0 \[85\.0 91\.0\] +\+8\.0", shown(terminal_methods(found)))
-    assert "The 15 lowest of 20 chunks" in shown(terminal_stretches(found))
-    text = shown(terminal_classes(found))
-    assert text.index("script") < text.index("cat ") and "dog (12)" in text  # what lost most comes first
-    assert terminal_stretches(judged(0.8)) is None and terminal_classes(judged(0.8)) is None
+def test_the_tables_of_a_terminal_hold_the_lowest_chunks_and_the_classes_that_lost_most():
+    found = estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72), chunks=chunks_of(*[0.5] * 20))
+    found = replace(found, classes=CLASSES, class_images=900)
+    text = shown(found)
+    assert re.search(r"COTT +80\.0 \[78\.0 83\.0\] +88\.0 \[85\.0 91\.0\] +\+8\.0", text)
+    assert "15 lowest of 20 chunks" in text and "dog (12)" in text
+    assert [row.label for row in class_table(found, results_of(found)).rows] == [HOSTILE, "cat", "owl"]
+    assert "80.0 [78.0 83.0]" in shown(found, 80) and "dog (12)" in shown(found, 80)
 
 
 def test_warnings_of_several_methods_are_one_line():
-    found = replace(judged(), methods=(method("A", 0.5, "few images"), method("B", 0.5, "few images", "ties")))
-    assert method_warnings(found) == ["A, B: few images.", "B: ties."]
+    found = replace(estimate_of(), methods=(method("A", 0.5, "few images"), method("B", 0.5, "few images", "ties")))
+    assert method_warnings(found) == ("A, B: few images.", "B: ties.")
 
 
 @pytest.fixture
 def full():
-    found = judged(0.8, 0.7, None, 0.75, target=Side(HOSTILE, 900, 3, 0.72), stretches=stretches(0.8, 0.6))
+    found = estimate_of(0.8, 0.7, None, 0.75, target=ScoredSet(HOSTILE, 900, 3, 0.72), chunks=chunks_of(0.8, 0.6))
     found = watched(found, 0.7, "2024-01-02")
     return replace(found, classes=CLASSES, class_images=500, warnings=("odd",), made={"command": HOSTILE})
 
 
 def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
-    page = build_judgement(tmp_path, full).read_text(encoding="utf-8")
+    page = report(full).write(tmp_path).read_text(encoding="utf-8")
     assert "<script>alert" not in page and page.count('role="img"') == 2
     for words in (
         "Note: odd.",
@@ -244,36 +253,62 @@ def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
         "Alert: below 70.0 % in 1 chunks",
     ):
         assert words in page
-    assert len(page) < 300_000 and page == render_judgement(full)
+    assert len(page) < 300_000 and page == report(full).html()
 
 
 def test_plots_are_files_of_their_own(full):
-    found = plots(full)
+    found = {name: text.decode() for name, text in plots(full).items()}
     assert set(found) == {"methods.svg", "over-time.svg"}
     for text in found.values():
         tree = ElementTree.fromstring(text)
         assert tree.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in text
         marks = {use.attrib["href"] for use in tree.iter("{http://www.w3.org/2000/svg}use")}
         assert marks <= {f"#{path.attrib['id']}" for path in tree.iter("{http://www.w3.org/2000/svg}path")}
-    assert set(plots(judged(0.8))) == {"methods.svg"}
-    assert plots(judged(None)) == {}
+    assert plots(estimate_of(0.8))["over-time.svg"] is None
+    assert set(plots(estimate_of(None)).values()) == {None}
 
 
 @pytest.mark.parametrize("name", ["crane [/bird]", "crane [bird]", "[red]"])
 def test_names_that_look_like_markup_are_text_in_the_terminal(name):
-    (chunk,), (own, *_) = stretches(0.5), CLASSES
-    found = judged(
+    (chunk,), (own, *_) = chunks_of(0.5), CLASSES
+    found = estimate_of(
         classes=(replace(own, name=name, taken_for=((name, 3.0),)),),
-        stretches=(replace(chunk, label=name),),
+        chunks=(replace(chunk, label=name),),
         methods=(method(name, 0.7),),
     )
-    assert all(name in shown(drawn(found)) for drawn in (terminal_classes, terminal_methods, terminal_stretches))
+    assert shown(found).count(name) >= 4
 
 
-def test_of_many_chunks_the_lowest_are_shown_and_all_are_in_the_grid():
-    many = stretches(*np.linspace(0.3, 0.9, 20))
-    found = judged(0.8, stretches=(*many[:-1], replace(many[-1], quote=UNTOLD)), quote=UNTOLD)
-    text = shown(terminal_stretches(found))
-    assert "None" not in text and "2024-01-20" in text and "2024-01-19" not in text and "15 lowest" in text
-    grid = stretches_grid(found)
-    assert "None" not in grid.caption and all(len(row.cells) == len(grid.columns) for row in grid.rows)
+def test_of_many_chunks_the_lowest_are_shown_and_all_are_on_the_page():
+    many = chunks_of(*np.linspace(0.3, 0.9, 20))
+    found = estimate_of(0.8, chunks=(*many[:-1], replace(many[-1], quote=NO_NUMBER)), quote=NO_NUMBER)
+    some, every = (chunk_table(found, results_of(found), most) for most in (15, None))
+    assert [row.label for row in some.rows][-2:] == ["2024-01-14", "2024-01-20"] and "15 lowest" in some.caption
+    assert len(every.rows) == 20
+
+
+def test_every_table_says_the_same_in_every_form(full):
+    shift = LeftOut("fog-1", "fog", 200, 0.7, 0.65)
+    learned = LearnedShifts("DoC", {"DoC": 1.2}, 0.9, {"DoC": 0.0}, {"DoC": 0.01}, (shift,))
+    answer = report(replace(full, learned=learned))
+    tables = [table for section in answer.page.sections for part in (section, *section.folded) for table in part.tables]
+    assert [table.name for table in tables] == [
+        *("methods-table", "details", "over-time-table", "classes-table", "labelled-table")
+    ]
+    for table in (*answer.tables, *tables):
+        check_table(table)
+
+
+def test_rows_of_results(full):
+    found = results_of(full)
+    assert found.value("quoted", "estimated_accuracy", images="target").value == 0.8
+    told = found.value("COTT", "estimated_accuracy", images="target")
+    assert told.over("images").n == 900 and told.over("images").low == pytest.approx(0.78)
+    assert found.value("ATC-MC", "signed_error", images="target").value == pytest.approx(-0.02)
+    assert found.value("AC", "estimated_accuracy", images="target").reason
+    assert found.value("COTT", "temperature", images="target").value == 1.25
+    second = {"images": "target", "chunk": 2, "chunk_name": "2024-01-02"}
+    assert found.value("", "images", **second).value == 100
+    assert found.value("quoted", "alarm_standing", **second).value == 1
+    owl = {"images": "target", "class": 2, "class_name": "owl"}
+    assert found.value("quoted", "class_accuracy", **owl).value is None

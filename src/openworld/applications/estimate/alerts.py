@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
 from openworld.applications.estimate.quotes import Quoting, shared_size
-from openworld.applications.estimate.results import Alarm, Judgement
 from openworld.estimators import Alarms, Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
 from openworld.estimators.quote import Quote
 
@@ -18,27 +18,27 @@ STEPS = 1  # sizes that differ by less than a factor of 2 share what is measured
 SOURCES = 100  # resampled: of so many draws jumps can be seen that come on few days of a year
 
 
-def with_alarms(judged: Judgement, quoting: Quoting, rate: float) -> Judgement:
+def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> AccuracyEstimate:
     """Test chunks over time, or a target that is not cut once.
 
     Args:
-        judged: with an alert. quoting: how it was come to numbers. rate: of false alarms in a year, or in one test.
+        estimate: with an alert. quoting: how it was come to numbers. rate: of false alarms in a year, or in one test.
     Raises:
         OpenworldError: a method was named first that cannot tell an accuracy of every set like the source.
     """
-    parts = judged.stretches or (judged.target,)
-    quotes = [one.quote for one in judged.stretches] or [judged.quote]
+    parts = estimate.chunks or (estimate.target,)
+    quotes = [one.quote for one in estimate.chunks] or [estimate.quote]
     sizes = [getattr(one, "sampled", None) or one.n for one in parts]
     nulls = {size: null_of(quoting, size) for size in {shared_size(n, STEPS) for n in sizes}}
     of_chunks = [nulls[shared_size(n, STEPS)] for n in sizes]
     counts = [counted(quoting, one) for one in quotes]
     chunks = [Chunk(*one) for one in zip(counts, sizes, of_chunks, strict=True)]
-    found = find_alarms(chunks, judged.alert, rate=rate, over=YEAR if judged.stretches else 1, seed=quoting.seed)
+    found = find_alarms(chunks, estimate.alert, rate=rate, over=YEAR if estimate.chunks else 1, seed=quoting.seed)
     alarms = [_alarm(found, place, chunk) for place, chunk in enumerate(chunks)]
-    if not judged.stretches:
-        return replace(judged, alarm=alarms[0], false_alarms=rate)
-    stretches = tuple(replace(one, alarm=alarm) for one, alarm in zip(judged.stretches, alarms, strict=True))
-    return replace(judged, stretches=stretches, false_alarms=rate)
+    if not estimate.chunks:
+        return replace(estimate, alarm=alarms[0], false_alarms=rate)
+    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(estimate.chunks, alarms, strict=True))
+    return replace(estimate, chunks=chunks, false_alarms=rate)
 
 
 def counted(quoting: Quoting, quote: Quote) -> float | None:

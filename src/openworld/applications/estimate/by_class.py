@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from openworld.applications.estimate.results import ClassLine
+from openworld.applications.estimate.accuracy_estimate import ClassEstimate
 from openworld.estimators import Estimate, FittedEstimator, Outputs
 from openworld.estimators.quote.by_class import ByClass, by_class
 
@@ -13,9 +13,9 @@ TAKEN_FOR = 3  # classes that the images named so may be instead
 LEAST = 0.5  # images of another class below which it is not worth a word
 
 
-def class_lines(
+def class_estimates(
     fitted: FittedEstimator, accuracy: float, source: Outputs, target: Outputs, names: Sequence[str]
-) -> tuple[ClassLine, ...]:
+) -> tuple[ClassEstimate, ...]:
     """A line for every class; none where the method tells nothing of single images.
 
     Args:
@@ -27,13 +27,13 @@ def class_lines(
     return tuple(_lines(replace(found, accuracy=accuracy, error=1 - accuracy), source, target, names))
 
 
-def _lines(estimate: Estimate, source: Outputs, target: Outputs, names: Sequence[str]) -> list[ClassLine]:
+def _lines(estimate: Estimate, source: Outputs, target: Outputs, names: Sequence[str]) -> list[ClassEstimate]:
     found, classes = by_class(estimate, target), target.classes
     named = np.bincount(source.predictions, minlength=classes)
     right = np.bincount(source.predictions[~source.wrong], minlength=classes)
     shares = np.bincount(source.labels, minlength=classes) / source.n
     return [
-        ClassLine(
+        ClassEstimate(
             name=name,
             predicted=int(found.predicted[label]),
             expected=float(found.expected[label]),

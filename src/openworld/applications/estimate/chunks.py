@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.tables import Block
+from openworld.applications.estimate.score_tables import Block
 from openworld.estimators import Outputs
 from openworld.estimators.quote.spans import Span
 

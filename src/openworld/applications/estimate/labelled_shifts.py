@@ -6,7 +6,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.one_pass import Pass, Progress
-from openworld.applications.estimate.tables import ScoreTable
+from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import LabelledShift
 
 CORRUPTIONS = "corruptions"

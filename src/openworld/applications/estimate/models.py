@@ -11,9 +11,9 @@ import torch
 from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import order_of
+from openworld.backbones.cached import load_once
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.datasets.names.forms import readable_class_name
-from openworld.evaluations.runtime import backbone
 from openworld.features import encode
 from openworld.learners.engine.text_bank import cosine_logits, require_distinct
 from openworld.learners.engine.text_features import encode_names
@@ -120,7 +120,7 @@ def find_judge(
     if classnames is None:
         raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
     require_distinct(classnames)
-    clip = backbone(name, device)
+    clip = load_once(name, device)
     text = encode_names(clip, classnames, (template,)).cpu()
     return BackboneJudge(clip.name, clip, text, tuple(classnames), scaled)
 

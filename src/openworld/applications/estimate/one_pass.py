@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.results import Shift, Side
-from openworld.applications.estimate.tables import Block, ScoreTable
+from openworld.applications.estimate.accuracy_estimate import ScoredSet, Shift
+from openworld.applications.estimate.score_tables import Block, ScoreTable
 from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import Outputs
 from openworld.estimators.engine.probability_rows import are_probabilities
@@ -61,10 +61,10 @@ class Pass:
             self.agreed += int((outputs.reference.argmax(axis=1) == outputs.predictions).sum())
 
     @property
-    def side(self) -> Side:
+    def side(self) -> ScoredSet:
         """For the judgement."""
         accuracy = 1 - self.mistakes / self.labelled if self.labelled else None
-        return Side(self.table.name, self.sample.n, self.sample.outputs.classes, accuracy)
+        return ScoredSet(self.table.name, self.sample.n, self.sample.outputs.classes, accuracy)
 
     def require_labels(self) -> None:
         """Refuse a source without labels."""

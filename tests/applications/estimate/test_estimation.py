@@ -11,8 +11,8 @@ import pytest
 from openworld import OpenworldError
 from openworld.applications.estimate import files as _judging_files
 from openworld.applications.estimate.chunks import Cut
-from openworld.applications.estimate.judgement import Asked, judge
-from openworld.applications.estimate.tables import open_table
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
+from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.runs import to_json
 
@@ -47,15 +47,15 @@ def pair(tmp_path):
 
 
 def test_all_that_the_scores_allow(pair):
-    found = judge(*pair(reference=False))
+    found = estimate_accuracy(*pair(reference=False))
     assert [one.name for one in found.methods] == ALONE
-    found = judge(*pair(partners=2))
+    found = estimate_accuracy(*pair(partners=2))
     assert [one.name for one in found.methods] == [*WITH_REFERENCE, *ALONE, "GDE", "ALine-S", "ALine-D"]
-    assert [one.name for one in judge(*pair(partners=1)).methods][-1] == "GDE"
+    assert [one.name for one in estimate_accuracy(*pair(partners=1)).methods][-1] == "GDE"
 
 
 def test_numbers_are_those_of_the_estimators(pair):
-    found = judge(*pair())
+    found = estimate_accuracy(*pair())
     source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
     for one in found.methods:
         expected = ESTIMATORS[one.name]().fit(source).estimate(target)
@@ -68,67 +68,67 @@ def test_numbers_are_those_of_the_estimators(pair):
 def test_what_may_be_quoted(pair, tmp_path):
     known, _ = pair(reference=False)
     same = save(tmp_path / "same.npz", replace(outputs(5, 500, 4, 2.0), labels=None, reference=None))
-    found = judge(known, same)
+    found = estimate_accuracy(known, same)
     assert found.quote.method == "DoC" and found.quote.low < found.source.accuracy < found.quote.high
     doc = next(one for one in found.methods if one.name == "DoC")
     assert doc.on_source[1] < doc.on_source[0] < doc.on_source[2]
     lost = save(tmp_path / "lost.npz", replace(outputs(5, 500, 4, 0.0), labels=None, reference=None))
-    found = judge(known, lost, Asked(by_class=True))
+    found = estimate_accuracy(known, lost, EstimateOptions(by_class=True))
     assert found.quote.accuracy is None and found.untold == ("lost.npz",) and found.classes == ()
     assert any(one.startswith("class by class nothing is told") for one in found.warnings)
     assert found.quote.low < 0.4 < found.quote.high
 
 
 def test_labels_of_the_target_are_only_compared_with(pair):
-    blind, told = judge(*pair()), judge(*pair(labels=True))
+    blind, told = estimate_accuracy(*pair()), estimate_accuracy(*pair(labels=True))
     assert told.methods == blind.methods and told.target.accuracy == 1 - outputs(1, 600, 4, 1.2).mistakes / 600
 
 
 def test_named_estimators_alone_and_the_first_is_quoted(pair):
-    found = judge(*pair(), Asked(estimators=("DoC", "RAP")))
+    found = estimate_accuracy(*pair(), EstimateOptions(estimators=("DoC", "RAP")))
     assert [one.name for one in found.methods] == ["DoC", "RAP"] and found.quote.method == "DoC"
     first = found.methods[0]
     assert (found.quote.accuracy, (found.quote.low, found.quote.high)) == (first.accuracy, first.interval)
     with pytest.raises(OpenworldError, match="GDE needs other models' scores on both sides"):
-        judge(*pair(), Asked(estimators=("GDE",)))
+        estimate_accuracy(*pair(), EstimateOptions(estimators=("GDE",)))
     with pytest.raises(OpenworldError, match="RAP needs another model's scores on both sides"):
-        judge(*pair(reference=False), Asked(estimators=("RAP",)))
+        estimate_accuracy(*pair(reference=False), EstimateOptions(estimators=("RAP",)))
     with pytest.raises(OpenworldError, match="MaNo orders sets by accuracy and tells none"):
-        Asked(estimators=("MaNo",))
+        EstimateOptions(estimators=("MaNo",))
     with pytest.raises(OpenworldError, match="unknown estimator 'COTTT'; did you mean 'COTT'"):
-        Asked(estimators=("COTTT",))
+        EstimateOptions(estimators=("COTTT",))
 
 
 def test_what_the_reference_and_the_partner_know_is_said(pair, tmp_path):
-    found = judge(*pair(partners=2))
+    found = estimate_accuracy(*pair(partners=2))
     assert any(warning.startswith("the first partner names") for warning in found.warnings)
     one, other = outputs(0, 400, 4, 2.0), replace(outputs(1, 600, 4, 1.2), labels=None)
     copied = [save(tmp_path / f"{n}.npz", replace(each, reference=each.logits)) for n, each in enumerate((one, other))]
-    found = judge(*copied)
+    found = estimate_accuracy(*copied)
     assert any("may not err independently" in warning for warning in found.warnings)
     assert found.quote.method != "two-views"
     source, target = save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", replace(other, reference=None))
-    assert "the target has no reference" in judge(source, target).warnings[0]
+    assert "the target has no reference" in estimate_accuracy(source, target).warnings[0]
 
 
 def test_columns_that_are_not_used_are_named(pair):
-    found = judge(*pair(refrence=np.zeros(600), id=np.arange(600)))
+    found = estimate_accuracy(*pair(refrence=np.zeros(600), id=np.arange(600)))
     assert "columns of target.npz that were not used: refrence" in found.warnings
 
 
 def test_predicted_shares_that_move(pair, tmp_path):
-    assert not judge(*pair()).shift.clear
+    assert not estimate_accuracy(*pair()).shift.clear
     one = outputs(0, 400, 4, 2.0)
     other = outputs(1, 4000, 4, 1.2)
     rare = replace(other.take(np.flatnonzero(other.predictions < 2)), labels=None)
-    moved = judge(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare)).shift
+    moved = estimate_accuracy(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare)).shift
     assert moved.clear and moved.distance == pytest.approx(0.53, abs=0.05)
 
 
 def test_over_time(pair):
-    asked = Asked(cut=Cut(rows=250), alert=0.9)
-    found = judge(*pair(labels=True), asked)
-    assert [(one.label, one.n) for one in found.stretches] == [
+    asked = EstimateOptions(cut=Cut(rows=250), alert=0.9)
+    found = estimate_accuracy(*pair(labels=True), asked)
+    assert [(one.label, one.n) for one in found.chunks] == [
         ("1 to 250", 250),
         ("251 to 500", 250),
         ("501 to 600", 100),
@@ -136,10 +136,10 @@ def test_over_time(pair):
     source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
     part = target.take(slice(250, 500))
     expected = ESTIMATORS["FRAP"]().fit(source).estimate(part, interval=False)
-    assert found.stretches[1].methods["FRAP"] == expected.accuracy
-    assert found.stretches[1].accuracy == 1 - part.mistakes / 250
+    assert found.chunks[1].methods["FRAP"] == expected.accuracy
+    assert found.chunks[1].accuracy == 1 - part.mistakes / 250
     assert found.false_alarms == 0.05 and found.alarm is None
-    for one in found.stretches:
+    for one in found.chunks:
         middle = (one.quote.low + one.quote.high) / 2
         assert one.alarm.counted == (middle if one.quote.accuracy is None else one.quote.accuracy)
         assert one.alarm.standing == (one.alarm.statistic > one.alarm.limit) == (one.label in found.alerts)
@@ -150,16 +150,16 @@ def test_over_time_by_the_calendar(pair):
     when = np.datetime64("2024-01-01T00", "h") + np.arange(600)
     source, _ = pair(when=when)
     target = open_table([source.files[0].path.with_name("target.npz")], times="when")
-    found = judge(source, target, Asked(cut=Cut(period="1w", times=True)))
-    assert [one.label for one in found.stretches] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
+    found = estimate_accuracy(source, target, EstimateOptions(cut=Cut(period="1w", times=True)))
+    assert [one.label for one in found.chunks] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
 
 
 def test_an_alert_without_chunks_is_of_the_whole(pair):
     named = ("COTT",)
-    assert judge(*pair(), Asked(named, alert=0.99)).alerts == ("target.npz",)
-    assert judge(*pair(), Asked(named, alert=0.01)).alerts == ()
+    assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.99)).alerts == ("target.npz",)
+    assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.01)).alerts == ()
     with pytest.raises(OpenworldError, match="the alert is 80, expected a fraction"):
-        Asked(alert=80)
+        EstimateOptions(alert=80)
 
 
 def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
@@ -170,36 +170,36 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
     target = save(tmp_path / "target.npz", both)
     accuracy = 1 - healthy.mistakes / healthy.n
     for named in ((), ("COTT",)):
-        found = judge(source, target, Asked(named, cut=Cut(rows=100), alert=accuracy - 0.03))
+        found = estimate_accuracy(source, target, EstimateOptions(named, cut=Cut(rows=100), alert=accuracy - 0.03))
         assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 2000} == set()
         assert "2,301 to 2,400" in found.alerts
 
 
 def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
     with pytest.raises(OpenworldError, match="rate of false alarms is 5, expected 0.001 to 0.5"):
-        Asked(alert=0.8, false_alarms=5.0)
+        EstimateOptions(alert=0.8, false_alarms=5.0)
     with pytest.raises(OpenworldError, match="--false-alarms is the rate of false alarms of --alert"):
-        Asked(false_alarms=0.1)
+        EstimateOptions(false_alarms=0.1)
 
 
 def test_class_by_class(pair):
-    found = judge(*pair(), Asked(("FRAP",), by_class=True))
+    found = estimate_accuracy(*pair(), EstimateOptions(("FRAP",), by_class=True))
     assert [one.name for one in found.classes] == NAMES.tolist() and found.quote.method == "FRAP"
     assert sum(one.predicted for one in found.classes) == 600
     right = sum(one.predicted * one.accuracy for one in found.classes)
     assert right / 600 == pytest.approx(found.quote.accuracy)
     assert sum(one.expected for one in found.classes) == pytest.approx(600)
-    found = judge(*pair(), Asked(estimators=("ProjNorm",), by_class=True))
+    found = estimate_accuracy(*pair(), EstimateOptions(estimators=("ProjNorm",), by_class=True))
     assert found.classes == () and found.quote.method == "ProjNorm"
     assert any("ProjNorm says nothing of single images" in one for one in found.warnings)
 
 
 def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
-    whole = judge(*pair())
+    whole = estimate_accuracy(*pair())
     monkeypatch.setattr(streaming, "ROWS", 300)
     monkeypatch.setattr(_judging_files, "NUMBERS", 400)
     told = []
-    found = judge(*pair(), progress=lambda doing, done: told.append((doing, done)))
+    found = estimate_accuracy(*pair(), progress=lambda doing, done: told.append((doing, done)))
     for one, other in zip(whole.methods, found.methods, strict=True):
         if one.name in ("AC", "ATC-NE", "ATC-MC", "DoC"):
             assert other.sampled == 300 and other.details["n_target"] == 600
@@ -208,7 +208,9 @@ def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
 
 
 def test_it_survives_json(pair):
-    found = judge(*pair(labels=True, partners=2), Asked(cut=Cut(parts=2), by_class=True, alert=0.5))
+    found = estimate_accuracy(
+        *pair(labels=True, partners=2), EstimateOptions(cut=Cut(parts=2), by_class=True, alert=0.5)
+    )
     told = to_json(found)
     assert json.loads(json.dumps(told)) == told and set(told["quote"]) >= {"method", "accuracy", "low", "high", "why"}
 
@@ -223,7 +225,7 @@ def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
         replace(held, logits=np.take(held.logits, order, 1), reference=np.take(held.reference, order, 1), labels=None),
         classnames=NAMES[order],
     )
-    one, other = judge(source, straight), judge(source, turned)
+    one, other = estimate_accuracy(source, straight), estimate_accuracy(source, turned)
     assert [method.accuracy for method in one.methods] == [method.accuracy for method in other.methods]
     assert other.warnings[-1].startswith("the classes of turned.npz come in another order")
 
@@ -232,8 +234,8 @@ def test_cbpe_is_asked_with_fifty_source_images_a_class_or_by_name(pair, tmp_pat
     _, target = pair()
     for n, asked in ((200, True), (196, False)):
         source = save(tmp_path / "few.npz", outputs(0, n, 4, 2.0))
-        assert ("CBPE" in [one.name for one in judge(source, target).methods]) == asked
-    (found,) = judge(source, target, Asked(estimators=("CBPE",))).methods
+        assert ("CBPE" in [one.name for one in estimate_accuracy(source, target).methods]) == asked
+    (found,) = estimate_accuracy(source, target, EstimateOptions(estimators=("CBPE",))).methods
     assert any("196 source images, 49.0 a class" in warning for warning in found.warnings)
 
 
@@ -242,14 +244,14 @@ def test_a_source_that_will_not_do_is_said(pair, tmp_path):
     one, other = outputs(0, 400, 10, 2.0), outputs(1, 600, 10, 1.2)
     source = save(tmp_path / "source.npz", one)
     target = save(tmp_path / "both.npz", replace(one.take(slice(0, 100)), labels=None))
-    assert "100 of 100 target images have the very scores" in judge(source, target).warnings[0]
+    assert "100 of 100 target images have the very scores" in estimate_accuracy(source, target).warnings[0]
     target = save(tmp_path / "other.npz", replace(other, labels=None))
-    assert not any("very scores" in one or "trained on" in one for one in judge(source, target).warnings)
+    assert not any("very scores" in one or "trained on" in one for one in estimate_accuracy(source, target).warnings)
 
 
 def test_a_side_without_class_names_beside_one_with_them(pair):
-    assert "target.npz names no classes: they are taken" in "\n".join(judge(*pair()).warnings)
-    assert "names no classes" not in "\n".join(judge(*pair(classnames=NAMES)).warnings)
+    assert "target.npz names no classes: they are taken" in "\n".join(estimate_accuracy(*pair()).warnings)
+    assert "names no classes" not in "\n".join(estimate_accuracy(*pair(classnames=NAMES)).warnings)
 
 
 def test_logits_of_which_some_are_a_softmax(pair, tmp_path):
@@ -260,28 +262,28 @@ def test_logits_of_which_some_are_a_softmax(pair, tmp_path):
         mixed = np.concatenate([softmax[:rows], one[rows:]]).astype(np.float32)
         np.savez(tmp_path / "mixed.npz", logits=mixed)
         with pytest.raises(OpenworldError, match=f"logits of mixed.npz are probabilities: {told}"):
-            judge(source, open_table([tmp_path / "mixed.npz"]))
+            estimate_accuracy(source, open_table([tmp_path / "mixed.npz"]))
     np.savez(tmp_path / "mixed.npz", logits=one, reference=softmax, partner_1=softmax)  # only those of the judged model
-    assert judge(source, open_table([tmp_path / "mixed.npz"])).methods
+    assert estimate_accuracy(source, open_table([tmp_path / "mixed.npz"])).methods
 
 
 def test_what_is_refused(pair, tmp_path):
     source, target = pair()
     one = outputs(0, 40, 4, 2.0)
     with pytest.raises(OpenworldError, match="target.npz has no labels; the source must say"):
-        judge(target, source)
+        estimate_accuracy(target, source)
     five = save(tmp_path / "five.npz", replace(outputs(0, 40, 5), labels=None))
     with pytest.raises(OpenworldError, match="five.npz has 5 classes and the source 4"):
-        judge(source, five)
+        estimate_accuracy(source, five)
     other = save(tmp_path / "other.npz", one, classnames=np.array(["ant", "bee", "cat", "eel"]))
     with pytest.raises(OpenworldError, match="2 are in one of the two alone, first 'dog'"):
-        judge(source, other)
+        estimate_accuracy(source, other)
     np.savez(tmp_path / "empty.npz", logits=np.empty((0, 4)))
     with pytest.raises(OpenworldError, match="empty.npz holds no image"):
-        judge(source, open_table([tmp_path / "empty.npz"]))
+        estimate_accuracy(source, open_table([tmp_path / "empty.npz"]))
     bad = one.logits.copy()
     bad[7, 1] = np.nan
     np.savez(tmp_path / "nan.npz", logits=bad)
     nan = open_table([tmp_path / "nan.npz"])
     with pytest.raises(OpenworldError, match=r"nan.npz, row 0 .* NaN or infinite, first at index \(7, 1\)"):
-        judge(source, nan)
+        estimate_accuracy(source, nan)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.evaluations.devices import find_device, find_devices
+from openworld.backbones.devices import find_device, find_devices
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from openworld import OpenworldError
 from openworld.applications.estimate import files as _judging_files
 from openworld.applications.estimate.probabilities import logarithms
-from openworld.applications.estimate.tables import open_table
+from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators.engine.probability_rows import are_probabilities
 
 NAMES = ("cat", "wild dog", "owl", "x:y")

@@ -1,6 +1,6 @@
-"""How accurate is a model here, where there are no labels: from saved scores of a source and a target to a judgement.
+"""How accurate is a model here, where there are no labels: from saved scores of a source and a target to an estimate.
 
-Every estimator that the scores allow is asked, what may be quoted is decided by `estimators.quote`, and what each says
+Every estimator that the scores allow tells a number, `estimators.quote` decides what may be quoted, and what each says
 of sets like the source is shown beside. The target may be of any size: it is read block by block, twice.
 """
 
@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate
 from openworld.applications.estimate.alerts import with_alarms
-from openworld.applications.estimate.by_class import class_lines
+from openworld.applications.estimate.by_class import class_estimates
 from openworld.applications.estimate.chunks import Cut, Keyed
 from openworld.applications.estimate.columns import SEEN
 from openworld.applications.estimate.labelled_shifts import LabelledTable, read_labelled
 from openworld.applications.estimate.methods import fit_all, partner_warnings, reference_warnings, score_only
 from openworld.applications.estimate.one_pass import Pass, Progress, agreement, blocks_of, outputs_of, shift
 from openworld.applications.estimate.quotes import Quoting
-from openworld.applications.estimate.results import Judgement, Method, Stretch
-from openworld.applications.estimate.tables import ScoreTable
+from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import Estimate, FittedEstimator
 from openworld.estimators.quote.alarm import COMMONEST, RAREST
@@ -32,7 +32,7 @@ LONGEST = 20  # entries of a list among details that are kept
 
 
 @dataclass(frozen=True)
-class Asked:
+class EstimateOptions:
     """What somebody wants to know.
 
     Args:
@@ -74,19 +74,19 @@ class Asked:
             )
 
 
-def judge(
+def estimate_accuracy(
     source: ScoreTable,
     target: ScoreTable,
-    asked: Asked = Asked(),
+    options: EstimateOptions = EstimateOptions(),
     progress: Progress | None = None,
     *,
     labelled: Sequence[LabelledTable] = (),
-) -> Judgement:
+) -> AccuracyEstimate:
     """The accuracy of a model on a target without labels.
 
     Args:
         source, target: scores of the same model for the same classes; the source with labels.
-        asked: what is wanted. progress: called with what is being done and how many images are done. labelled: shifts
+        options: what is wanted. progress: called with what is being done and how many images are done. labelled: shifts
             to learn from, five or more of three families or more; or none.
     Raises:
         OpenworldError: a source without labels, other classes, a target without images, scores that an estimator which
@@ -98,27 +98,27 @@ def judge(
     known.require_labels()
     passed = Pass(target, "reading the target", progress, known.sample.outputs)
     first, second = known.sample.outputs, passed.sample.outputs
-    fitted = fit_all(asked.estimators, first, second)
+    fitted = fit_all(options.estimators, first, second)
     estimates = estimate_stream(
         fitted,
         lambda: outputs_of(target, "estimating", progress),
         sample=passed.sample,
-        seed=asked.seed,
-        resamples=asked.resamples,
+        seed=options.seed,
+        resamples=options.resamples,
     )
-    asked_first = next(iter(asked.estimators), None)
+    first_named = next(iter(options.estimators), None)
     shifts = tuple(read_labelled(labelled, known, progress))
     estimators = {name: one.estimator for name, one in fitted.items()}
-    quoting = Quoting(first, estimators, asked_first, asked.seed, progress, shifts)
+    quoting = Quoting(first, estimators, first_named, options.seed, progress, shifts)
     on_source, learned = quoting.on_source(passed.sample.n), quoting.learned(passed.sample.n)
-    judged = Judgement(
+    found = AccuracyEstimate(
         source=known.side,
         target=passed.side,
         quote=quoting.quote(second, passed.sample.n, estimates),
         methods=tuple(_method(fitted[name], one, on_source.get(name)) for name, one in estimates.items()),
         learned=learned,
         learned_quote=learned and learned.quote(estimates),
-        alert=asked.alert,
+        alert=options.alert,
         shift=shift(known, passed),
         agreement=agreement(known, passed),
         warnings=(
@@ -129,17 +129,17 @@ def judge(
             *_of_tables(known, passed),
         ),
     )
-    if asked.cut:
-        judged = replace(judged, stretches=tuple(_stretches(asked, fitted, quoting, passed, progress)))
-    if asked.alert is not None:
-        judged = with_alarms(judged, quoting, RATE if asked.false_alarms is None else asked.false_alarms)
-    return _by_class(judged, fitted, known, passed) if asked.by_class else judged
+    if options.cut:
+        found = replace(found, chunks=tuple(_chunks(options, fitted, quoting, passed, progress)))
+    if options.alert is not None:
+        found = with_alarms(found, quoting, RATE if options.false_alarms is None else options.false_alarms)
+    return _by_class(found, fitted, known, passed) if options.by_class else found
 
 
-def _method(fitted: FittedEstimator, found: Estimate, on_source: tuple[float, float, float] | None) -> Method:
+def _method(fitted: FittedEstimator, found: Estimate, on_source: tuple[float, float, float] | None) -> MethodEstimate:
     details = {name: one for name, one in found.details.items() if not isinstance(one, list) or len(one) <= LONGEST}
     estimator = fitted.estimator
-    return Method(
+    return MethodEstimate(
         estimator.name,
         estimator.summary,
         found.accuracy,
@@ -182,16 +182,20 @@ def _of_tables(known: Pass, passed: Pass) -> Iterator[str]:
             yield f"columns of {name} that were not used: {', '.join(unused[:8])}"
 
 
-def _stretches(
-    asked: Asked, fitted: Mapping[str, FittedEstimator], quoting: Quoting, passed: Pass, progress: Progress | None
-) -> Iterator[Stretch]:
+def _chunks(
+    options: EstimateOptions,
+    fitted: Mapping[str, FittedEstimator],
+    quoting: Quoting,
+    passed: Pass,
+    progress: Progress | None,
+) -> Iterator[ChunkEstimate]:
     """Every span by every method, and what may be quoted of it, one after the other."""
-    keyed = Keyed(blocks_of(passed.table, "over time", progress), asked.cut, passed.sample.n)
-    for span in spans(keyed, seed=asked.seed):
+    keyed = Keyed(blocks_of(passed.table, "over time", progress), options.cut, passed.sample.n)
+    for span in spans(keyed, seed=options.seed):
         outputs = span.sample.outputs
         found = {name: one.estimate(outputs, interval=False) for name, one in fitted.items()}
         quote = quoting.quote(outputs, span.sample.n, found)
-        yield Stretch(
+        yield ChunkEstimate(
             label=keyed.name(span),
             first=span.first,
             n=span.sample.n,
@@ -203,17 +207,17 @@ def _stretches(
         )
 
 
-def _by_class(judged: Judgement, fitted: Mapping[str, FittedEstimator], known: Pass, passed: Pass) -> Judgement:
-    if judged.quote.accuracy is None:
-        return replace(
-            judged, warnings=(*judged.warnings, "class by class nothing is told, as nothing is of the whole")
-        )
+def _by_class(
+    found: AccuracyEstimate, fitted: Mapping[str, FittedEstimator], known: Pass, passed: Pass
+) -> AccuracyEstimate:
+    if found.quote.accuracy is None:
+        return replace(found, warnings=(*found.warnings, "class by class nothing is told, as nothing is of the whole"))
     outputs = passed.sample.outputs
     layouts = (known.table.layout, passed.table.layout)
     names = next((one.classnames for one in layouts if one.classnames), None)
     names = names or [f"class {label}" for label in range(outputs.classes)]
-    lines = class_lines(fitted[judged.quote.method], judged.quote.accuracy, known.sample.outputs, outputs, names)
+    lines = class_estimates(fitted[found.quote.method], found.quote.accuracy, known.sample.outputs, outputs, names)
     if not lines:
-        silent = f"class by class nothing is told: {judged.quote.method} says nothing of single images"
-        return replace(judged, warnings=(*judged.warnings, silent))
-    return replace(judged, classes=lines, class_images=outputs.n)
+        silent = f"class by class nothing is told: {found.quote.method} says nothing of single images"
+        return replace(found, warnings=(*found.warnings, silent))
+    return replace(found, classes=lines, class_images=outputs.n)

@@ -1,0 +1,167 @@
+"""What `openworld estimate` found: the accuracy of a model on images without labels, by every method that was asked.
+
+Accuracies are fractions in [0, 1], of which None is an accuracy that could not be told. Everything here can be written
+as JSON and read again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.learned_shifts import LearnedShifts
+
+Interval = tuple[float, float] | None
+MOVED = 0.05  # total variation beyond chance from which predicted shares have moved
+
+
+@dataclass(frozen=True)
+class MethodEstimate:
+    """One method's answer.
+
+    sampled: of how many images, where that is not all of them. on_source: what it says on average of sets of as many
+    images that are like the source, and between what 95 % of them lie: (mean, low, high).
+    """
+
+    name: str
+    summary: str
+    accuracy: float | None
+    interval: Interval
+    warnings: tuple[str, ...] = ()
+    sampled: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    on_source: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class ScoredSet:
+    """The source or the target. accuracy: the true one, where labels are known."""
+
+    name: str
+    n: int
+    classes: int
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Total variation of the shares of predicted classes between source and target, and what chance makes of it."""
+
+    distance: float
+    chance: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the shares have moved by more than chance and a little."""
+        return self.distance > self.chance + MOVED
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A number tested against the alert, with what was tested before it.
+
+    counted: the accuracy that was tested, the middle of the bounds where it cannot be told; None where nothing is
+    known. statistic, limit: an alarm stands where the first exceeds the second. alone: the accuracy below which such a
+    chunk alone raises one; lasting: that below which such chunks do in the long run.
+    """
+
+    counted: float | None
+    statistic: float
+    limit: float
+    standing: bool
+    alone: float
+    lasting: float
+
+
+@dataclass(frozen=True)
+class ChunkEstimate:
+    """A span of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
+
+    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told. on_source: what
+    the quoted method says of as many images like the source, (mean, low, high). alarm: where there is an alert.
+    """
+
+    label: str
+    first: int
+    n: int
+    sampled: int | None
+    methods: Mapping[str, float | None]
+    quote: Quote
+    accuracy: float | None = None
+    on_source: tuple[float, float, float] | None = None
+    alarm: Alarm | None = None
+
+    @property
+    def alarming(self) -> bool:
+        """Whether an alarm stands."""
+        return self.alarm is not None and self.alarm.standing
+
+
+@dataclass(frozen=True)
+class ClassEstimate:
+    """One class. predicted, expected: how many target images are named so, and are expected to be so.
+
+    accuracy, interval: of the images named so; recall: of those that are so; taken_for: (true class, how many images)
+    of those that are named so and expected to be another class, the most frequent first. source_accuracy: of the
+    source images named so, source_share: of images of this class on the source.
+    """
+
+    name: str
+    predicted: int
+    expected: float
+    accuracy: float | None
+    interval: Interval
+    recall: float | None
+    source_accuracy: float | None
+    source_share: float
+    taken_for: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """Everything that was found.
+
+    quote: the number, or that it cannot be told. methods: in the order asked. chunks: over time, in order; classes:
+    class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody wants to
+    know; false_alarms: the rate at which that may be said in vain; alarm: the test of a target that is not cut. shift:
+    of the predicted classes; agreement: share of images that judged model and reference name alike, on source and
+    target. learned: from labelled shifts, if there were any; learned_quote: what that says of the target. warnings: of
+    the data, not of a method. made: facts by name, such as the files.
+    """
+
+    source: ScoredSet
+    target: ScoredSet
+    quote: Quote
+    methods: tuple[MethodEstimate, ...]
+    chunks: tuple[ChunkEstimate, ...] = ()
+    classes: tuple[ClassEstimate, ...] = ()
+    class_images: int = 0
+    alert: float | None = None
+    false_alarms: float | None = None
+    alarm: Alarm | None = None
+    shift: Shift | None = None
+    agreement: tuple[float, float] | None = None
+    learned: LearnedShifts | None = None
+    learned_quote: Quote | None = None
+    warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def spread(self) -> tuple[MethodEstimate, MethodEstimate] | None:
+        """The methods of the lowest and the highest accuracy."""
+        known = [one for one in self.methods if one.accuracy is not None]
+        if not known:
+            return None
+        return min(known, key=lambda one: one.accuracy), max(known, key=lambda one: one.accuracy)
+
+    @property
+    def alerts(self) -> tuple[str, ...]:
+        """Where an alarm stands: labels of chunks, or the target's name."""
+        whole = (self.target.name,) if self.alarm is not None and self.alarm.standing else ()
+        return whole or tuple(one.label for one in self.chunks if one.alarming)
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Where the accuracy cannot be told: labels of chunks, and the target's name if it is that of the whole."""
+        parts = tuple(one.label for one in self.chunks if one.quote.accuracy is None)
+        return parts if self.quote.accuracy is not None else (self.target.name, *parts)
