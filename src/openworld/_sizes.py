@@ -44,3 +44,16 @@ def size_in_words(count: int, *, at_least: bool = False) -> str:
     if at_least:
         count = -(-count * 10**digits // unit) * unit // 10**digits
     return f"{count / unit:,.{digits}f} {name}"
+
+
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> duration(12.2), duration(310), duration(5400), duration(500_000)
+    ('12 s', '5 min', '1.5 h', '139 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openworld.applications.estimate import corrupted_copies as corruptions
-from openworld.applications.estimate import images as _judging_pictures
+from openworld.applications.estimate import scoring
 from openworld.cli.app import app
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
@@ -84,13 +84,13 @@ def test_wrong_use_is_exit_code_2(files):
 def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(corruptions, "MOST", 16)
     looked = []
-    write = _judging_pictures.write_scores
+    write = scoring.write_scores
 
     def counting(shown, panel, path, *rest, **further):
         looked.append(path.name)
         return write(shown, panel, path, *rest, **further)
 
-    monkeypatch.setattr(_judging_pictures, "write_scores", counting)
+    monkeypatch.setattr(scoring, "write_scores", counting)
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
     options = ("--labelled-shift", "corruptions", "--out", tmp_path / "out", "--template", "an icon of a {}.")
     done = openworld(*asked, *options)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from openworld._errors import OpenworldError, failing
+from openworld._sizes import duration as duration
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
 _state = {"debug": False}
@@ -155,19 +156,6 @@ def _visible_hook():
             return list(map(Visible, renderables))
 
     return Hook()
-
-
-def duration(seconds: float) -> str:
-    """As people say it.
-
-    >>> duration(12.2), duration(310), duration(5400), duration(500_000)
-    ('12 s', '5 min', '1.5 h', '139 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:,.0f} h"
 
 
 def time_left(done: float, left: float, taken: float, now: float) -> str:

@@ -1,5 +1,6 @@
 """`openworld shift`: how far are pictures from a reference, in meaning and in looks."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,8 @@ import typer
 
 
 def shift(
-    reference: Annotated[str, typer.Option(help="Pictures that a model knows: a folder, or NAME/DOMAIN/PART.")],
-    test: Annotated[list[str], typer.Option(help="Pictures to measure: the same; repeat it, one for each look.")],
+    reference: Annotated[str, typer.Option(help="MeasuredSet that a model knows: a folder, or NAME/DOMAIN/PART.")],
+    test: Annotated[list[str], typer.Option(help="MeasuredSet to measure: the same; repeat it, one for each look.")],
     backbone: Annotated[str, typer.Option(help="Two-tower backbone whose features are used.")] = "embedded",
     laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to class names if left out.")] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for LAID to learn from.")] = None,
@@ -41,7 +42,7 @@ def shift(
     splits them, learning from class names in many sentences which half tells of meaning and which of looks. A picture
     is called far where its degree is above what 95 % of the reference's own pictures keep from the others.
 
-    **Pictures**: a folder with a sub-folder per class, any folder of pictures, or a data set of `openworld list` as
+    **MeasuredSet**: a folder with a sub-folder per class, any folder of pictures, or a data set of `openworld list` as
     NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as looks.
 
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--taught-by pictures`
@@ -52,18 +53,20 @@ def shift(
     laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
     to search, and some 100 bytes a picture. Features are kept on disk (`openworld cache`): started again, it goes on.
     """
-    from openworld.applications.shift.measurement import Asked
-    from openworld.cli import _shifting as shifting
+    from openworld.applications.shift import command
+    from openworld.applications.shift.inputs import DecompositionSource, ShiftInputs
+    from openworld.applications.shift.measurement import ShiftOptions
     from openworld.cli import console
 
-    shifting.require_room(out)
-    asked = Asked(neighbour, levels, least, seed, shifting.cuts(levels_of))
-    words = shifting.Words(laid, classnames, templates, taught_by)
+    options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(levels_of))
+    source = DecompositionSource(laid, classnames, templates, taught_by)
+    inputs = ShiftInputs(reference, tuple(test), backbone, source, device, allow_corrupt, out)
     shown = console.output(quiet=quiet or as_json)
-    sides = shifting.Sides(reference, tuple(test), backbone, words, device, allow_corrupt)
-    done = shifting.carry_out(sides, asked, shown)
+    with console.observer(shown) as observer:
+        answer = command.measure_shift(inputs, options, observer, {"command": shlex.join(console.command())})
+    answer.show(shown)
     if out is not None:
-        shifting.keep(done, out)
-    shifting.say(done.found, out, shown)
+        kept = f"Degrees: {out / command.TABLE}.csv, .parquet   LAID: {out / command.LAID}"
+        shown.print(f"Report: {out / 'report.html'}   {kept}", markup=False)
     if as_json:
-        console.write(shifting.as_json(done.found))
+        console.write(answer.json)

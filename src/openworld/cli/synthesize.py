@@ -1,5 +1,7 @@
 """`openworld synthesize`: pictures made to order, equally many at every level of shift."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -66,17 +68,51 @@ def synthesize(
     The set is read by `openworld run` with `cells = { generated = "runs/twin" }` in a spec of incremental-shift
     (`examples/syn-is-embedded.toml`), and in Python by `openworld.shift.synthesis.read_generated`.
     """
-    from openworld.cli import _shifting as shifting
-    from openworld.cli import _synthesizing as synthesizing
+    from openworld.applications.shift.inputs import DecompositionSource
+    from openworld.applications.synthesize import report
+    from openworld.applications.synthesize.command import SynthesisInputs, json_of, plan_set
     from openworld.cli import console
+    from openworld.report.data_files import json_text
+    from openworld.report.render import terminal_table
 
-    words = shifting.Words(laid, None, templates)
-    told = {"weights": weights} if weights else {}
-    settings = {"pictures": tuple(pictures or ()), "side": side, "steps": steps, "guidance": guidance, **told}
-    sizes = {"each": each, "k": neighbour, "levels": levels, "least": least, "seed": seed}
-    asked = synthesizing.Asked(tuple(reference), labels, styles, backbone, words, device, allow_corrupt, sizes)
-    made = synthesizing.Made(painter, settings, screen, batch or None, only_plan, out)
+    further = {"weights": weights} if weights else {}
+    inputs = SynthesisInputs(
+        *(tuple(reference), labels, styles, backbone, DecompositionSource(laid, None, templates)),
+        *(device, allow_corrupt),
+        sizes={"each": each, "k": neighbour, "levels": levels, "least": least, "seed": seed},
+        painter=painter,
+        settings={"pictures": tuple(pictures or ()), "side": side, "steps": steps, "guidance": guidance, **further},
+        screen=screen,
+        batch=batch or None,
+        only_plan=only_plan,
+        out=out,
+    )
     shown = console.output(quiet=quiet or as_json)
-    done = synthesizing.carry_out(asked, made, shown)
+    _hush(shown.quiet)
+    with console.observer(shown) as observer:
+        planned = plan_set(inputs, observer)
+    shown.print(report.headline(planned), style="bold", markup=False)
+    shown.print()
+    shown.print(terminal_table(report.cell_table(planned.plan)))
+    for line in report.plan_notes(planned):
+        shown.print(line, markup=False)
+    shown.print()
+    expected = made = None
+    if only_plan:
+        expected = planned.expect()
+        shown.print(report.expected_line(expected, planned), markup=False)
+    else:
+        with console.observer(shown) as observer:
+            made = planned.paint(observer)
+        for line in report.made_lines(made, out):
+            shown.print(line, markup=False)
     if as_json:
-        console.write(synthesizing.as_json(done))
+        console.write(json_text(json_of(planned, expected, made)))
+
+
+def _hush(quiet: bool) -> None:
+    """No warnings of packages that nothing here needs, while other people's packages load, and no bars in a log."""
+    for package in ("DIFFUSERS", "TRANSFORMERS"):
+        os.environ.setdefault(f"{package}_VERBOSITY", "error")
+    if quiet or not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

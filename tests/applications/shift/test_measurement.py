@@ -8,7 +8,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.applications.shift.images import Gathered
-from openworld.applications.shift.measurement import SAMPLE, Asked, measure
+from openworld.applications.shift.measurement import SAMPLE, ShiftOptions, measure
 from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
 WIDTH = 8
@@ -44,8 +44,8 @@ def pictures(name, count, seed, *, moved=0.0):
     return Gathered(name, rows, False)
 
 
-def measured(known, *tests, reader=None, **asked):
-    return measure(known, tests, HALVED, Asked(**{"k": 3, "least": 1} | asked), reader or Blocks())
+def measured(known, *tests, reader=None, **options):
+    return measure(known, tests, HALVED, ShiftOptions(**{"k": 3, "least": 1} | options), reader or Blocks())
 
 
 def by_hand(rows, known, k, half, *, without=False):
@@ -140,7 +140,7 @@ def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
 
 
 @pytest.mark.parametrize(
-    ("count", "asked", "sentence"),
+    ("count", "options", "sentence"),
     [
         (1, {}, "holds 1 picture.s., expected two or more.*--levels-of"),
         (9, {"k": 59}, "neighbour 59 needs 61 or more"),
@@ -149,9 +149,9 @@ def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
         (9, {"least": 0}, "smallest_cell is 0"),
     ],
 )
-def test_refusals(known, count, asked, sentence):
+def test_refusals(known, count, options, sentence):
     with pytest.raises(OpenworldError, match=sentence):
-        measured(known, pictures("new", count, 11), **asked)
+        measured(known, pictures("new", count, 11), **options)
 
 
 def test_pictures_that_are_all_alike_cannot_be_divided(known):

@@ -13,7 +13,7 @@ from openworld.applications.shift.shift_map import COUNTED, shift_examples, shif
 from openworld.report.charts.cells import TOP
 
 sys.path.append(str(Path(__file__).parent))
-from shift_found import FOUND, axes  # noqa: E402
+from example_measurement import FOUND, axes  # noqa: E402
 
 LEFT = 70.0  # room for degrees
 

@@ -10,7 +10,7 @@ from openworld import OpenworldError, backbones, datasets
 from openworld.applications.shift.images import Gathered, Reader
 from openworld.applications.synthesize.kept_division import keep_division, kept_division
 from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_painter, find_styles
-from openworld.applications.synthesize.plan import Division, Wanted, divide, expect, plan, require_readable
+from openworld.applications.synthesize.plan import Division, SynthesisOptions, divide, expect, plan, require_readable
 from openworld.datasets import ImageSet
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
@@ -42,7 +42,7 @@ def known():
 
 @pytest.fixture
 def wanted():
-    return Wanted(("cat", "owl", "kettle"), rendered_styles(), each=2, k=3, levels=3, least=1)
+    return SynthesisOptions(("cat", "owl", "kettle"), rendered_styles(), each=2, k=3, levels=3, least=1)
 
 
 def reader(clip, folder, told=lambda *_: None):
@@ -145,7 +145,7 @@ def twin(tmp_path_factory):
     """A tiny set: four classes, two of them known to the benchmark below, in seventeen styles and 3 x 3 cells."""
     folder = tmp_path_factory.mktemp("twin")
     images = datasets.load("emoji-concepts", part="test")
-    wanted = Wanted(images.classnames[:4], rendered_styles(), each=3, levels=3, least=1)
+    wanted = SynthesisOptions(images.classnames[:4], rendered_styles(), each=3, levels=3, least=1)
     degrees = np.random.RandomState(0).uniform(size=(2, 68))
     division = Division(
         {"semantic": degrees[0], "covariate": degrees[1]},

@@ -1,14 +1,14 @@
-"""Pictures that the page of a measured shift shows: of every cell, the farthest, the nearest, of the reference."""
+"""Images that the page of a measured shift shows: of every cell, the farthest, the nearest, of the reference."""
 
 import io
 from collections.abc import Iterator
 
 import numpy as np
 
-from openworld.applications.shift.findings import Compared
 from openworld.applications.shift.images import Gathered
-from openworld.applications.shift.measurement import Measured
-from openworld.applications.shift.results import Example
+from openworld.applications.shift.measurement import ImageDegrees
+from openworld.applications.shift.shift_measurement import ExampleImage
+from openworld.applications.shift.summary import ComparedSets
 from openworld.report.data_files import data_address
 from openworld.shift import HALVES
 
@@ -17,7 +17,7 @@ IN_A_CELL = 4
 SIDE, QUALITY = 64, 85  # of a thumbnail: pixels, and what JPEG calls quality
 
 
-def examples(compared: Compared) -> Iterator[Example]:
+def examples(compared: ComparedSets) -> Iterator[ExampleImage]:
     """The pictures, kind by kind; a picture of several kinds is read once."""
     measured, concepts = compared.measured, compared.concepts()
     addresses: dict[int, str] = {}
@@ -27,13 +27,13 @@ def examples(compared: Compared) -> Iterator[Example]:
             addresses[place] = _address(test, row)
         cell = (int(measured.grid.covariate[place]), int(measured.grid.semantic[place]))
         degrees = (float(measured.degrees[half][place]) for half in HALVES)
-        yield Example(kind, _called(compared, concepts, place), cell, *degrees, addresses[place])
+        yield ExampleImage(kind, _called(compared, concepts, place), cell, *degrees, addresses[place])
     for row in _reference_rows(compared):
         name = compared.reference.concept(row)
-        yield Example("reference", name, (0, 0), 0.0, 0.0, _address(compared.reference, row))
+        yield ExampleImage("reference", name, (0, 0), 0.0, 0.0, _address(compared.reference, row))
 
 
-def _chosen(measured: Measured, concepts: list[str]) -> Iterator[tuple[str, int]]:
+def _chosen(measured: ImageDegrees, concepts: list[str]) -> Iterator[tuple[str, int]]:
     """(kind, which picture)."""
     for place in _of_cells(measured, concepts):
         yield "cell", place
@@ -44,7 +44,7 @@ def _chosen(measured: Measured, concepts: list[str]) -> Iterator[tuple[str, int]
             yield kind, place
 
 
-def _of_cells(measured: Measured, concepts: list[str]) -> Iterator[int]:
+def _of_cells(measured: ImageDegrees, concepts: list[str]) -> Iterator[int]:
     """Of each cell that holds any, the pictures nearest to its middle."""
     for row, column in np.argwhere(measured.grid.counts > 0).tolist():
         places = measured.grid.cell(row, column)
@@ -63,7 +63,7 @@ def _varied(order: np.ndarray, concepts: list[str], count: int) -> list[int]:
     return list(taken.values())
 
 
-def _reference_rows(compared: Compared) -> list[int]:
+def _reference_rows(compared: ComparedSets) -> list[int]:
     """Some reference pictures that were read, at random: nearest neighbours are known to be readable."""
     known = np.unique(np.concatenate([compared.measured.nearest[half] for half in HALVES]))
     drawn = np.random.default_rng(compared.seed).choice(known, min(SHOWN, len(known)), replace=False)
@@ -77,7 +77,7 @@ def _shares(degrees: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def _called(compared: Compared, concepts: list[str], place: int) -> str:
+def _called(compared: ComparedSets, concepts: list[str], place: int) -> str:
     look = compared.tests[compared.measured.test[place]].name if len(compared.tests) > 1 else ""
     return ", ".join(filter(None, (concepts[place], look)))
 

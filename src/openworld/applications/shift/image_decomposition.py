@@ -16,7 +16,7 @@ WHITENED, LOOKING = 192, 12  # numbers that features are whitened to, and how ma
 
 
 def fit_by_pictures(
-    seeing: AppearanceEncoder, reference: Gathered, *, seed: int, told: Callable[[str, int, int], None]
+    seeing: AppearanceEncoder, reference: Gathered, *, seed: int, progress: Callable[[str, int, int], None]
 ) -> Decomposition:
     """LAID on one picture of each class (of many a draw of `NAMES`), in every look of `LOOKS`.
 
@@ -30,9 +30,9 @@ def fit_by_pictures(
             "more things: give a reference of more class folders, or leave out --taught-by pictures."
         )
     sets = in_looks(reference.images.subset(rows), LOOKS, seed=seed)
-    told("drawing things in other looks", 0, len(sets))
-    grid = picture_grid(seeing, sets, told=lambda done, total: told("drawing things in other looks", done, total))
-    told("learning what is meaning and what is looks", 0, 1)
+    progress("drawing things in other looks", 0, len(sets))
+    grid = picture_grid(seeing, sets, told=lambda done, total: progress("drawing things in other looks", done, total))
+    progress("learning what is meaning and what is looks", 0, 1)
     width = min(WHITENED, seeing.width)
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - LOOKING, whitened=width)
     fitted = method.fit(grid, seed=seed)

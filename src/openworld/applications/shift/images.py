@@ -1,4 +1,4 @@
-"""Pictures whose shift is measured: folders and data sets by name, their features from disk in blocks."""
+"""Images whose shift is measured: folders and data sets by name, their features from disk in blocks."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ BLOCK = 2**15  # pictures of a set whose features are in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Pictures under the name they were asked for by.
+    """Images under the name they were asked for by.
 
     named: whether class names come with them; deeper: whether they do not, though pictures lie in sub-folders.
     """
@@ -52,13 +52,13 @@ class Reader:
 
     Args:
         clip: backbone. allow_corrupt: how many unreadable pictures may be left out in all.
-        cache: folder of encoded sets, or None. told: called with (what is done, pictures done, in all).
+        cache: folder of encoded sets, or None. progress: called with (what is done, pictures done, in all).
     """
 
     clip: object
     allow_corrupt: int
     cache: Path | None
-    told: Callable[[str, int, int], None]
+    progress: Callable[[str, int, int], None]
     lost: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def blocks(self, gathered: Gathered) -> Iterator[tuple[np.ndarray, Features]]:
@@ -78,7 +78,7 @@ class Reader:
 
     def _encode(self, part: ImageSet, gathered: Gathered, start: int) -> Features:
         def progress(done: int, _: int) -> None:
-            self.told(f"looking at {gathered.name}", start + done, len(gathered.images))
+            self.progress(f"looking at {gathered.name}", start + done, len(gathered.images))
 
         elsewhere = sum(count for place, count in self.lost.items() if place != (gathered.name, start))
         left = max(self.allow_corrupt - elsewhere, 0)
@@ -108,7 +108,7 @@ def gather(where: str) -> Gathered:
 
 
 def _seen(folder: Path) -> list[Path]:
-    """Pictures in and below a folder, hidden ones left out."""
+    """Images in and below a folder, hidden ones left out."""
     files = unlabelled_folder.find_pictures([folder])
     seen = [file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
     if not seen:

@@ -35,7 +35,7 @@ SAME = 1e-6  # distance in both halves below which a picture is one of the refer
 
 
 @dataclass(frozen=True)
-class Asked:
+class ShiftOptions:
     """What is wanted.
 
     k: which neighbour, from 1. levels: of each axis, at least 3. least: cells with fewer pictures are N/A. seed: of
@@ -54,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ImageDegrees:
     """Degrees of n test pictures.
 
     Args:
@@ -87,46 +87,46 @@ class Measured:
 
 
 def measure(
-    reference: Gathered, tests: Sequence[Gathered], decomposition: Decomposition, asked: Asked, reader: Reader
-) -> Measured:
+    reference: Gathered, tests: Sequence[Gathered], decomposition: Decomposition, options: ShiftOptions, reader: Reader
+) -> ImageDegrees:
     """Degrees of all test pictures against all reference pictures, and their grid.
 
     Raises:
         OpenworldError: a reference of too few pictures, a single test picture, pictures that cannot be read.
     """
-    _require_enough(reference, tests, asked)
+    _require_enough(reference, tests, options)
     known = sum(len(features) for _, features in reader.blocks(reference))
-    if known < asked.k + 2:
-        raise _too_few(reference, known, asked)
+    if known < options.k + 2:
+        raise _too_few(reference, known, options)
     parts = [
-        (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, asked.k, reader))
+        (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, options.k, reader))
         for place, test in enumerate(tests)
         for rows, features in reader.blocks(test)
     ]
     test, row, semantic, covariate, near, near_looks, same = (np.concatenate(one) for one in zip(*parts, strict=True))
     degrees = dict(zip(HALVES, (semantic, covariate), strict=True))
-    cuts = asked.cuts or {half: _cut(half, degrees[half], asked) for half in HALVES}
+    cuts = options.cuts or {half: _cut(half, degrees[half], options) for half in HALVES}
     levels = {half: cuts[half].of(degrees[half]) for half in HALVES}
     shape = len(cuts["covariate"]), len(cuts["semantic"])
-    return Measured(
+    return ImageDegrees(
         test,
         row,
         degrees,
         dict(zip(HALVES, (near, near_looks), strict=True)),
-        _usual(reference, known, decomposition, asked, reader),
-        ShiftGrid(levels["semantic"], levels["covariate"], shape, asked.least),
+        _usual(reference, known, decomposition, options, reader),
+        ShiftGrid(levels["semantic"], levels["covariate"], shape, options.least),
         cuts,
         known,
         int(same.sum()),
-        asked.k,
+        options.k,
     )
 
 
-def _require_enough(reference: Gathered, tests: Sequence[Gathered], asked: Asked) -> None:
-    if len(reference.images) < asked.k + 2:
-        raise _too_few(reference, len(reference.images), asked)
+def _require_enough(reference: Gathered, tests: Sequence[Gathered], options: ShiftOptions) -> None:
+    if len(reference.images) < options.k + 2:
+        raise _too_few(reference, len(reference.images), options)
     count = sum(len(test.images) for test in tests)
-    if count < 2 and asked.cuts is None:
+    if count < 2 and options.cuts is None:
         names = " and ".join(test.name for test in tests)
         raise OpenworldError(
             f"{names} holds {count} picture(s), expected two or more: levels divide pictures. To measure a single one, "
@@ -134,10 +134,10 @@ def _require_enough(reference: Gathered, tests: Sequence[Gathered], asked: Asked
         )
 
 
-def _too_few(reference: Gathered, count: int, asked: Asked) -> OpenworldError:
+def _too_few(reference: Gathered, count: int, options: ShiftOptions) -> OpenworldError:
     return OpenworldError(
-        f"{reference.name} holds {count} picture(s) that can be read, and the distance to neighbour {asked.k} needs "
-        f"{asked.k + 2} or more: give more reference pictures, or a smaller --neighbour."
+        f"{reference.name} holds {count} picture(s) that can be read, and the distance to neighbour {options.k} needs "
+        f"{options.k + 2} or more: give more reference pictures, or a smaller --neighbour."
     )
 
 
@@ -157,21 +157,23 @@ def _against(reference: Gathered, features, decomposition: Decomposition, k: int
     return *degrees, *(rows[near.places[each, first]] for near in found), same
 
 
-def _usual(reference: Gathered, known: int, decomposition: Decomposition, asked: Asked, reader: Reader) -> dict:
+def _usual(
+    reference: Gathered, known: int, decomposition: Decomposition, options: ShiftOptions, reader: Reader
+) -> dict:
     """Degrees of a sample of the reference against the rest of it."""
-    drawn = np.sort(np.random.default_rng(asked.seed).choice(known, min(SAMPLE, known), replace=False))
+    drawn = np.sort(np.random.default_rng(options.seed).choice(known, min(SAMPLE, known), replace=False))
     kept, first = [], 0
     for _, block in reader.blocks(reference):
         own = drawn[(drawn >= first) & (drawn < first + len(block))] - first
         kept.append(np.asarray(block.embeddings[own]))
         first += len(block)
-    semantic, covariate, *_ = _against(reference, np.concatenate(kept), decomposition, asked.k, reader)
+    semantic, covariate, *_ = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
     return {"semantic": semantic, "covariate": covariate}
 
 
-def _cut(half: str, degrees: np.ndarray, asked: Asked) -> Levels:
+def _cut(half: str, degrees: np.ndarray, options: ShiftOptions) -> Levels:
     try:
-        return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], asked.levels)
+        return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], options.levels)
     except OpenworldError as error:
         raise OpenworldError(
             f"the pictures cannot be divided into {half} levels, because their degrees hardly differ; give more, or "

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from openworld.applications.shift.findings import Compared
 from openworld.applications.shift.image_decomposition import PICTURES
-from openworld.applications.shift.results import SURE
+from openworld.applications.shift.shift_measurement import SURE
+from openworld.applications.shift.summary import ComparedSets
 from openworld.applications.shift.text_decomposition import EMBEDDED
 from openworld.report.shift_axes import AXES
 
@@ -14,7 +14,7 @@ FEW = 50  # pictures below which numbers depend on which pictures these happen t
 FEW_NAMES = 100  # names below which what is learned about meaning is narrow
 
 
-def warnings(compared: Compared) -> Iterator[str]:
+def warnings(compared: ComparedSets) -> Iterator[str]:
     """What is wrong with this run, in sentences without a full stop, the gravest first."""
     measured = compared.measured
     yield from _unsure(compared)
@@ -36,7 +36,7 @@ def warnings(compared: Compared) -> Iterator[str]:
         )
 
 
-def limits(compared: Compared, clip) -> Iterator[str]:
+def limits(compared: ComparedSets, clip) -> Iterator[str]:
     """What this measure cannot see, in sentences."""
     size = clip.config.image.image_size
     yield (
@@ -59,7 +59,7 @@ def limits(compared: Compared, clip) -> Iterator[str]:
     )
 
 
-def _fitted(compared: Compared) -> Iterator[str]:
+def _fitted(compared: ComparedSets) -> Iterator[str]:
     """How well meaning and looks could be told apart, and by what."""
     about = compared.about
     names, templates = about.get("labels"), about.get("templates", "?")
@@ -84,7 +84,7 @@ def _fitted(compared: Compared) -> Iterator[str]:
         yield f"With so few, what counts as meaning is narrow: give {FEW_NAMES} or more {more}."
 
 
-def _unsure(compared: Compared) -> Iterator[str]:
+def _unsure(compared: ComparedSets) -> Iterator[str]:
     """Halves that do not do on new texts what they were fitted for."""
     for half, share in compared.right.items():
         if share < SURE:
@@ -96,7 +96,7 @@ def _unsure(compared: Compared) -> Iterator[str]:
             )
 
 
-def _small_classes(compared: Compared) -> Iterator[str]:
+def _small_classes(compared: ComparedSets) -> Iterator[str]:
     """Reference classes too small for the neighbour to be of the same class."""
     reference, k = compared.reference, compared.measured.k
     if reference.named:
@@ -109,7 +109,7 @@ def _small_classes(compared: Compared) -> Iterator[str]:
             )
 
 
-def _deeper(compared: Compared) -> Iterator[str]:
+def _deeper(compared: ComparedSets) -> Iterator[str]:
     """Sets whose folders are not classes."""
     for one in (compared.reference, *compared.tests):
         if one.deeper:

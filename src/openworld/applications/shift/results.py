@@ -1,114 +1,70 @@
-"""What `openworld shift` found: how far pictures are from a reference, picture by picture and cell by cell.
+"""Every number of a measured shift as tidy rows: both axes, their levels, concepts and appearances, and the cells."""
 
-Degrees are cosine distances in [0, 2]. Everything but the examples' pictures can be written as JSON.
-"""
+from collections.abc import Iterator
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from openworld.applications.shift.shift_measurement import ImageGroup, ShiftMeasurement
+from openworld.results import METRICS, Metric, Result, Results, Value
 
-SURE = 0.75  # share of held-out triplets below which a half is not trusted
-KINDS = ("neither", "semantic", "covariate", "both")
-"""In which halves a picture is far."""
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """One set of pictures. n: how many were read; unreadable: how many were left out; classes: 0 without names."""
-
-    name: str
-    n: int
-    classes: int
-    unreadable: int = 0
+IMAGES = METRICS["images"]
+UNREADABLE = Metric("unreadable_images", "unreadable", "count", 0, 0, (0.0, None))
+MEDIAN = Metric("median_degree", "median degree", "fraction", 3, 0, (0.0, 2.0))
+OWN_MEDIAN = Metric("reference_median_degree", "median of the reference's own", "fraction", 3, 0, (0.0, 2.0))
+USUAL = Metric("usual_degree", "95 % of these below", "fraction", 3, 0, (0.0, 2.0))
+FAR = Metric("far", "far", better=0)
+FAR_ALONE = Metric("far_in_it_alone", "far in it alone", better=0)
+ORDERED = Metric("held_out_triplets", "held-out triplets in the right order", better=0)
+START = Metric("level_start", "from", "fraction", 4, 0, (0.0, 2.0))
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One axis of the grid.
-
-    Args:
-        cuts: starts of levels 1, 2, ...; counts: pictures per level.
-        median: of the test pictures' degrees; own_median: of the reference's own, each measured against the others.
-        usual: degree that 95 % of the reference's own pictures stay below.
-        beyond: share of test pictures above `usual`, in [0, 1].
-        right: share of held-out triplets of texts that this half puts in the right order; None where not known.
-    """
-
-    cuts: tuple[float, ...]
-    counts: tuple[int, ...]
-    median: float
-    own_median: float
-    usual: float
-    beyond: float
-    right: float | None = None
-
-    @property
-    def sure(self) -> bool:
-        """Whether this half does on new texts what it was fitted for, as far as that is known."""
-        return self.right is None or self.right >= SURE
+def results_of(found: ShiftMeasurement) -> Results:
+    """Return all rows but the degrees of single images, which are a table of their own."""
+    rows = [*_image_sets(found), *_axes(found), *_levels(found)]
+    for kind, groups in (("concept", found.concepts), ("look", found.looks)):
+        rows += [row for group in groups for row in _group(kind, group)]
+    return Results("shift", (*rows, *_cells(found)))
 
 
-@dataclass(frozen=True)
-class Group:
-    """Pictures of one name, a concept or a look: medians of both degrees, and shares beyond the usual."""
-
-    name: str
-    n: int
-    semantic: float
-    covariate: float
-    semantic_beyond: float
-    covariate_beyond: float
+def group_place(kind: str, group: ImageGroup) -> dict[str, str]:
+    """Return where the rows of a group lie: `kind` is "concept" or "look"."""
+    return {"group": kind, "name": group.name}
 
 
-@dataclass(frozen=True)
-class Example:
-    """A picture that the page shows. cell: (covariate, semantic) level; kind: why; address: a `data:` PNG."""
-
-    kind: str
-    name: str
-    cell: tuple[int, int]
-    semantic: float
-    covariate: float
-    address: str = field(repr=False, default="")
+def _image_sets(found: ShiftMeasurement) -> Iterator[Result]:
+    for place, images in enumerate((found.reference, *found.tests)):
+        where = {"set": place, "name": images.name, "part": "test" if place else "reference"}
+        yield Result("", IMAGES, Value(images.n), where)
+        yield Result("", UNREADABLE, Value(images.unreadable), where)
+    for kind, count in found.far.items():
+        yield Result("", IMAGES, Value(count), {"far_in": kind})
 
 
-@dataclass(frozen=True)
-class Found:
-    """The whole result.
+def _axes(found: ShiftMeasurement) -> Iterator[Result]:
+    for half, axis in found.axes.items():
+        where = {"axis": half}
+        numbers = {MEDIAN: axis.median, OWN_MEDIAN: axis.own_median, USUAL: axis.usual, FAR: axis.beyond}
+        for metric, number in (numbers | {FAR_ALONE: found.far[half] / found.n}).items():
+            yield Result("", metric, Value(number), where)
+        reason = "" if axis.right is not None else "the decomposition does not say"
+        yield Result("", ORDERED, Value(axis.right, reason=reason), where)
 
-    Args:
-        reference, tests: what was compared. backbone: whose features. k: which neighbour.
-        axes: by half. far: pictures by where they are far, a count for each of `KINDS`.
-        cells: pictures per cell, rows covariate levels, columns semantic ones.
-        least: cells with fewer pictures are N/A.
-        concepts, looks: groups by name, the farthest in meaning first; empty where pictures have no such names.
-        examples: for the page. warnings: of this run, sentences without a full stop. limits: what the measure cannot
-        see, sentences. made: how, as (name, value).
-    """
 
-    reference: Pictures
-    tests: tuple[Pictures, ...]
-    backbone: str
-    k: int
-    axes: Mapping[str, Axis]
-    far: Mapping[str, int]
-    cells: tuple[tuple[int, ...], ...]
-    least: int
-    concepts: tuple[Group, ...] = ()
-    looks: tuple[Group, ...] = ()
-    examples: tuple[Example, ...] = ()
-    warnings: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
-    made: Mapping[str, str] = field(default_factory=dict)
+def _levels(found: ShiftMeasurement) -> Iterator[Result]:
+    for half, axis in found.axes.items():
+        for level, (start, count) in enumerate(zip((0.0, *axis.cuts), axis.counts, strict=True)):
+            where = {"axis": half, "level": level}
+            yield Result("", START, Value(start), where)
+            yield Result("", IMAGES, Value(count), where)
 
-    @property
-    def n(self) -> int:
-        """How many test pictures were measured."""
-        return sum(one.n for one in self.tests)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the pictures themselves; `present` says which cells are not N/A."""
-        told = asdict(self)
-        told["examples"] = [{name: one[name] for name in one if name != "address"} for one in told["examples"]]
-        told["present"] = [[count >= self.least for count in row] for row in self.cells]
-        return told
+def _group(kind: str, group: ImageGroup) -> Iterator[Result]:
+    where = group_place(kind, group)
+    yield Result("", IMAGES, Value(group.n), where)
+    for half in ("semantic", "covariate"):
+        yield Result("", MEDIAN, Value(getattr(group, half)), {**where, "axis": half})
+        yield Result("", FAR, Value(getattr(group, f"{half}_beyond")), {**where, "axis": half})
+
+
+def _cells(found: ShiftMeasurement) -> Iterator[Result]:
+    for row, counts in enumerate(found.cells):
+        for column, count in enumerate(counts):
+            yield Result("", IMAGES, Value(count), {"covariate_level": row, "semantic_level": column})

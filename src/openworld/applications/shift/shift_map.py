@@ -1,6 +1,6 @@
 """The grid of a shift as a heat map, and as many examples of every cell in its place."""
 
-from openworld.applications.shift.results import Axis, Example, Found
+from openworld.applications.shift.shift_measurement import ExampleImage, ShiftAxis, ShiftMeasurement
 from openworld.report.charts import Cell, CellChart, CellImage
 from openworld.report.charts.cells import count_cell
 from openworld.report.figure import Figure
@@ -10,7 +10,7 @@ COUNTED, PICTURED = 56.0, 84.0  # sides of a cell
 KEYS = ("covariate_level", "semantic_level")
 
 
-def shift_map(found: Found) -> Figure:
+def shift_map(found: ShiftMeasurement) -> Figure:
     """Return how many images each cell holds."""
     caption = (
         f"{NEAR}. The darker a cell, the more pictures; hatched ones hold fewer than {found.least} and are N/A in "
@@ -28,7 +28,7 @@ def shift_map(found: Found) -> Figure:
     return Figure("shift-map", "Where the pictures lie", caption, (_chart(found, cells, COUNTED),))
 
 
-def shift_examples(found: Found) -> Figure:
+def shift_examples(found: ShiftMeasurement) -> Figure:
     """Return up to four images of each cell, those in its middle."""
     caption = (
         "Up to four pictures of each cell, from its middle and of different concepts; faint ones are of cells that are "
@@ -36,7 +36,7 @@ def shift_examples(found: Found) -> Figure:
         "From left to right meaning moves away from the reference, from bottom to top looks do. If that is not what "
         "you see, do not trust the degrees.",
     )
-    examples: dict[tuple[int, int], list[Example]] = {}
+    examples: dict[tuple[int, int], list[ExampleImage]] = {}
     for one in found.examples:
         if one.kind == "cell" and one.address:
             examples.setdefault(one.cell, []).append(one)
@@ -53,7 +53,7 @@ def shift_examples(found: Found) -> Figure:
     return Figure("shift-examples", "Pictures of every cell", caption, (_chart(found, cells, PICTURED),), shared=rows)
 
 
-def _chart(found: Found, cells: dict[tuple[int, int], Cell], side: float) -> CellChart:
+def _chart(found: ShiftMeasurement, cells: dict[tuple[int, int], Cell], side: float) -> CellChart:
     """Degrees stand where levels begin; the first begins where degrees do. Beyond the bounds images are far."""
     rows, columns = (("", *(f"{start:.3f}" for start in found.axes[half].cuts)) for half in ("covariate", "semantic"))
     bounds = (_along(found.axes["covariate"]), _along(found.axes["semantic"]))
@@ -61,7 +61,7 @@ def _chart(found: Found, cells: dict[tuple[int, int], Cell], side: float) -> Cel
     return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=bounds, side=side)
 
 
-def _along(axis: Axis) -> float:
+def _along(axis: ShiftAxis) -> float:
     """Where the bound lies along an axis, in cells; in the last level, which is open, in its middle."""
     edges = (0.0, *axis.cuts)
     level = sum(start <= axis.usual for start in axis.cuts)
@@ -70,5 +70,5 @@ def _along(axis: Axis) -> float:
     return level + (axis.usual - edges[level]) / (edges[level + 1] - edges[level])
 
 
-def _image(one: Example) -> CellImage:
+def _image(one: ExampleImage) -> CellImage:
     return CellImage(one.address, f"{one.name or 'no name'}: meaning {one.semantic:.3f}, looks {one.covariate:.3f}")

@@ -18,7 +18,7 @@ _TOGETHER = 16  # names written and encoded at a time
 
 
 def fit_laid(
-    clip, names: Sequence[str], templates: Sequence[str], *, seed: int, told: Callable[[str, int, int], None]
+    clip, names: Sequence[str], templates: Sequence[str], *, seed: int, progress: Callable[[str, int, int], None]
 ) -> Decomposition:
     """LAID on names in templates; of many names a draw of `NAMES`.
 
@@ -38,8 +38,8 @@ def fit_laid(
         drawn = np.sort(np.random.default_rng(seed).choice(len(names), NAMES, replace=False))
         names = [names[place] for place in drawn]
     sentences = templates or (EMOJI_LOOKS if clip.name == EMBEDDED else CLIP_80)
-    features = _encode(clip, names, sentences, told)
-    told("learning what is meaning and what is looks", 0, 1)
+    features = _encode(clip, names, sentences, progress)
+    progress("learning what is meaning and what is looks", 0, 1)
     width = features.shape[2] * 7 // 8 if clip.name == EMBEDDED else None
     fitted = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width).fit(features, seed=seed)
     about = {"backbone": clip.name, "weights": clip.fingerprint, "names": list(names), "sentences": list(sentences)}
@@ -66,12 +66,12 @@ def read_laid(file: Path, clip) -> Decomposition:
 
 
 @torch.no_grad()
-def _encode(clip, names: Sequence[str], templates: Sequence[str], told) -> torch.Tensor:
+def _encode(clip, names: Sequence[str], templates: Sequence[str], progress) -> torch.Tensor:
     """float32[S, C, D]."""
     parts = []
     for start in range(0, len(names), _TOGETHER):
         own = names[start : start + _TOGETHER]
         rows = clip.encode_text(write_texts(own, templates)).float().cpu()
         parts.append(rows.reshape(len(own), len(templates), -1))
-        told("reading class names", start + len(own), len(names))
+        progress("reading class names", start + len(own), len(names))
     return torch.cat(parts)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.synthesize.plan import Division, Wanted
+from openworld.applications.synthesize.plan import Division, SynthesisOptions
 from openworld.runs import readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
@@ -24,14 +24,18 @@ LAID, TABLE, REQUEST = "laid.safetensors", "prompts.parquet", "request.json"
 
 
 def keep_division(
-    folder: Path, wanted: Wanted, request: Mapping[str, Any], division: Division, decomposition: Decomposition
+    folder: Path,
+    options: SynthesisOptions,
+    request: Mapping[str, Any],
+    division: Division,
+    decomposition: Decomposition,
 ) -> None:
     """Write a division; FOLDER is made where it is missing."""
     own = folder / DIVISION
     own.mkdir(parents=True, exist_ok=True)
     write_file(own / LAID, decomposition.to_bytes())
-    write_file(own / TABLE, encode_table("prompts", _columns(wanted, division)))
-    write_file(own / REQUEST, readable_json({**request, **division.told}))
+    write_file(own / TABLE, encode_table("prompts", _columns(options, division)))
+    write_file(own / REQUEST, readable_json({**request, **division.about}))
 
 
 def kept_division(folder: Path, request: Mapping[str, Any]) -> Division | None:
@@ -59,13 +63,13 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> Division | None:
         raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
 
 
-def _columns(wanted: Wanted, division: Division) -> dict[str, Any]:
+def _columns(options: SynthesisOptions, division: Division) -> dict[str, Any]:
     """Prompts in words and numbers; a level is counted from 0."""
-    labels, styles = len(wanted.labels), len(wanted.styles)
-    grid = division.grid(wanted.least)
+    labels, styles = len(options.labels), len(options.styles)
+    grid = division.grid(options.least)
     columns: dict[str, Any] = {
-        "label": [label for label in wanted.labels for _ in range(styles)],
-        "style": [style.name for style in wanted.styles] * labels,
+        "label": [label for label in options.labels for _ in range(styles)],
+        "style": [style.name for style in options.styles] * labels,
     }
     columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
     return columns | {f"{half}_level": getattr(grid, half) for half in HALVES}

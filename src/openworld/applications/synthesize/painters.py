@@ -86,8 +86,8 @@ def find_screen(name: str) -> synthesis.Screen | None:
 
 
 def _turbo(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
-    told = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device", "download")}
-    return synthesis.sdxl_turbo(settings.weights, **told)
+    chosen = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device", "download")}
+    return synthesis.sdxl_turbo(settings.weights, **chosen)
 
 
 def _rendered(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:

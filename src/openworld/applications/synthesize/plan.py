@@ -19,7 +19,7 @@ import torch
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.applications.shift.images import Gathered, Reader
-from openworld.applications.shift.results import SURE
+from openworld.applications.shift.shift_measurement import SURE
 from openworld.report.shift_axes import AXES as WORDS
 from openworld.runs import digest
 from openworld.shift import (
@@ -37,7 +37,7 @@ TRIED = 16  # pictures painted to tell what all will take
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SynthesisOptions:
     """What is to be made.
 
     labels: distinct names. styles: in words. each: pictures of every cell. k: degrees are distances to this neighbour.
@@ -92,7 +92,7 @@ class Division:
     right: dict[str, float] = field(default_factory=dict)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """All but the degrees, as JSON knows it."""
         cuts = {half: list(self.cuts[half].cuts) for half in HALVES}
         return {"cuts": cuts, "reference_pictures": self.known, "held_out_right": self.right}
@@ -112,13 +112,15 @@ class Expected:
     seconds: float
 
 
-def require_readable(wanted: Wanted, clip) -> None:
+def require_readable(options: SynthesisOptions, clip) -> None:
     """Refuse, before any work, sentences that are too long for a backbone: the longest label's in every style."""
-    longest = synthesis.Prompts((max(wanted.labels, key=len),), wanted.styles)
+    longest = synthesis.Prompts((max(options.labels, key=len),), options.styles)
     _Encoder(clip, len(longest), lambda *_: None)(longest.texts(0, len(longest)))
 
 
-def divide(wanted: Wanted, references: tuple[Gathered, ...], decomposition: Decomposition, reader: Reader) -> Division:
+def divide(
+    options: SynthesisOptions, references: tuple[Gathered, ...], decomposition: Decomposition, reader: Reader
+) -> Division:
     """Measure all prompts against all reference pictures, and cut both axes.
 
     Raises:
@@ -126,24 +128,24 @@ def divide(wanted: Wanted, references: tuple[Gathered, ...], decomposition: Deco
     """
     blocks = tuple(features.embeddings for one in references for _, features in reader.blocks(one))
     known = sum(map(len, blocks))
-    if known < wanted.k:
+    if known < options.k:
         names = " and ".join(one.name for one in references)
         raise OpenworldError(
-            f"{names} holds {known} picture(s) that can be read, and the distance to neighbour {wanted.k} needs "
-            f"{wanted.k} or more: give more reference pictures, or a smaller --neighbour."
+            f"{names} holds {known} picture(s) that can be read, and the distance to neighbour {options.k} needs "
+            f"{options.k} or more: give more reference pictures, or a smaller --neighbour."
         )
-    prompts = wanted.prompts
-    encode = _Encoder(reader.clip, len(prompts), reader.told)
-    found = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=wanted.k, chunk=_TOGETHER)
+    prompts = options.prompts
+    encode = _Encoder(reader.clip, len(prompts), reader.progress)
+    found = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
     degrees = {half: getattr(found, f"{half}_degree") for half in HALVES}
-    cuts = {half: _cut(half, degrees[half], wanted.levels) for half in HALVES}
+    cuts = {half: _cut(half, degrees[half], options.levels) for half in HALVES}
     return Division(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
 
 
-def plan(wanted: Wanted, division: Division, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
+def plan(options: SynthesisOptions, division: Division, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
     """Equally many pictures of every cell that has prompts enough; the plan says what its levels come from."""
-    drawn = synthesis.plan_synthesis(wanted.prompts, division.grid(wanted.least), wanted.each, seed=wanted.seed)
-    return replace(drawn, origin={**request, **division.told})
+    drawn = synthesis.plan_synthesis(options.prompts, division.grid(options.least), options.each, seed=options.seed)
+    return replace(drawn, origin={**request, **division.about})
 
 
 def remarks(drawn: synthesis.SynthesisPlan) -> Iterator[str]:
@@ -182,7 +184,7 @@ class _Encoder:
 
     clip: Any
     count: int
-    told: Callable[[str, int, int], None]
+    progress: Callable[[str, int, int], None]
     done: int = 0
 
     @torch.no_grad()
@@ -192,7 +194,7 @@ class _Encoder:
         except OpenworldError as error:
             raise OpenworldError(f"{error} Or take another --backbone, or --styles of fewer words.") from error
         self.done += len(texts)
-        self.told("measuring prompts", self.done, self.count)
+        self.progress("measuring prompts", self.done, self.count)
         return found
 
 

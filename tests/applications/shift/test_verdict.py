@@ -6,20 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from openworld.applications.shift.results import KINDS, SURE
-from openworld.applications.shift.wording import headline, shift_sentences, terminal_cells, terminal_groups
+from openworld.applications.shift.shift_measurement import KINDS, SURE
+from openworld.applications.shift.verdict import headline, shift_sentences
 
 sys.path.append(str(Path(__file__).parent))
-from shift_found import FOUND, axes  # noqa: E402
-
-
-def printed(what):
-    console = Console(width=120)
-    with console.capture() as held:
-        console.print(what)
-    return held.get()
+from example_measurement import FOUND, axes  # noqa: E402
 
 
 def test_the_first_sentence_is_the_answer():
@@ -79,14 +71,6 @@ def test_pictures_are_counted_by_where_they_are_far():
     told = "Far in both: 1 pictures; in meaning alone: 24; in looks alone: 1; in neither: 24."
     assert told in " ".join(shift_sentences(FOUND))
     assert sum(FOUND.far.values()) == FOUND.n == 50 and tuple(FOUND.far) == KINDS
-
-
-def test_tables_of_the_terminal():
-    cells = printed(terminal_cells(FOUND))
-    assert "20" in cells and "(3)" in cells and "N/A in statistics" in cells
-    lines = printed(terminal_groups(FOUND.looks, "look", "covariate")).splitlines()
-    assert lines[1].split() == ["grey", "20", "0.400", "60.0", "%", "0.100", "30.0", "%"]
-    assert terminal_groups((), "look", "covariate") is None
 
 
 def test_as_json_without_the_pictures():

@@ -1,21 +1,18 @@
-"""What was found about a shift, in sentences and in tables for the terminal."""
+"""A measured shift in sentences: how far, in which half, which concepts and appearances, and what to do next."""
 
 from collections.abc import Iterator
 
-from openworld import _terminal as terminal
-from openworld._terminal import Head, TerminalTable
-from openworld.applications.shift.results import Axis, Found, Group
+from openworld.applications.shift.shift_measurement import ImageGroup, ShiftAxis, ShiftMeasurement
 from openworld.report.sentences import listed
 from openworld.report.shift_axes import AXES
 from openworld.report.text import percent
 
-SHOWN = 10  # groups that a terminal shows; the page has all
 NAMED = 3  # groups named in a sentence
 FAR = 0.5  # share of far pictures from which they are called mostly far
 SOME = 0.1  # and partly far: twice what would be usual
 
 
-def shift_sentences(found: Found) -> list[str]:
+def shift_sentences(found: ShiftMeasurement) -> list[str]:
     """The answer, how far, which concepts and looks, what to do next; last, what the numbers are."""
     told = [
         headline(found),
@@ -31,7 +28,7 @@ def shift_sentences(found: Found) -> list[str]:
     return [sentence for sentence in told if sentence]
 
 
-def headline(found: Found) -> str:
+def headline(found: ShiftMeasurement) -> str:
     """The answer in a sentence."""
     axes = [(found.axes[half], word) for half, word in AXES.items()]
     words = " and ".join(_answer(axis, word, found.n) for axis, word in axes)
@@ -47,7 +44,7 @@ def headline(found: Found) -> str:
     )
 
 
-def _answer(axis: Axis, word: str, count: int) -> str:
+def _answer(axis: ShiftAxis, word: str, count: int) -> str:
     """How far in one half, in words."""
     sure = "" if axis.sure else f" (as far as {word} can be told here)"
     if count == 1:
@@ -55,7 +52,7 @@ def _answer(axis: Axis, word: str, count: int) -> str:
     return f"{'mostly far' if axis.beyond > FAR else 'partly far' if axis.beyond >= SOME else 'near'} in {word}{sure}"
 
 
-def _how_far(found: Found) -> Iterator[str]:
+def _how_far(found: ShiftMeasurement) -> Iterator[str]:
     """The typical picture, and in which halves the far ones are far."""
     if found.n > 1:
         typical = " and ".join(
@@ -69,7 +66,7 @@ def _how_far(found: Found) -> Iterator[str]:
         )
 
 
-def _next(found: Found) -> Iterator[str]:
+def _next(found: ShiftMeasurement) -> Iterator[str]:
     """What to do about it."""
     meaning, looks = (found.axes[half].beyond >= SOME for half in AXES)
     sure = found.axes["covariate"].sure
@@ -94,40 +91,12 @@ def _next(found: Found) -> Iterator[str]:
         )
 
 
-def terminal_groups(groups: tuple[Group, ...], title: str, half: str) -> TerminalTable | None:
-    """The farthest groups in one half; None without groups."""
-    if not groups:
-        return None
-    heads = (terminal.name(title), *map(Head, ("pictures", "meaning", "far", "looks", "far")))
-    many = len(groups) > SHOWN
-    caption = f"The {SHOWN} farthest in {AXES[half]} of {len(groups)}; --out keeps a page with all." if many else ""
-    return TerminalTable(heads, [cells(one) for one in ranked(groups, half)[:SHOWN]], caption)
-
-
-def terminal_cells(found: Found) -> TerminalTable:
-    """Pictures per cell: rows are levels of looks, columns of meaning."""
-    heads = (terminal.name("looks \\ meaning"), *(Head(str(level)) for level in range(len(found.cells[0]))))
-    rows = [(str(level), *(_count(count, found.least) for count in row)) for level, row in enumerate(found.cells)]
-    caption = f"Pictures per cell, levels from 0 (near); in brackets: fewer than {found.least}, N/A in statistics."
-    return TerminalTable(heads, rows, caption)
-
-
-def cells(one: Group) -> tuple[str, ...]:
-    """A group as text: name, number, and median and share of far ones in both halves."""
-    halves = ((one.semantic, one.semantic_beyond), (one.covariate, one.covariate_beyond))
-    return (
-        one.name,
-        f"{one.n:,}",
-        *(text for value, share in halves for text in (f"{value:.3f}", f"{percent(share)} %")),
-    )
-
-
-def ranked(groups: tuple[Group, ...], half: str) -> list[Group]:
+def ranked(groups: tuple[ImageGroup, ...], half: str) -> list[ImageGroup]:
     """The groups by their median degree in one half, the farthest first."""
     return sorted(groups, key=lambda one: (-getattr(one, half), one.name))
 
 
-def _far(groups: tuple[Group, ...], half: str, word: str) -> str:
+def _far(groups: tuple[ImageGroup, ...], half: str, word: str) -> str:
     """Which groups are mostly far, in a sentence; "" without groups."""
     order = ranked(groups, half)
     far = [one for one in order if getattr(one, f"{half}_beyond") > FAR]
@@ -145,10 +114,6 @@ def _far(groups: tuple[Group, ...], half: str, word: str) -> str:
     names = listed([f"{one.name} ({getattr(one, half):.3f})" for one in far[:NAMED]])
     verb, first = ("is", "") if len(far) == 1 else ("are", "" if len(far) <= NAMED else "first of all ")
     return f"{len(far)} of {len(groups)} {word}s {verb} {where}: {first}{names}."
-
-
-def _count(count: int, least: int) -> str:
-    return f"{count:,}" if count >= least else f"({count})" if count else "·"
 
 
 def _ordinal(number: int) -> str:

@@ -1,4 +1,4 @@
-"""From degrees to what is told of them: axes, groups by concept and look, the table of degrees."""
+"""From degrees to their summary: axes, groups by concept and look, and the table of all degrees."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from openworld.applications.shift.images import Gathered, Reader
-from openworld.applications.shift.measurement import Measured
-from openworld.applications.shift.results import KINDS, Axis, Found, Group, Pictures
+from openworld.applications.shift.measurement import ImageDegrees
+from openworld.applications.shift.shift_measurement import KINDS, ImageGroup, MeasuredSet, ShiftAxis, ShiftMeasurement
 from openworld.shift import HALVES, farthest
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedSets:
     """What was measured against what. about: of the decomposition; seed: of what is drawn."""
 
     reference: Gathered
     tests: Sequence[Gathered]
-    measured: Measured
+    measured: ImageDegrees
     about: Mapping = field(default_factory=dict)
     seed: int = 0
 
@@ -32,11 +32,11 @@ class Compared:
         return [self.tests[test].concept(row) for test, row in pairs]
 
 
-def found(compared: Compared, reader: Reader, **told) -> Found:
-    """The numbers that screen, page and JSON tell; `told` are the parts of `Found` that are pictures or words."""
+def summarise(compared: ComparedSets, reader: Reader, **further) -> ShiftMeasurement:
+    """Return the numbers; `further` are the parts of a `ShiftMeasurement` that are images or words."""
     measured, concepts = compared.measured, compared.concepts()
     looks = [compared.tests[test].name for test in measured.test]
-    return Found(
+    return ShiftMeasurement(
         reference=_pictures(compared.reference, measured.known, reader),
         tests=tuple(
             _pictures(one, int((measured.test == place).sum()), reader) for place, one in enumerate(compared.tests)
@@ -49,11 +49,11 @@ def found(compared: Compared, reader: Reader, **told) -> Found:
         least=measured.grid.least,
         concepts=_groups(measured, concepts),
         looks=_groups(measured, looks) if len(compared.tests) > 1 else (),
-        **told,
+        **further,
     )
 
 
-def table(compared: Compared) -> dict[str, list]:
+def degree_columns(compared: ComparedSets) -> dict[str, list]:
     """A row per test picture: set, file, class; in both halves degree, level, whether far, nearest of the reference."""
     measured, tests = compared.measured, compared.tests
     pairs = list(zip(measured.test.tolist(), measured.row.tolist(), strict=True))
@@ -73,37 +73,37 @@ def table(compared: Compared) -> dict[str, list]:
     return columns
 
 
-def _pictures(gathered: Gathered, count: int, reader: Reader) -> Pictures:
-    return Pictures(gathered.name, count, len(gathered.classnames), reader.unreadable(gathered.name))
+def _pictures(gathered: Gathered, count: int, reader: Reader) -> MeasuredSet:
+    return MeasuredSet(gathered.name, count, len(gathered.classnames), reader.unreadable(gathered.name))
 
 
-def _axis(measured: Measured, half: str, right: float | None) -> Axis:
+def _axis(measured: ImageDegrees, half: str, right: float | None) -> ShiftAxis:
     counts = np.bincount(getattr(measured.grid, half), minlength=len(measured.cuts[half]))
     medians = (float(np.median(degrees[half])) for degrees in (measured.degrees, measured.usual))
     beyond = float(measured.far(half).mean())
-    return Axis(measured.cuts[half].cuts, tuple(counts.tolist()), *medians, measured.bound(half), beyond, right)
+    return ShiftAxis(measured.cuts[half].cuts, tuple(counts.tolist()), *medians, measured.bound(half), beyond, right)
 
 
-def _far(measured: Measured) -> dict[str, int]:
-    """Pictures by where they are far."""
+def _far(measured: ImageDegrees) -> dict[str, int]:
+    """Images by where they are far."""
     places = measured.far("semantic") + 2 * measured.far("covariate")
     return dict(zip(KINDS, np.bincount(places, minlength=len(KINDS)).tolist(), strict=True))
 
 
-def _groups(measured: Measured, names: Sequence[str]) -> tuple[Group, ...]:
-    """Pictures by name, the farthest in meaning first; those without a name are in none."""
+def _groups(measured: ImageDegrees, names: Sequence[str]) -> tuple[ImageGroup, ...]:
+    """Images by name, the farthest in meaning first; those without a name are in none."""
     places = [place for place, name in enumerate(names) if name]
     if not places:
         return ()
     own = [names[place] for place in places]
     meaning, looks = (_by_name(measured, half, places, own) for half in HALVES)
     return tuple(
-        Group(one.name, one.n, one.median, looks[one.name][0], meaning[one.name][1], looks[one.name][1])
+        ImageGroup(one.name, one.n, one.median, looks[one.name][0], meaning[one.name][1], looks[one.name][1])
         for one in farthest(measured.degrees["semantic"][places], own)
     )
 
 
-def _by_name(measured: Measured, half: str, places: list[int], names: list[str]) -> dict[str, tuple[float, float]]:
+def _by_name(measured: ImageDegrees, half: str, places: list[int], names: list[str]) -> dict[str, tuple[float, float]]:
     """{name: (median degree, share of far ones)}."""
     beyond: dict[str, list[bool]] = {}
     for name, far in zip(names, measured.far(half)[places].tolist(), strict=True):

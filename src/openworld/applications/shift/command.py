@@ -1,0 +1,148 @@
+"""From what a person names to degrees, and from these to a report and files."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from openworld import __version__
+from openworld._csv import as_cell
+from openworld._errors import OpenworldError, failing
+from openworld.applications.observer import SILENT, Observer
+from openworld.applications.shift import remarks
+from openworld.applications.shift.decomposition import fit_or_read
+from openworld.applications.shift.examples import examples
+from openworld.applications.shift.images import Gathered, Reader, gather
+from openworld.applications.shift.inputs import ShiftInputs
+from openworld.applications.shift.measurement import ShiftOptions, measure
+from openworld.applications.shift.report import report
+from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
+from openworld.backbones.cached import load_once
+from openworld.backbones.devices import find_device
+from openworld.report.command_report import CommandReport
+from openworld.report.data_files import json_text
+from openworld.shift import HALVES, Levels
+
+JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
+USUAL = ShiftOptions()
+
+
+def measure_shift(
+    inputs: ShiftInputs,
+    options: ShiftOptions = USUAL,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> CommandReport:
+    """Measure how far images are from a reference, in meaning and in appearance.
+
+    Args:
+        inputs: reference, tests, backbone and decomposition.
+        options: which neighbour, how many levels.
+        observer: told what is being done.
+        made: facts for the page, such as the command line.
+
+    Returns:
+        A report whose `found` is a `ShiftMeasurement`; written into `inputs.out` where that is a folder.
+
+    Raises:
+        OpenworldError: inputs that cannot be read or are too few, as the message says.
+    """
+    _require_room(inputs.out)
+    device = find_device(inputs.device)
+    reference, tests = gather(inputs.reference), _gather_all(inputs.tests)
+    clip = load_once(inputs.backbone, device)
+    clip, decomposition = fit_or_read(inputs.source, clip, [reference, *tests], options.seed, observer.progress)
+    reader = Reader(clip, inputs.allow_corrupt, None, observer.progress)
+    with failing():
+        measured = measure(reference, tests, decomposition, options, reader)
+        compared = ComparedSets(reference, tests, measured, decomposition.about, options.seed)
+        found = summarise(
+            compared,
+            reader,
+            examples=tuple(examples(compared)),
+            warnings=tuple(remarks.warnings(compared)),
+            limits=tuple(remarks.limits(compared, clip)),
+            made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
+        )
+    text = json_text(found.to_dict())
+    files = {JSON: text.encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
+    answer = replace(report(found), found=found, json=text, files=files)
+    if inputs.out is not None:
+        answer.write(inputs.out)
+    return answer
+
+
+def read_levels(file: Path | None) -> dict[str, Levels] | None:
+    """Return the levels by half that an earlier run cut and kept; None without a file."""
+    if file is None:
+        return None
+    if not file.is_file():
+        raise OpenworldError(f"there is no file {file}; give the {JSON} that --out kept.")
+    try:
+        axes = json.loads(file.read_text(encoding="utf-8"))["axes"]
+        return {half: Levels(axes[half]["cuts"]) for half in HALVES}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
+
+
+def _require_room(folder: Path | None) -> None:
+    """Refuse a file in the place of the folder, and the folder of a run, whose page would be lost; before any work."""
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
+    if (folder / "run.json").exists() or (folder / "order.json").exists():
+        raise OpenworldError(f"--out {folder} holds a run, or a set of made pictures; give another folder.")
+
+
+def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
+    """The degrees of every image as Parquet and CSV."""
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    cells = {name: list(map(as_cell, column)) for name, column in columns.items()}
+    files = {}
+    for ending, write, held in ((".parquet", parquet.write_table, columns), (".csv", csv.write_csv, cells)):
+        data = io.BytesIO()
+        write(pyarrow.table(held), data)
+        files[f"{TABLE}{ending}"] = data.getvalue()
+    return files
+
+
+def _gather_all(tests: Sequence[str]) -> list[Gathered]:
+    """The sets of images, under names that differ: folders of one name by that of the folder they lie in, too."""
+    places = [Path(test).resolve() if Path(test).exists() else test for test in tests]
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            raise OpenworldError(f"--test {tests[at]} is given twice; give each set of pictures once.")
+    found = [gather(test) for test in tests]
+    names = [images.name for images in found]
+    return [
+        replace(images, name="/".join(place.parts[-_depth(place, places) :]))
+        if names.count(images.name) > 1 and isinstance(place, Path)
+        else images
+        for images, place in zip(found, places, strict=True)
+    ]
+
+
+def _depth(folder: Path, others: Sequence[Path | str]) -> int:
+    """How many last parts of a path tell it from the others'."""
+    rest = [other.parts for other in others if isinstance(other, Path) and other != folder]
+    return next(depth for depth in range(1, 99) if all(parts[-depth:] != folder.parts[-depth:] for parts in rest))
+
+
+def _facts(inputs: ShiftInputs, clip, decomposition, options: ShiftOptions) -> dict[str, str]:
+    about = decomposition.about
+    taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} looks"
+    split = f"{about.get('method', 'unknown')} taught by {about.get('taught_by', 'texts')}: {taught}"
+    right = about.get("validation") or about.get("training") or {}
+    shares = ", ".join(f"{half} {100 * share:.1f} %" for half, share in right.items())
+    return {
+        "openworld": __version__,
+        "backbone": f"{clip.name}, {clip.fingerprint[:16]}",
+        "features split by": str(inputs.source.laid or split),
+        "held-out triplets in the right order": shares or "unknown",
+        "neighbour": str(options.k),
+        "seed": str(options.seed),
+    }

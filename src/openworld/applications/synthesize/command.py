@@ -1,0 +1,162 @@
+"""From what a person names to a plan of a set of images, and from that to the images."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError, failing
+from openworld.applications.observer import SILENT, Observer
+from openworld.applications.shift.decomposition import decomposition_for, distinct_names, lines_of
+from openworld.applications.shift.images import Reader, gather
+from openworld.applications.shift.inputs import DecompositionSource
+from openworld.applications.synthesize import plan as planning
+from openworld.applications.synthesize.kept_division import keep_division, kept_division
+from openworld.applications.synthesize.painters import (
+    PainterSettings,
+    find_painter,
+    find_screen,
+    find_styles,
+    shown_labels,
+)
+from openworld.applications.synthesize.plan import Expected, SynthesisOptions
+from openworld.backbones.cached import load_once
+from openworld.backbones.devices import find_device
+from openworld.datasets.names.class_names import class_names
+from openworld.runs import digest
+from openworld.shift.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
+
+BY_WEIGHTS = "sdxl-turbo"
+
+
+@dataclass(frozen=True)
+class SynthesisInputs:
+    """What prompts are wanted, by name, and who paints them.
+
+    Args:
+        reference: folders of images, or data sets as NAME/DOMAIN/PART.
+        labels, styles: files or names; "" for what suits the painter.
+        source: what tells meaning from appearance.
+        sizes: each, k, levels, least, seed of `SynthesisOptions`.
+        painter, screen: names. settings: of the painter. batch: images at a time; None asks the painter.
+        only_plan: whether nothing is to be painted. out: folder of the set.
+    """
+
+    reference: tuple[str, ...]
+    labels: str = ""
+    styles: str = ""
+    backbone: str = "embedded"
+    source: DecompositionSource = field(default_factory=DecompositionSource)
+    device: str = "auto"
+    allow_corrupt: int = 0
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    painter: str = BY_WEIGHTS
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    screen: str = ""
+    batch: int | None = None
+    only_plan: bool = False
+    out: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedSet:
+    """A plan, and who would paint it; text in the place of a painter says why there is none."""
+
+    inputs: SynthesisInputs
+    options: SynthesisOptions
+    plan: SynthesisPlan
+    painter: Any
+    screen: Screen | None
+
+    def expect(self) -> Expected | str:
+        """Return what painting takes, by painting a little; or why that is not known."""
+        with failing():
+            if isinstance(self.painter, str):
+                return self.painter
+            return planning.expect(self.plan, self.painter, self.inputs.batch)
+
+    def paint(self, observer: Observer = SILENT) -> GeneratedSet:
+        """Paint what is missing in the folder, and return the finished set."""
+        begin(self.plan, self.painter, self.inputs.out, self.screen)
+        settings = {"screen": self.screen, "batch": self.inputs.batch}
+        with failing():
+            return generate(
+                self.plan, self.painter, self.inputs.out, **settings, progress=partial(observer.progress, "painting")
+            )
+
+
+def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet:
+    """Measure all prompts against the reference, and plan equally many images of every cell.
+
+    Args:
+        inputs: what is wanted, and who paints.
+        observer: told what is being done.
+
+    Raises:
+        OpenworldError: no place for images, inputs that cannot be read or are too few, as the message says.
+    """
+    device = find_device(inputs.device)
+    if inputs.out is None and not inputs.only_plan:
+        raise OpenworldError("pictures need a place: give --out FOLDER, or --plan to make nothing.")
+    settings = PainterSettings(**inputs.settings, device=device, download=not inputs.only_plan)
+    screen, options = find_screen(inputs.screen), _options(inputs, settings)
+    painter = _painter(inputs, settings, options.prompts)
+    return PlannedSet(inputs, options, _plan(inputs, options, device, observer), painter, screen)
+
+
+def json_of(planned: PlannedSet, expected: Expected | str | None = None, made: GeneratedSet | None = None) -> dict:
+    """Return the plan's report with its cuts, what painting takes, and what was made."""
+    data: dict[str, Any] = {"plan": planned.plan.report()}
+    data |= {name: planned.plan.origin[name] for name in ("cuts", "held_out_right")}
+    if expected is not None:
+        data["expected"] = {"unknown": expected} if isinstance(expected, str) else asdict(expected)
+    if made is not None:
+        data["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
+    return data
+
+
+def _options(inputs: SynthesisInputs, settings: PainterSettings) -> SynthesisOptions:
+    if not inputs.labels and inputs.painter != "rendered":
+        raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
+    names = class_names(inputs.labels).names if inputs.labels else shown_labels(settings.drawings())
+    return SynthesisOptions(names, find_styles(inputs.styles, inputs.painter), **inputs.sizes)
+
+
+def _painter(inputs: SynthesisInputs, settings: PainterSettings, prompts):
+    """The painter; or why it cannot be had, where only a plan is wanted and weights may not have come yet."""
+    try:
+        return find_painter(inputs.painter, settings, prompts)
+    except OpenworldError as error:
+        if inputs.only_plan and inputs.painter == BY_WEIGHTS:
+            return str(error)
+        raise
+
+
+def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, observer: Observer) -> SynthesisPlan:
+    """The plan, by the division that the folder keeps, or by one that is measured now."""
+    references = tuple(map(gather, inputs.reference))
+    clip = load_once(inputs.backbone, device)
+    names = distinct_names([*options.labels, *(name for images in references for name in images.classnames)])
+    request = options.request(references, clip, _split(inputs.source, names, options.seed))
+    division = kept_division(inputs.out, request) if inputs.out is not None else None
+    if division is None:
+        planning.require_readable(options, clip)
+        decomposition = decomposition_for(inputs.source, clip, names, options.seed, observer.progress)
+        with failing():
+            reader = Reader(clip, inputs.allow_corrupt, None, observer.progress)
+            division = planning.divide(options, references, decomposition, reader)
+        if inputs.out is not None:
+            keep_division(inputs.out, options, request, division, decomposition)
+    return planning.plan(options, division, request)
+
+
+def _split(source: DecompositionSource, names: tuple[str, ...], seed: int) -> dict[str, Any]:
+    """Which decomposition: the bytes of a kept one, or what one is fitted to."""
+    if source.laid is None:
+        return {"method": "LAID", "names": digest(names), "templates": lines_of(source.templates), "seed": seed}
+    try:
+        return {"file": hashlib.sha256(source.laid.read_bytes()).hexdigest()}
+    except OSError as error:
+        raise OpenworldError(f"{source.laid} cannot be read ({error}); give a kept LAID.") from error
