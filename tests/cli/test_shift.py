@@ -212,7 +212,7 @@ def test_killed_it_goes_on_and_ends_with_the_same_bytes(folders, usual, tmp_path
         monkeypatch.setenv("OPENWORLD_CACHE", str(folder))
         assert openworld(*arguments[1:], "--out", tmp_path / "out").exit_code == 0
         results.append({file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()})
-    assert results[0] == results[1] and len(results[0]) == 5
+    assert results[0] == results[1] and len(results[0]) == 6
     assert all(file.stat().st_mtime_ns == time for file, time in known.items())
 
 
