@@ -27,7 +27,6 @@ _SPECS = {spec: name for name, spec in EVALUATIONS.items()}
 __all__ = (
     "EVALUATIONS",
     "FORMER_NAMES",
-    "all_evaluations",
     "evaluation_of",
     "find_evaluation",
     "read_protocol",
@@ -60,11 +59,6 @@ def find_evaluation(name: str) -> "Evaluation":
 def evaluation_of(spec) -> "Evaluation":
     """Return the evaluation that a spec belongs to."""
     return find_evaluation(spec.protocol)
-
-
-def all_evaluations() -> dict[str, "Evaluation"]:
-    """Return name -> evaluation, plug-ins that can be loaded included."""
-    return PLUGINS.all()
 
 
 def report_of(name: str) -> str:
