@@ -69,7 +69,7 @@ def seconds(tmp_path_factory):
 def test_tables_by_level_and_a_page(ran):
     folder, printed = ran
     assert "2 learner(s)" in printed and "against 2 image set(s)" in printed
-    assert "OpenworldAUC by meaning, base pictures in the training looks" in printed
+    assert "OpenworldAUC by meaning, base images in the training appearance" in printed
     assert "Errors of the estimated accuracy by looks" in printed and "Report: " in printed
     page = (folder / "runs" / "spec" / "report.html").read_text(encoding="utf-8")
     assert "How far off until it fails?" in page and "Class names" in page
@@ -79,11 +79,11 @@ def test_started_again_it_computes_nothing_and_tells_json(ran):
     folder, _ = ran
     before = results(folder)
     printed = json.loads(told(folder, "run", "spec.toml", "--json", "--workers", "1"))
-    assert {row["learner"] for row in printed["levels"]} == {"zero-shot", "CoOp"}
+    assert {"zero-shot", "CoOp", "AC", "FRAP"} <= {row["entity"] for row in printed["results"]}
     assert results(folder) == before
 
 
-@pytest.mark.parametrize(("form", "said"), [("cells", "learner,base,covariate_level"), ("text", "OpenworldAUC by")])
+@pytest.mark.parametrize(("form", "said"), [("csv", "covariate_level,semantic_level"), ("text", "OpenworldAUC by")])
 def test_other_forms(ran, form, said):
     assert said in told(ran[0], "report", "runs/spec", "--table", form)
 

@@ -32,7 +32,7 @@ TOLD_BY = {
     "dynamic": "_tell_story",
     "accuracy-estimation": "_tell_story",
     "incremental-shift": "_tell_story",
-    "open-world-by-shift": "_tell_open_world_by_shift",
+    "open-world-by-shift": "_tell_story",
     "decomposed-zero-shot": "_tell_story",
 }
 

@@ -1,16 +1,23 @@
-"""A run of open-world quality by shift that nobody ran: records of the right shape, the same for the same seed."""
+"""A run of recognition by shift that nobody ran: records of the right shape, the same for the same seed."""
 
-from types import SimpleNamespace
+from dataclasses import asdict
+from itertools import count
 
 import numpy as np
 import pytest
 
 from openworld.datasets import ImageSet
-from openworld.evaluations.recognition_by_shift.estimates import errors_of, nones
+from openworld.evaluations.recognition_by_shift.estimates import estimator_record, nones
 from openworld.evaluations.recognition_by_shift.metrics import by_shift
-from openworld.evaluations.recognition_by_shift.run import open_world_shift_run
+from openworld.evaluations.recognition_by_shift.record import (
+    EstimationRecord,
+    PoolSize,
+    ShiftRecord,
+    ValidationRecord,
+)
 from openworld.evaluations.shift_cells import Divided
 from openworld.evaluations.shift_images import Pool
+from openworld.results import RunFolder
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEARNERS = {"zero-shot": (0.0, 0.0), "<b>good</b>": (1.5, 0.25), "poor": (-0.5, -0.2)}  # gain in scores, in accuracy
@@ -18,59 +25,56 @@ LEVELS = 3
 
 
 @pytest.fixture(scope="session")
-def open_world_shifts_of():
-    """A function that makes up such a run, in memory."""
-    return lambda **options: open_world_shift_run([_record(*one) for one in made_up(**options)])
-
-
-@pytest.fixture(scope="session")
-def open_world_shifts(open_world_shifts_of):
-    """Three learners over two seeds, two estimators, the farthest corner empty."""
-    return open_world_shifts_of()
-
-
-@pytest.fixture
-def write_open_world_shifts(tmp_path):
-    """A function that writes the records of a made-up run into a folder and returns it."""
+def made_up_run(tmp_path_factory):
+    """A function that writes the records of a made-up run into a folder and reads it."""
+    root, numbers = tmp_path_factory.mktemp("made-up"), count()
 
     def write(**options):
-        store, told = RunStore(tmp_path / "run"), list(made_up(**options))
+        folder = root / str(next(numbers))
+        store, records = RunStore(folder), list(made_up(**options))
         store.create({"made": "up"}, {"protocol": "open-world-by-shift"}, {"command": ["openworld", "run"]})
-        made = [
-            Unit(function="made.up:record", arguments={"place": place}, name=str(place)) for place in range(len(told))
-        ]
-        store.plan(made)
-        for unit, (metrics, tables) in zip(made, told, strict=True):
-            store.write(unit, UnitResult(outputs=tables, metrics=metrics))
-        return tmp_path / "run"
+        units = [Unit(function="made.up:record", arguments={"n": n}, name=str(n)) for n in range(len(records))]
+        store.plan(units)
+        for unit, (record, tables) in zip(units, records, strict=True):
+            store.write(unit, UnitResult(outputs=tables, metrics=asdict(record)))
+        return RunFolder.read(folder)
 
     return write
 
 
-def made_up(seeds=(1, 2), learners=LEARNERS, estimators=("AC", "FRAP"), pictures=480):
-    """(metrics, tables) of every record."""
+@pytest.fixture(scope="session")
+def shift_run(made_up_run):
+    """Three learners over two seeds, two estimators, the farthest corner empty."""
+    return made_up_run()
+
+
+def made_up(seeds=(1, 2), learners=LEARNERS, estimators=("AC", "FRAP"), images=480):
+    """(record, tables) of every unit."""
     draw = np.random.default_rng(0)
-    found, ground = _divided(draw, pictures), _base(draw, 80)
+    found, ground = _divided(draw, images), _base(draw, 80)
     for name, gains in learners.items():
         for seed in seeds:
             noise = np.random.default_rng([seed, len(name)])
-            base, pool = _said(ground, gains, noise), _said(_pool(found), gains, noise)
-            told = _described(name, seed, found, base, estimators) | by_shift(base, pool, found, 8)
-            told |= {"estimation": _estimation(pool, found, estimators, noise)} if estimators else {}
+            base, pool = _answers(ground, gains, noise), _answers(_pool(found), gains, noise)
+            record = ShiftRecord(
+                **_described(name, seed, found, base, estimators),
+                **by_shift(base, pool, found, 8),
+                estimation=_estimation(pool, found, estimators, noise) if estimators else None,
+            )
             levels = {f"{half}_level": level.astype(np.int16) for half, level in found.levels.items()}
-            yield told, {"base": base, "pool": pool | levels}
+            yield record, {"base": base, "pool": pool | levels}
 
 
-def _divided(draw, pictures: int) -> Divided:
-    levels = {half: draw.integers(0, LEVELS, pictures) for half in ("semantic", "covariate")}
+def _divided(draw, size: int) -> Divided:
+    levels = {half: draw.integers(0, LEVELS, size) for half in ("semantic", "covariate")}
     corner = (levels["semantic"] == 2) & (levels["covariate"] == 2)
     levels["semantic"] = np.where(corner, 0, levels["semantic"])
-    labels = draw.integers(0, 4, pictures)
-    images = ImageSet("made up", "", ("a", "b", "c", "d"), labels, np.arange(pictures) // 2, "made up", None)
-    pool = Pool(images, ("plain",), np.zeros(pictures, np.int64), labels < 2)
+    labels = draw.integers(0, 4, size)
+    images = ImageSet("made up", "", ("a", "b", "c", "d"), labels, np.arange(size) // 2, "made up", None)
+    pool = Pool(images, ("plain",), np.zeros(size, np.int64), labels < 2)
     cuts = dict.fromkeys(levels, (0.25, 0.5))
     degrees = {half: level / 4 for half, level in levels.items()}
-    return Divided(pool, np.arange(pictures), levels, dict.fromkeys(levels, LEVELS), degrees, cuts)
+    return Divided(pool, np.arange(size), levels, dict.fromkeys(levels, LEVELS), degrees, cuts)
 
 
 def _base(draw, count: int) -> dict:
@@ -87,7 +91,7 @@ def _pool(found: Divided) -> dict:
     return {"id": found.rows, "label": images.labels, "group": images.groups, "far": found.levels["semantic"]}
 
 
-def _said(shown: dict, gains, draw) -> dict:
+def _answers(shown: dict, gains, draw) -> dict:
     """Answers that get worse with the level of meaning."""
     count, is_base = len(shown["id"]), shown["label"] < 2
     right = draw.random(count) < 0.6 + gains[1] - 0.1 * shown["far"]
@@ -117,23 +121,18 @@ def _described(name: str, seed: int, found: Divided, base: dict, estimators) -> 
         "n_base_classes": 2,
         "n_new_classes": 2,
         "least": 8,
-        "pool": {"n": len(found.rows), "known": int(found.known.sum()), "styles": found.pool.styles},
+        "pool": PoolSize(len(found.rows), int(found.known.sum()), found.pool.styles),
         "estimators": [{"label": one} for one in estimators],
     }
 
 
-def _estimation(pool: dict, found: Divided, estimators, draw) -> dict:
+def _estimation(pool: dict, found: Divided, estimators, draw) -> EstimationRecord:
     grid, right = found.grid(np.arange(len(found.rows)), 8), pool["joint_prediction"] == pool["label"]
     truth = np.full(grid.shape, np.nan)
     for cell in map(tuple, np.argwhere(grid.present).tolist()):
         truth[cell] = right[grid.cell(*cell)].mean()
-    told = {}
+    estimates = {}
     for place, label in enumerate(estimators):
         cells = np.clip(truth + draw.normal(0.1 * (1 - place), 0.01, truth.shape), 0, 1)
-        told[label] = {"cells": nones(cells), **errors_of(cells - truth), "warned": 0, "warning": None}
-    home = {"n": 40, "accuracy": 0.7}
-    return {"counts": grid.counts.tolist(), "accuracy": nones(truth), "estimates": told, "home": home}
-
-
-def _record(metrics: dict, tables: dict) -> SimpleNamespace:
-    return SimpleNamespace(metrics=metrics, table=tables.__getitem__)
+        estimates[label] = estimator_record(cells, truth, ["few images"] * place)
+    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, ValidationRecord(40, 0.7))

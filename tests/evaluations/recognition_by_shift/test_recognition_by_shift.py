@@ -6,11 +6,10 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import OpenWorldShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.recognition_by_shift.estimates import errors_of
+from openworld.evaluations.recognition_by_shift.estimates import estimator_record
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
-from openworld.evaluations.recognition_by_shift.metrics import PARTS
-from openworld.evaluations.recognition_by_shift.spec import summary, tasks
-from openworld.evaluations.recognition_by_shift.task import names_of
+from openworld.evaluations.recognition_by_shift.record import PARTS, ErrorRecord
+from openworld.evaluations.recognition_by_shift.task import names_of, summary, tasks
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import openworld_auc
@@ -72,7 +71,7 @@ def held(base, pool, own, new):
     return np.mean(pairs)
 
 
-def told_of(one):
+def value_of(one):
     return None if one is None else one["openworld_auc"]
 
 
@@ -96,18 +95,18 @@ def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
         for half in ("semantic", "covariate"):
             for level in range(3):
                 members = new & (pool[f"{half}_level"] == level)
-                same(told_of(told["near"][half][level]), against(pool, members, base))
+                same(value_of(told["near"][half][level]), against(pool, members, base))
         for row, column in np.ndindex(3, 3):
             looks = pool["covariate_level"] == row
             members, shown = new & looks & (pool["semantic_level"] == column), rows_of(pool, ~new & looks)
             assert told["counts"][row][column] == members.sum()
             assert told["same_looks"]["base_counts"][row] == shown["id"].size
-            same(told_of(told["near"]["cells"][row][column]), against(pool, members, base))
-            same(told_of(told["same_looks"]["cells"][row][column]), against(pool, members, shown))
-            same(told_of(told["same_looks"]["covariate"][row]), against(pool, new & looks, shown))
+            same(value_of(told["near"]["cells"][row][column]), against(pool, members, base))
+            same(value_of(told["same_looks"]["cells"][row][column]), against(pool, members, shown))
+            same(value_of(told["same_looks"]["covariate"][row]), against(pool, new & looks, shown))
 
 
-def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
     for record in ran[3]:
         for table in (columns(record, "base"), columns(record, "pool")):
             names = record.metrics["classnames"]
@@ -162,10 +161,10 @@ def test_estimates_stand_beside_what_is_true(ran):
 
 
 def test_errors_of_nothing_are_none():
-    found = errors_of(np.array([[np.nan, 0.5], [np.nan, -0.25]]))
-    assert found["all"] == {"error": 0.375, "bias": 0.125}
-    assert found["semantic"] == ({"error": None, "bias": None}, {"error": 0.375, "bias": 0.125})
-    assert found["covariate"][1] == {"error": 0.25, "bias": -0.25}
+    found = estimator_record(np.array([[np.nan, 0.75], [np.nan, 0.25]]), np.array([[np.nan, 0.25], [np.nan, 0.5]]))
+    assert found.all == ErrorRecord(0.375, 0.125)
+    assert found.semantic == (ErrorRecord(None, None), ErrorRecord(0.375, 0.125))
+    assert found.covariate[1] == ErrorRecord(0.25, -0.25)
 
 
 def test_names_are_base_then_new(shapes):
@@ -175,7 +174,7 @@ def test_names_are_base_then_new(shapes):
     assert names.of_pool.tolist() == list(range(8))
 
 
-def test_pictures_of_every_cell_come_with_the_first_unit(ran):
+def test_images_of_every_cell_come_with_the_first_unit(ran):
     first, second = ran[3]
     assert any(name.endswith(".png") for name in first.files)
     assert not any(name.endswith(".png") for name in second.files)
@@ -184,7 +183,7 @@ def test_pictures_of_every_cell_come_with_the_first_unit(ran):
 def test_without_estimators_no_validation_picture_is_read(ran, shapes):
     spec = read_protocol(given(shapes, estimators=[], references=[], validation_part="nowhere"))
     _, records = run(spec, ran[1] / "without", ran[1] / "cache")
-    assert "estimation" not in records[0].metrics
+    assert records[0].metrics["estimation"] is None
     assert [one.metrics["near"] for one in records] == [one.metrics["near"] for one in ran[3]]
 
 

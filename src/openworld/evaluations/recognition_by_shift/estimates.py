@@ -1,10 +1,10 @@
-"""Accuracy without labels, cell by cell: fitted at home on validation pictures, asked wherever the pool has pictures.
+"""Accuracy without labels, cell by cell: fitted on validation images, estimated wherever the pool has images.
 
-Every picture is named among all names, base and new, as by someone who does not know which pictures are new. Labelled
-pictures are of base classes: that is what a learner's owner has.
+Every image is named among all names, base and new, as by someone who does not know which images are new. Labelled
+images are of base classes: that is what a learner's owner has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -13,66 +13,68 @@ from torch.nn.functional import normalize
 from openworld.estimators import Outputs
 from openworld.evaluations.estimates import Answers, fit_all
 from openworld.evaluations.image_selection import ImageSelection
-from openworld.evaluations.recognition_by_shift.predictions import Told
+from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
+from openworld.evaluations.recognition_by_shift.record import (
+    ErrorRecord,
+    EstimationRecord,
+    EstimatorRecord,
+    ValidationRecord,
+)
 from openworld.evaluations.recognition_by_shift.task import Names, Task
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.shift import ShiftGrid
 
 
-def estimates_told(task: Task, home: Told, pool: Told, grid: ShiftGrid, similar: Mapping) -> dict:
-    """True accuracy among all names in every cell, and beside it what each estimator says.
+def estimate_cells(
+    task: Task, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
+) -> EstimationRecord:
+    """Return true accuracy among all names in every cell, and beside it what each estimator says.
 
     Args:
-        home: of validation pictures. pool: of all pictures of the pool.
+        validation: answers on labelled images. pool: on all images of the pool.
         grid: where these stand.
-        similar: "home" and "pool" -> reference -> float[n, C], of `similarities_of`.
-    Returns:
-        "accuracy" and under "estimates" by label "cells", R x C with None for a cell that is N/A or of which nothing
-        can be said; errors by level and on the whole, of `errors_of`; "warned", in how many cells, and the first
-        "warning".
+        similar: "validation" and "pool" -> reference -> float[n, C], of `similarities_of`.
     """
-    fits = fit_all(task.estimators, _answers(home, np.arange(len(home.logits)), similar["home"], labelled=True), {})
-    right = pool.table["joint_prediction"] == pool.table["label"]
+    fitted_on = _outputs(validation, np.arange(len(validation.logits)), similar["validation"], labelled=True)
+    fits = fit_all(task.estimators, fitted_on, {})
+    right = _right(pool)
     truth = np.full(grid.shape, np.nan)
-    said = {one.label: np.full(grid.shape, np.nan) for one in task.estimators}
-    warnings: dict[str, list[str]] = {label: [] for label in said}
+    estimated = {one.label: np.full(grid.shape, np.nan) for one in task.estimators}
+    warnings: dict[str, list[str]] = {label: [] for label in estimated}
     for row, column in np.argwhere(grid.present).tolist():
         members = grid.cell(row, column)
         truth[row, column] = right[members].mean()
-        found = fits.estimates(_answers(pool, members, similar["pool"]), None, 0)
+        found = fits.estimates(_outputs(pool, members, similar["pool"]), None, 0)
         for label, one in found.items():
-            said[label][row, column] = np.nan if one.error is None else 1 - one.error
+            estimated[label][row, column] = np.nan if one.error is None else 1 - one.error
             warnings[label] += one.warnings[:1]
-    told = {
-        label: {"cells": nones(one), **errors_of(one - truth), **_warned(warnings[label])}
-        for label, one in said.items()
-    }
-    return {"counts": grid.counts.tolist(), "accuracy": nones(truth), "estimates": told, "home": _home(home)}
+    estimates = {label: estimator_record(cells, truth, warnings[label]) for label, cells in estimated.items()}
+    accuracy = _right(validation)
+    home = ValidationRecord(len(accuracy), int(accuracy.sum()) / len(accuracy))
+    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, home)
 
 
-def errors_of(off: np.ndarray) -> dict:
-    """Mean absolute errors and biases of estimates, cells counting alike.
+def estimator_record(cells: np.ndarray, truth: np.ndarray, warnings: Sequence[str] = ()) -> EstimatorRecord:
+    """What an estimator says of every cell, and its errors, cells counting alike.
 
     Args:
-        off: float[R, C], estimated minus true accuracy; NaN where there is none.
-    Returns:
-        By "all", "semantic" (C levels) and "covariate" (R levels): {"error", "bias"}, None without a cell.
+        cells, truth: float[R, C], estimated and true accuracy; NaN where there is none.
+        warnings: one per cell that has any.
 
-    >>> errors_of(np.array([[0.25, -0.75], [np.nan, 0.5]]))["semantic"]
-    ({'error': 0.25, 'bias': 0.25}, {'error': 0.625, 'bias': -0.125})
+    >>> cells = np.array([[0.75, 0.25], [np.nan, 1.0]])
+    >>> estimator_record(cells, np.array([[0.5, 1.0], [np.nan, 0.5]])).semantic
+    (ErrorRecord(error=0.25, bias=0.25), ErrorRecord(error=0.625, bias=-0.125))
     """
-    return {
-        "all": _error(off.ravel()),
-        "semantic": tuple(map(_error, off.T)),
-        "covariate": tuple(map(_error, off)),
-    }
+    off = cells - truth
+    by_level = (tuple(map(_errors, values)) for values in (off.T, off))
+    return EstimatorRecord(nones(cells), _errors(off.ravel()), *by_level, len(warnings), next(iter(warnings), None))
 
 
 def similarities_of(
     task: Task, names: Names, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
 ) -> dict:
-    """What every reference says of some pictures: part -> reference -> float32[n, C], cosines with all names."""
+    """What every reference says of some images: part -> reference -> float32[n, C], cosines with all names."""
     dataset, every = task.ground.sources[0].dataset, names.every
     found: dict[str, dict[str, np.ndarray]] = {part: {} for part in parts}
     for one in task.references:
@@ -83,33 +85,31 @@ def similarities_of(
     return found
 
 
-def nones(values: np.ndarray) -> list:
+def nones(values: np.ndarray) -> tuple[tuple[float | None, ...], ...]:
     """A table as a record holds it: None in the place of NaN.
 
     >>> nones(np.array([[0.5, np.nan]]))
-    [[0.5, None]]
+    ((0.5, None),)
     """
-    return [[None if np.isnan(value) else float(value) for value in row] for row in values]
+    return tuple(tuple(None if np.isnan(value) else float(value) for value in row) for row in values)
 
 
-def _answers(told: Told, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False) -> Answers:
-    labels = told.table["label"][rows]
+def _outputs(
+    answers: LearnerAnswers, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False
+) -> Answers:
+    labels = answers.table["label"][rows]
     known = labels if labelled else None
-    outputs = {name: Outputs(told.logits[rows], known, one[rows]) for name, one in similar.items()}
-    return Answers(rows, labels, outputs or {"": Outputs(told.logits[rows], known)})
+    outputs = {name: Outputs(answers.logits[rows], known, one[rows]) for name, one in similar.items()}
+    return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], known)})
 
 
-def _home(home: Told) -> dict:
-    right = home.table["joint_prediction"] == home.table["label"]
-    return {"n": len(right), "accuracy": int(right.sum()) / len(right)}
+def _right(answers: LearnerAnswers) -> np.ndarray:
+    """bool[n], which images were named right among all names."""
+    return answers.table["joint_prediction"] == answers.table["label"]
 
 
-def _warned(warnings: list[str]) -> dict:
-    return {"warned": len(warnings), "warning": warnings[0] if warnings else None}
-
-
-def _error(off: np.ndarray) -> dict:
+def _errors(off: np.ndarray) -> ErrorRecord:
     known = off[np.isfinite(off)]
     if not known.size:
-        return {"error": None, "bias": None}
-    return {"error": float(np.abs(known).mean()), "bias": float(known.mean())}
+        return ErrorRecord(None, None)
+    return ErrorRecord(float(np.abs(known).mean()), float(known.mean()))

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition_by_shift.spec import (
-    ALGORITHM_VERSION,
-    OpenWorldShiftSpec,
-    evaluate,
+from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
+from openworld.evaluations.recognition_by_shift.task import (
+    Task,
     fingerprints,
     inputs,
+    names_of,
     preparations,
+    require_sound,
     summary,
     tasks,
 )
-from openworld.evaluations.recognition_by_shift.task import Task, names_of, require_sound
+from openworld.evaluations.recognition_by_shift.work import evaluate
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import require_learnable
 
@@ -48,7 +49,7 @@ EVALUATION = Evaluation(
     OpenWorldShiftSpec,
     Task,
     evaluate=evaluate,
-    version=ALGORITHM_VERSION,
+    version=3,
     summary=summary,
     data=data,
     class_lists=class_lists,

@@ -1,6 +1,6 @@
-"""What a fitted learner says of base test pictures, of the pool, and of labelled validation pictures, among all names.
+"""What a fitted learner answers on base test images, on the pool, and on labelled validation images, among all names.
 
-One text bank serves them all, so that answers differ by picture alone and a cell is a slice of one table.
+One text bank serves them all, so that answers differ by image alone and a cell is a slice of one table.
 """
 
 from collections.abc import Iterator
@@ -18,38 +18,38 @@ from openworld.learners import FittedLearner
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """Of n pictures: the columns of `image_table`, labels by all names, and logits float32[n, C] where estimators
+class LearnerAnswers:
+    """Of n images: the columns of `image_table`, labels by all names, and logits float32[n, C] where estimators
     need them, else None."""
 
     table: dict[str, np.ndarray]
     logits: np.ndarray | None
 
 
-class Asked:
-    """A fitted learner that is asked about image sets of a task among all names."""
+class Predictor:
+    """A fitted learner that answers on image sets of a task among all names."""
 
     def __init__(self, task: Task, fitted: FittedLearner, names: Names, machine: Machine):
         self._task, self._fitted, self._names, self._machine = task, fitted, names, machine
         self._bank = fitted.text_bank(names.base, names.new)
 
-    def about(self, *parts: str) -> Told:
-        """What it says of some image sets, one behind the other; ids and groups go on from one to the next."""
-        told, firsts = [], [0, 0]
+    def answers(self, *parts: str) -> LearnerAnswers:
+        """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
+        found, firsts = [], [0, 0]
         for part in parts:
             shown = self._by_all_names(encoded_part(self._task, part, self._machine))
             moved = replace(shown, rows=shown.rows + firsts[0], groups=shown.groups + firsts[1])
-            told.append(self._said(moved))
+            found.append(self._answers(moved))
             images = self._task.sources[part].load()
             firsts = [firsts[0] + len(images), firsts[1] + int(images.groups.max(initial=-1)) + 1]
-        tables = [one.table for one in told]
-        logits = np.concatenate([one.logits for one in told]) if self._task.estimators else None
-        return Told({name: np.concatenate([one[name] for one in tables]) for name in tables[0]}, logits)
+        tables = [one.table for one in found]
+        logits = np.concatenate([one.logits for one in found]) if self._task.estimators else None
+        return LearnerAnswers({name: np.concatenate([one[name] for one in tables]) for name in tables[0]}, logits)
 
-    def _said(self, shown: Features) -> Told:
+    def _answers(self, shown: Features) -> LearnerAnswers:
         answer = self._fitted.answer(shown, self._bank)
         table = image_table(answer, shown, len(self._names.base))
-        return Told(table, np.asarray(answer.logits) if self._task.estimators else None)
+        return LearnerAnswers(table, np.asarray(answer.logits) if self._task.estimators else None)
 
     def _by_all_names(self, shown: Features) -> Features:
         places = self._names.labels_of(shown.classnames)
@@ -64,10 +64,10 @@ def pool_columns(found: Divided) -> Iterator[tuple[str, np.ndarray]]:
         yield f"{half}_level", levels.astype(np.int16)
 
 
-def require_same_pictures(said: Told, found: Divided) -> None:
-    """Refuse answers about other pictures than those that were measured."""
-    if not np.array_equal(said.table["id"], found.rows):
+def require_same_images(answers: LearnerAnswers, found: Divided) -> None:
+    """Refuse answers on other images than those that were measured."""
+    if not np.array_equal(answers.table["id"], found.rows):
         raise OpenworldError(
-            f"{len(said.table['id'])} pictures of the pool were answered and {len(found.rows)} measured; a picture can "
+            f"{len(answers.table['id'])} images of the pool were answered and {len(found.rows)} measured; an image can "
             "be read by one model and not by the other. Start the run again with an empty cache."
         )

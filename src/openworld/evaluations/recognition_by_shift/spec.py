@@ -1,78 +1,64 @@
-"""Open-world quality by measured shift: how far off may new pictures be before a learner fails at them?
+"""Recognition by measured shift: how far off may new images be before a learner fails at them?
 
 Joins "OpenworldAUC" (Hua et al., 2025) with the shift grid of IS-OOD ("Rethinking the Evaluation of Out-of-Distribution
 Detection: A Sorites Paradox", Long et al., 2024) and with accuracy estimated without labels (FRAP and others). A
-learner is tuned on base classes in some looks; a pool of base and new classes in many looks is cut into cells by
-measured semantic and covariate shift from the pictures that were tuned on. OpenworldAUC and its parts hold base test
-pictures against the new pictures of every cell and level; estimators, fitted at home, say how accurate the learner is
-in every cell, beside what is true. Every (learner, seed) is one unit.
+learner is tuned on base classes in some styles; a pool of base and new classes in many styles is cut into cells by
+measured semantic and covariate shift from the images that were tuned on. OpenworldAUC and its parts compare base test
+images with the new images of every cell and level; estimators, fitted on validation images, say how accurate the
+learner is in every cell, beside what is true. Every (learner, seed) is one unit.
 """
 
-import time
 from dataclasses import dataclass, field, fields
 from typing import Literal
-
-import numpy as np
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
-from openworld.evaluations.encoding import EncodingStage
 from openworld.evaluations.entries import LearnerSpec, usual_crop_scale
 from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition_by_shift.estimates import estimates_told, similarities_of
-from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
-from openworld.evaluations.recognition_by_shift.predictions import Asked, Told, pool_columns, require_same_pictures
-from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of
-from openworld.evaluations.recognition_metrics import training_images
-from openworld.evaluations.runtime import Machine, backbone, encoded_part
-from openworld.evaluations.shift_cells import Divided, Division, divided
+from openworld.evaluations.shift_cells import Division
 from openworld.evaluations.shift_entries import DecompositionSpec, PoolSpec
 from openworld.evaluations.shift_images import ShiftGround
-from openworld.evaluations.tasks import inputs_of, resolve
 from openworld.features import Encoding
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.learners import configure, find_learner
-from openworld.runs import UnitResult
+from openworld.learners import find_learner
 from openworld.shift import HALVES, PUBLISHED_QUANTILES
 
-ALGORITHM_VERSION = 3
 USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
 
 
 @dataclass(frozen=True)
 class OpenWorldShiftSpec:
-    """Tell OpenworldAUC, its parts, and label-free accuracy by semantic and covariate shift.
+    """OpenworldAUC, its parts, and label-free accuracy by semantic and covariate shift.
 
     Args:
         learners: what is compared; the order is the order of the tables.
-        sources: data sets whose pictures are tuned on, pooled; the class names are those of the first.
-        pool: pictures that are cut into cells, of base and of new classes, in any look.
+        sources: data sets whose images are tuned on, pooled; the class names are those of the first.
+        pool: images that are cut into cells, of base and of new classes, in any style.
         classes: which of the sources' classes are base: the "base" half, or "all".
         train_part, shots: what learners and degrees know of; shots per class of each source, drawn once for all seeds.
-        base_part: the sources' base pictures that new ones are held against.
-        validation_part: the sources' labelled base pictures that estimators are fitted on.
-        images: so many pictures of each entry of the pool, classes in their shares; None for all.
+        base_part: the sources' base images that new ones are compared with.
+        validation_part: the sources' labelled base images that estimators are fitted on.
+        images: so many images of each entry of the pool, classes in their shares; None for all.
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         seeds: of initial prompts, views and shuffles, not negative; every learner runs once per seed.
-        views: augmented views encoded of every training picture; at least 1 where a learner trains on them.
-        crop_scale: smallest and largest share of the picture that a view keeps, in (0, 1]; as for recognition.
+        views: augmented views encoded of every training image; at least 1 where a learner trains on them.
+        crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; as for recognition.
         published: whose settings the learners start from.
-        decomposition: what splits features into meaning and look.
-        k: shift degrees are distances to the k-th nearest training picture, at least 1.
+        decomposition: what splits features into meaning and appearance.
+        k: shift degrees are distances to the k-th nearest training image, at least 1.
         levels: of each axis, at least 3; cut in equal widths between the `quantiles` of the pool's degrees.
         quantiles: by "semantic" and "covariate": shares of the pool in the first level, and in all but the last.
         cuts: by "semantic" and "covariate": where levels 1, 2, ... begin, instead.
-        least: cells and levels with fewer pictures are N/A, at least 1.
+        least: cells and levels with fewer images are N/A, at least 1.
         references: two-tower models that FRAP and its kin compare with.
-        estimators: of accuracy without labels; an empty list for none, and no validation pictures then.
+        estimators: of accuracy without labels; an empty list for none, and no validation images then.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
 
     Raises:
         OpenworldError: no learner, seed, source or pool; repeated ones; a pool entry that shows training or validation
-            pictures; an estimator that needs what there is not; a setting under `choose`; a number outside its range.
+            images; an estimator that needs what there is not; a setting under `choose`; a number outside its range.
     """
 
     learners: tuple[LearnerSpec, ...]
@@ -105,7 +91,7 @@ class OpenWorldShiftSpec:
         object.__setattr__(self, "backbone", known_name(self.backbone))
         on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
         require_at_least(int(on_views), views=self.views)
-        require_at_least(1, threads=self.threads, k=self.k, pictures_in_a_cell=self.least, images=self.images or 1)
+        require_at_least(1, threads=self.threads, k=self.k, images_in_a_cell=self.least, images=self.images or 1)
         require_at_least(1, shots=self.shots or 1)
         require_at_least(3, levels=self.levels)
         require_seeds(self.seeds)
@@ -121,7 +107,7 @@ class OpenWorldShiftSpec:
 
     @property
     def ground(self) -> ShiftGround:
-        """The pictures of the run."""
+        """The images of the run."""
         given = {"id_part": self.base_part, "cells": None}
         return ShiftGround(
             **given, **{one.name: getattr(self, one.name) for one in fields(ShiftGround) if one.name not in given}
@@ -151,7 +137,7 @@ class OpenWorldShiftSpec:
                 )
 
     def _require_fresh_pool(self) -> None:
-        """Refuse to judge on the very pictures that learners or estimators were fitted on."""
+        """Refuse to judge on the very images that learners or estimators were fitted on."""
         parts = (self.train_part, *((self.validation_part,) if self.estimators else ()))
         if len({*parts, self.base_part}) < len(parts) + 1:
             raise OpenworldError(
@@ -178,74 +164,3 @@ class OpenWorldShiftSpec:
         if not names or (one.reference and one.reference not in names):
             raise OpenworldError(f"{one.label} needs a reference of {names}; name one of them, or list it.")
         return one.resolved(one.reference or names[0])
-
-
-def tasks(spec: OpenWorldShiftSpec) -> list[Task]:
-    """Every (learner, seed), learners in the order of the spec."""
-    names = ("validation_part", "backbone", "views", "crop_scale", "estimators", "threads")
-    shared = {name: getattr(spec, name) for name in names} | {"ground": spec.ground, "division": spec.division}
-    shared["references"] = spec.references if spec.estimators else ()
-    resolved = [resolve(one, spec.sources[0].dataset, spec.published) for one in spec.learners]
-    pairs = [(one, seed) for one in resolved for seed in spec.seeds]
-    return [Task(learner=one, seed=seed, first=not place, **shared) for place, (one, seed) in enumerate(pairs)]
-
-
-def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple:
-    """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
-    planned = tasks(spec)
-    first = planned[0]
-    return EncodingStage(planned, machine), *first.shift.stages(machine, lambda: first.outputs)
-
-
-def summary(spec: OpenWorldShiftSpec) -> list[str]:
-    """What is run on what, in a few words each."""
-    return [
-        f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
-        f"{len(spec.learners)} learner(s)",
-        f"{len(spec.estimators)} estimator(s)",
-    ]
-
-
-def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
-    """What pictures the run reads: a hash per image set."""
-    return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
-
-
-def evaluate(task: Task, machine: Machine) -> UnitResult:
-    """Fit one learner, ask it about base pictures and the pool, and tell every cell and level."""
-    found = divided(task.shift, machine)
-    names = names_of(task.ground, found.pool)
-    clip, shots = backbone(task.backbone, machine.device), encoded_part(task, "train", machine)
-    started = time.perf_counter()
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    fitted = learner.fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
-    asked = Asked(task, fitted, names, machine)
-    base, pool = asked.about("base"), asked.about(*(part for part in task.sources if part.startswith("pool ")))
-    scored_at = time.perf_counter()
-    require_same_pictures(pool, found)
-    learned_from = {"training_images": training_images(shots)}
-    metrics = described(task, fitted, names, base, found) | learned_from
-    metrics |= by_shift(base.table, pool.table, found, task.division.least)
-    if task.estimators:
-        metrics |= {"estimation": _estimation(task, asked, pool, found, names, machine)}
-    shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
-    named = {side: with_names(table, names.every, images.path_of) for side, (table, images) in shown.items()}
-    return UnitResult(
-        outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
-        metrics=metrics,
-        attachments=dict(found.thumbnails()) if task.first else {},
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
-    )
-
-
-def _estimation(task: Task, asked: Asked, pool: Told, found: Divided, names: Names, machine: Machine) -> dict:
-    """Of all pictures of the pool, whatever their class."""
-    grid = found.grid(np.arange(len(found.rows)), task.division.least)
-    similar = similarities_of(task, names, {"home": (task.validation,), "pool": task.ground.tested}, machine)
-    return estimates_told(task, asked.about("validation"), pool, grid, similar)
-
-
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
-    return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.shift.split.key}

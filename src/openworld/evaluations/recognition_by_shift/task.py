@@ -1,4 +1,4 @@
-"""A unit of open-world recognition by shift: one learner and seed, its pictures, and the cells they are told in."""
+"""The tasks of a spec: one learner and seed each, its images, and the cells in which they are scored."""
 
 from dataclasses import dataclass, replace
 
@@ -6,13 +6,16 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.evaluations.encoding import EncodingStage
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
+from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import Pool, ShiftGround
+from openworld.evaluations.tasks import inputs_of, resolve
 from openworld.features import Encoding
 from openworld.learners import encoding_for, find_learner
 
@@ -25,7 +28,7 @@ class Task:
         learner: its settings resolved.
         validation_part: of the sources, what estimators are fitted on.
         estimators: with their references named.
-        first: whether it is the run's first unit, which keeps pictures of the cells.
+        first: whether it is the run's first unit, which keeps images of the cells.
     """
 
     learner: LearnerSpec
@@ -48,7 +51,7 @@ class Task:
 
     @property
     def sources(self) -> dict[str, ImageSelection]:
-        """The image sets that the learner sees: shots, base test pictures, validation pictures, and the pool's."""
+        """The image sets that the learner sees: shots, base test images, validation images, and the pool's."""
         sets = {"train": self.ground.training, "base": self.ground.test}
         if self.estimators:
             sets["validation"] = self.validation
@@ -56,12 +59,12 @@ class Task:
 
     @property
     def whole_sources(self) -> tuple:
-        """None: `require_sound` looks for classes without a picture."""
+        """None: `require_sound` looks for classes without an image."""
         return ()
 
     @property
     def validation(self) -> ImageSelection:
-        """Labelled pictures of base classes in the training looks that nobody learned from."""
+        """Labelled images of base classes in the training appearance that nobody learned from."""
         return replace(self.ground, id_part=self.validation_part).test
 
     @property
@@ -75,7 +78,7 @@ class Task:
         names = self._reference_backbones
         if not (self.estimators and names):
             return self.shift.outputs
-        validation = ModelOutputs("validation pictures", self.validation, (), names, self.threads)
+        validation = ModelOutputs("validation images", self.validation, (), names, self.threads)
         return (*self.shift.outputs, validation)
 
     @property
@@ -83,7 +86,7 @@ class Task:
         return tuple(dict.fromkeys(one.backbone for one in self.references))
 
     def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        """What is encoded of a part: what the learner consumes, and views of training images alone."""
         drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
         return encoding_for(find_learner(self.learner.learner), drawn)
 
@@ -120,7 +123,7 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
     """The names of a run; `pool`, of `ground.load_pool()`, spares reading it again.
 
     Raises:
-        OpenworldError: no picture of a new class, or base classes that the pool calls by other names.
+        OpenworldError: no image of a new class, or base classes that the pool calls by other names.
     """
     pool, base = pool or ground.load_pool(), ground.names
     known = {normalise_class_name(name) for name in base}
@@ -135,18 +138,54 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
             "read; name its folders by class names, not by WordNet ids."
         )
     if is_base.all():
-        raise OpenworldError("the pool shows base classes alone; add pictures of other classes, which are new.")
+        raise OpenworldError("the pool shows base classes alone; add images of other classes, which are new.")
     return found
 
 
 def require_sound(task: Task) -> None:
-    """Refuse a base class without a picture to learn from or to test on, and what `names_of` refuses."""
+    """Refuse a base class without an image to learn from or to test on, and what `names_of` refuses."""
     for part in ("train", "base"):
         images = task.sources[part].load()
         without = np.setdiff1d(np.arange(len(images.classnames)), images.labels)
         if without.size:
             raise OpenworldError(
-                f"{without.size} base class(es) have no {part} picture, first {images.classnames[without[0]]!r}; add "
-                "pictures or leave the class out."
+                f"{without.size} base class(es) have no {part} image, first {images.classnames[without[0]]!r}; add "
+                "images or leave the class out."
             )
     names_of(task.ground)
+
+
+def tasks(spec: OpenWorldShiftSpec) -> list[Task]:
+    """Every (learner, seed), learners in the order of the spec."""
+    names = ("validation_part", "backbone", "views", "crop_scale", "estimators", "threads")
+    shared = {name: getattr(spec, name) for name in names} | {"ground": spec.ground, "division": spec.division}
+    shared["references"] = spec.references if spec.estimators else ()
+    resolved = [resolve(one, spec.sources[0].dataset, spec.published) for one in spec.learners]
+    pairs = [(one, seed) for one in resolved for seed in spec.seeds]
+    return [Task(learner=one, seed=seed, first=not place, **shared) for place, (one, seed) in enumerate(pairs)]
+
+
+def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple:
+    """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
+    planned = tasks(spec)
+    first = planned[0]
+    return EncodingStage(planned, machine), *first.shift.stages(machine, lambda: first.outputs)
+
+
+def summary(spec: OpenWorldShiftSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    return [
+        f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
+        f"{len(spec.learners)} learner(s)",
+        f"{len(spec.estimators)} estimator(s)",
+    ]
+
+
+def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
+    """What images the run reads: a hash per image set."""
+    return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
+
+
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.shift.split.key}

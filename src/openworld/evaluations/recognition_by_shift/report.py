@@ -1,0 +1,100 @@
+"""What a run of recognition by shift says: its tables, the verdict, levels, cells and estimates; two runs of a pool."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from openworld.evaluations.recognition_by_shift.figures import TRUTH, cell_figure, estimate_figure, level_figure
+from openworld.evaluations.recognition_by_shift.record import PARTS
+from openworld.evaluations.recognition_by_shift.results import (
+    AUC,
+    BY_LEVEL,
+    FIELDS,
+    LEVEL_START,
+    SAME,
+    RecognitionShiftFacts,
+    results,
+)
+from openworld.evaluations.recognition_by_shift.tables import error_table, learner_table, level_table, trend_table
+from openworld.evaluations.recognition_by_shift.verdict import verdict
+from openworld.evaluations.shots import shots_in_words, training_images
+from openworld.report.page import Page, Section
+from openworld.report.series_style import Look, looks
+from openworld.report.shift_axes import AXES
+from openworld.report.story import Story
+from openworld.results import Pair, Results, RunFolder, pair_results
+
+
+def story(run: RunFolder) -> Story:
+    """The story of a run."""
+    found, facts = results(run)
+    truth = [TRUTH] if facts.estimators else []
+    styles = looks([*facts.learners, *truth, *facts.estimators], [*filter(None, [facts.baseline]), *truth])
+    main = tuple(level_table(found, facts, view, axis) for view, axis in BY_LEVEL)
+    errors = tuple(error_table(found, facts, axis) for axis in AXES) if facts.estimators else ()
+    further = Section("Every other number", tables=tuple(_further(found, facts)))
+    sections = [Section("The numbers", tables=main, folded=(further,)), *_figures(found, facts, styles)]
+    if facts.estimators:
+        tables, figures = (*errors, learner_table(found, facts)), (estimate_figure(found, facts, styles),)
+        sections.append(Section("How accurate, without labels?", tuple(_warnings(facts)), tables, figures))
+    page = Page(
+        title="How far off until it fails?",
+        subtitle=tuple(_subtitle(facts)),
+        verdict=verdict(found, facts),
+        sections=tuple(sections),
+        styles=styles,
+        series="Learners and estimators" if facts.estimators else "Learners",
+        facts=tuple(_provenance(facts)),
+    )
+    return Story(run, found, (*main, *errors), page, papers=(*main, trend_table(found, facts), *errors))
+
+
+def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
+    """Numbers over all images, and by level where both runs start their levels at the same degrees; no cells."""
+    ours, theirs = (list(one.results.where(metric=LEVEL_START.key)) for one in (first, second))
+    left_out = {"semantic_level"} if ours == theirs else {"semantic_level", "level"}
+    kept = (
+        replace(one.results, rows=tuple(row for row in one.results if not left_out & row.where.keys()))
+        for one in (first, second)
+    )
+    return pair_results(*kept, metric)
+
+
+def _further(found: Results, facts: RecognitionShiftFacts) -> Iterator:
+    yield trend_table(found, facts)
+    for view, axis in BY_LEVEL:
+        for part in PARTS:
+            if part != AUC.key and (part != "base_accuracy" or view == SAME):
+                yield level_table(found, facts, view, axis, part)
+
+
+def _figures(found: Results, facts: RecognitionShiftFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
+    figures = [level_figure(found, facts, view, axis, styles) for view, axis in BY_LEVEL]
+    for figure in (*figures, *(cell_figure(found, facts, view) for view in FIELDS)):
+        yield Section(figure.title, figures=(figure,))
+
+
+def _warnings(facts: RecognitionShiftFacts) -> Iterator[str]:
+    """A sentence per estimator that warned, with its first warning."""
+    for name in facts.estimators:
+        estimates = [one.estimation.estimates[name] for records in facts.records.values() for one in records]
+        warning = next((one.warning for one in estimates if one.warning), None)
+        if warning:
+            cells = sum(one.warned for one in estimates)
+            yield f"{name} warned in {cells:,} cells of all learners and seeds; first: {warning}."
+
+
+def _subtitle(facts: RecognitionShiftFacts) -> Iterator[str]:
+    first = facts.first
+    sources = (", ".join(str(part) for part in source.values() if part) for source in first.sources)
+    yield f"tuned on {' + '.join(sources)}"
+    yield f"{first.n_base_classes} base + {first.n_new_classes} new classes"
+    records = [{"training_images": one.training_images} for own in facts.records.values() for one in own]
+    yield shots_in_words(first.shots, training_images(records)) or "all images"
+    yield f"seed{'s' * (len(facts.seeds) > 1)} {' '.join(map(str, facts.seeds))}"
+    yield first.backbone
+
+
+def _provenance(facts: RecognitionShiftFacts) -> Iterator[tuple[str, str]]:
+    yield "seeds", " ".join(map(str, facts.seeds))
+    yield "records", str(sum(map(len, facts.records.values())))
+    yield "styles in the pool", ", ".join(facts.first.pool.styles)

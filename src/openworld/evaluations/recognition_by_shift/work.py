@@ -1,0 +1,62 @@
+"""The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level."""
+
+import time
+from dataclasses import asdict
+
+import numpy as np
+
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, similarities_of
+from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
+from openworld.evaluations.recognition_by_shift.predictions import (
+    LearnerAnswers,
+    Predictor,
+    pool_columns,
+    require_same_images,
+)
+from openworld.evaluations.recognition_by_shift.record import EstimationRecord, ShiftRecord
+from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of
+from openworld.evaluations.recognition_metrics import training_images
+from openworld.evaluations.runtime import Machine, backbone, encoded_part
+from openworld.evaluations.shift_cells import Divided, divided
+from openworld.learners import configure, find_learner
+from openworld.runs import UnitResult
+
+
+def evaluate(task: Task, machine: Machine) -> UnitResult:
+    """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
+    found = divided(task.shift, machine)
+    names = names_of(task.ground, found.pool)
+    clip, shots = backbone(task.backbone, machine.device), encoded_part(task, "train", machine)
+    started = time.perf_counter()
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    fitted = learner.fit(clip, shots, seed=task.seed)
+    fitted_at = time.perf_counter()
+    predictor = Predictor(task, fitted, names, machine)
+    base = predictor.answers("base")
+    pool = predictor.answers(*(part for part in task.sources if part.startswith("pool ")))
+    scored_at = time.perf_counter()
+    require_same_images(pool, found)
+    record = ShiftRecord(
+        **described(task, fitted, names, base, found),
+        **by_shift(base.table, pool.table, found, task.division.least),
+        training_images=training_images(shots),
+        estimation=_estimation(task, predictor, pool, found, names, machine) if task.estimators else None,
+    )
+    shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
+    named = {side: with_names(table, names.every, images.path_of) for side, (table, images) in shown.items()}
+    return UnitResult(
+        outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
+        metrics=asdict(record),
+        attachments=dict(found.thumbnails()) if task.first else {},
+        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+    )
+
+
+def _estimation(
+    task: Task, predictor: Predictor, pool: LearnerAnswers, found: Divided, names: Names, machine: Machine
+) -> EstimationRecord:
+    """Of all images of the pool, whatever their class."""
+    grid = found.grid(np.arange(len(found.rows)), task.division.least)
+    similar = similarities_of(task, names, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
+    return estimate_cells(task, predictor.answers("validation"), pool, grid, similar)
