@@ -1,6 +1,5 @@
 """The command line as a person meets it: help that teaches, tables, two-line errors, exit codes that mean something."""
 
-import json
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from in_process import openworld
 
 from openworld import OpenworldError
 from openworld.cli import console
+from openworld.results import Results
 
 COMMANDS = ("demo", "run", "reproduce", "predict", "score", "report", "list", "data", "decide", "compare", "cache")
 
@@ -192,9 +192,9 @@ def test_score_compares_models_on_the_same_images(predictions, tmp_path):
 
 
 def test_score_as_json(predictions):
-    (table,) = json.loads(openworld("score", predictions, "--json").stdout)["tables"]
-    assert [row["learner"] for row in table["learners"]] == ["first", "<script>alert(1)</script>"]
-    assert 0 < table["learners"][0]["openworld_auc"] < 1
+    found = Results.from_json(openworld("score", predictions, "--json").stdout).where(metric="openworld_auc")
+    assert found.entities == ("first", "<script>alert(1)</script>")
+    assert 0 < found.rows[0].value.value < 1
 
 
 @pytest.fixture(scope="module")
@@ -208,11 +208,10 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
-    mixtures = openworld("report", tmp_path / "run", "--table", "mixtures").stdout
-    assert "Fwd" in mixtures and "every base class keeps one image in 5" in " ".join(mixtures.split())
-    assert openworld("report", tmp_path / "run", "--table", "mixtures-csv").stdout.count("forward") == 2
+    text = openworld("report", tmp_path / "run", "--table", "text").stdout
+    assert "Fwd" in text and "every base class keeps one image in 5" in " ".join(text.split())
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
-    assert table.splitlines()[0].startswith("setting,learner")
+    assert table.splitlines()[0].startswith("evaluation,entity,setting") and ",forward," in table
     records = contents(tmp_path / "run" / "units")
     again = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", "--quiet", cache=cache)
     assert (again.returncode, again.stdout) == (0, "")

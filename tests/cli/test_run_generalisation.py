@@ -7,6 +7,8 @@ import pytest
 from in_process import openworld
 from PIL import Image
 
+from openworld.results import Results
+
 SPEC = """
 protocol = "generalisation"
 source = { dataset = "./squares" }
@@ -59,8 +61,7 @@ def test_started_again_it_computes_nothing(ran):
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs" / "spec" / "units").glob("*/record.json")}
     again = openworld("run", "spec.toml", "--json", "--workers", "1", cwd=folder, cache=folder / "cache")
     assert again.returncode == 0, again.stderr
-    settings = [table["setting"]["target"] for table in json.loads(again.stdout)["tables"]]
-    assert settings == ["./squares", "→ ./darker", "→ ./stripes"]
+    assert Results.from_json(again.stdout).places("target") == ("./squares", "→ ./darker", "→ ./stripes")
     assert {path: path.stat().st_mtime_ns for path in before} == before and len(before) == 4
 
 

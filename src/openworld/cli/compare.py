@@ -23,8 +23,8 @@ def compare(
     Records are paired by task, learner and seed. What stands still within each run and differs between them, such as
     the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner. What
     else was asked differently, such as the settings of a learner, is told above the table.
-    Every row is a paired test on the same test pictures, corrected over the table (Holm). Runs on other pictures are
-    refused: their difference would be one of pictures too.
+    Every row is a paired test on the same test images, corrected over the table (Holm). Runs on other images are
+    refused: their difference would be one of images too.
 
     Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of incremental
     shift on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm).

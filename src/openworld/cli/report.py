@@ -19,8 +19,7 @@ def report(
         str,
         typer.Option(
             help="Print the numbers instead, as: text, csv, markdown, latex or json; or as parquet into --output. "
-            "Recognition also: mixtures or mixtures-csv, with one half of the classes shrunk. Accuracy estimation and "
-            "open-world-by-shift also: estimates, every accuracy that was estimated without labels, as CSV. "
+            "Open-world-by-shift also: estimates, every accuracy that was estimated without labels, as CSV. "
             "Incremental shift and open-world-by-shift also: cells, every cell of measured shift, as CSV."
         ),
     ] = "",

@@ -117,7 +117,7 @@ def terminal_text(results: RecognitionResults, operating: Sequence[Decision]) ->
     for one in results.settings:
         learners = (one.best,) if one.trained else one.learners
         lines = [line for learner in learners if (line := losses_line(one, learner))]
-        yield from (f"{one.title}: {line}" if several else line for line in lines)
+        yield from (f"{one.title} · {line}" if several else line for line in lines)
     yield from _sentences(operating)
 
 
@@ -125,7 +125,7 @@ def _sentences(operating: Sequence[Decision]) -> list[str]:
     """The sentences of operating points, told apart where there are several."""
     several = len(operating) > 1
     titles = (one.table.title.removesuffix(f", {OPERATING}") for one in operating)
-    return [f"{title}: {one.text}" if several else one.text for title, one in zip(titles, operating, strict=True)]
+    return [f"{title} · {one.text}" if several else one.text for title, one in zip(titles, operating, strict=True)]
 
 
 def styles(results: RecognitionResults) -> dict[str, Look]:
