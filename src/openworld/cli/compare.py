@@ -13,7 +13,7 @@ def compare(
         str,
         typer.Option(
             help="What to compare: openworld_auc (default), auroc, base_accuracy, new_accuracy, harmonic_mean, ...; "
-            "runs of incremental shift: auroc."
+            "runs of OOD detection: auroc (default), auroc_slope, fpr_out_positive, aupr_in, ..."
         ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
@@ -26,10 +26,9 @@ def compare(
     Every row is a paired test on the same test images, corrected over the table (Holm). Runs on other images are
     refused: their difference would be one of images too.
 
-    Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of incremental
-    shift on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm).
-    Methods of decomposed zero-shot accuracy are compared number by number, over the seeds that both runs have (Holm).
-    Learners and estimators of the other protocols are tested within one run.
+    Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of OOD detection
+    on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm). Runs
+    of other evaluations are compared number by number, over the seeds that both runs have (Holm).
     """
     from openworld.cli import console
     from openworld.cli._telling import comparing

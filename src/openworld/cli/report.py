@@ -18,9 +18,7 @@ def report(
     table: Annotated[
         str,
         typer.Option(
-            help="Print the numbers instead, as: text, csv, markdown, latex or json; or as parquet into --output. "
-            "Open-world-by-shift also: estimates, every accuracy that was estimated without labels, as CSV. "
-            "Incremental shift and open-world-by-shift also: cells, every cell of measured shift, as CSV."
+            help="Print the numbers instead, as: text, csv, markdown, latex or json; or as parquet into --output."
         ),
     ] = "",
     figures: Annotated[

@@ -61,7 +61,8 @@ def trend_table(found: Results, facts: ShiftFacts, metric: str) -> Table:
     places = [(axis, cells) for axis in AXES for cells in CELLS]
     card, name = next(one for one in CELL_METRICS.values() if one.key == metric), TREND_METRICS[metric]
     kinds = [("slope", slope_of(card)), ("r", correlation_of(card))]
-    columns = [Column(kind, f"{axis}, {cells}: {what}") for axis, cells in places for what, kind in kinds]
+    heads = [(f"{axis}, {cells}: {what}", kind) for axis, cells in places for what, kind in kinds]
+    columns = [Column(kind, title, intervals=int("slope" in kind.key)) for title, kind in heads]
     rows = []
     for detector in facts.detectors:
         cells = []
@@ -69,12 +70,12 @@ def trend_table(found: Results, facts: ShiftFacts, metric: str) -> Table:
             cells.append(_slope_cell(found, facts, detector, axis, kind, metric))
             cells.append(along(found, facts, detector, axis, kind, f"{metric}_correlation"))
         rows.append([detector, *cells])
+    over = over_what(_slopes(found, facts, metric)).replace("over levels", "of the line through the levels")
     caption = (
-        f"Slope: least squares, points of {name} per level, with its sign "
-        f"{over_what(_slopes(found, facts, metric))}; its size is the sensitivity of IS-OOD. r: Pearson's correlation "
-        "with the level, mean over the seeds. All cells: a level's value is the mean of its present cells; common: of "
-        "the levels of the other axis that all levels share. *: the mix of cells makes the trend: on common cells it "
-        "turns or differs by a point."
+        f"Slope: least squares, points of {name} per level, with its sign {over}; its size is the sensitivity of "
+        "IS-OOD. r: Pearson's correlation with the level, mean over the seeds. All cells: a level's value is the mean "
+        "of its present cells; common: of the levels of the other axis that all levels share. *: the mix of cells "
+        "makes the trend: on common cells it turns or differs by a point."
     )
     return _table(facts, f"trends-{metric.replace('_', '-')}", f"Trends of {name}", caption, columns, rows, best="")
 
