@@ -1,6 +1,6 @@
 """Methods of a run that differ in one part of FRAP alone: the threshold, or how the reference is used.
 
-They are told by their settings, whatever their labels are (FRAP, Tables 3, 4, 6 and 7).
+They are known by their settings, whatever their labels are (FRAP, Tables 3, 4, 6 and 7).
 """
 
 from collections.abc import Mapping, Sequence

@@ -48,7 +48,7 @@ def taxonomy_of(dataset: str) -> Taxonomy:
 def _of_breeds(task: str) -> np.ndarray:
     folder = find_root(None) / SHIFTED[task].folder
     above = read_edges(folder / "class_hierarchy.txt")
-    nodes = [one.node for one in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
+    nodes = [found.node for found in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
     return taxonomy_similarity(nodes, lambda node: above.get(node, ()))
 
 
@@ -61,7 +61,7 @@ def _of_emoji(task: str) -> np.ndarray:
 
 def _way_up(number: int, concepts: Sequence) -> tuple:
     """A class and what lies above it: a concept under its subgroup, a subgroup under its group, all under one root."""
-    groups, subgroups = ({getattr(one, level) for one in concepts} for level in ("group", "subgroup"))
+    groups, subgroups = ({getattr(concept, level) for concept in concepts} for level in ("group", "subgroup"))
     within = [*subgroups] if len(concepts) == 1 else []
     within += [*groups] if len(subgroups) == 1 else []
     return (("class", number), *((*groups, level) for level in within), ROOT)

@@ -82,7 +82,7 @@ class CrossedBootstrap:
         """float[R] means of `values` over drawn shifts and trainings; draws that meet no value are left out."""
         known = np.isfinite(values)
         sums = (self._models @ np.where(known, values, 0.0)) * self._conditions
-        counts = (self._models @ known.astype(float)) * self._conditions
+        counts = self._counts if known.all() else self._count(known)
         means = []
         for row in self._rows(line):
             chosen = self.measured.of_row(row)
@@ -118,6 +118,15 @@ class CrossedBootstrap:
         """Every other method against one, corrected together (Holm, 1979)."""
         labels = self.measured.labels
         return correct_for_many(self.compare(label, other, line) for label in labels if label != other)
+
+    def _count(self, known: np.ndarray) -> np.ndarray:
+        """float[R, C], how many estimates are drawn of each condition."""
+        return (self._models @ known.astype(float)) * self._conditions
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """The same where all are known."""
+        return self._count(np.ones_like(self.measured.accuracy))
 
     @cached_property
     def _models(self) -> np.ndarray:

@@ -32,7 +32,7 @@ def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
 
 def data(spec: AccuracyEstimationSpec) -> tuple[DatasetSpec, ...]:
     """Return what is trained on, and every natural shift."""
-    return tuple(dict.fromkeys(one.data for one in (*spec.sources, *spec.targets)))
+    return tuple(dict.fromkeys(data_set.data for data_set in (*spec.sources, *spec.targets)))
 
 
 def class_lists(spec: AccuracyEstimationSpec) -> tuple[ClassList]:
@@ -43,7 +43,7 @@ def class_lists(spec: AccuracyEstimationSpec) -> tuple[ClassList]:
 
 def backbones(spec: AccuracyEstimationSpec) -> tuple[str, ...]:
     """Return those of the references."""
-    return tuple(dict.fromkeys(one.backbone for one in spec.references if one.backbone))
+    return tuple(dict.fromkeys(reference.backbone for reference in spec.references if reference.backbone))
 
 
 EVALUATION = Evaluation(

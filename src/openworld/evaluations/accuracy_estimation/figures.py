@@ -38,7 +38,7 @@ LEVELS = (
     (", mean over its seeds and checkpoints", lambda model: (model.name,)),
     (", mean over all models", lambda model: ()),
 )
-"""How far models are averaged into one dot: what is said of it, and what models of one dot have in common."""
+"""How far models are averaged into one dot: its words, and what models of one dot have in common."""
 
 SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
 GAPS = ("over_judged_model", "over_reference")

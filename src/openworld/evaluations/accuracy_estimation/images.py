@@ -22,13 +22,13 @@ class Condition:
 
     def described(self) -> dict:
         """What a record says of it, numbers aside."""
-        told = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
-        return told | {"corruption": self.images.corruption, "severity": self.images.severity}
+        facts = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
+        return facts | {"corruption": self.images.corruption, "severity": self.images.severity}
 
 
 @dataclass(frozen=True)
 class Ground:
-    """The fields of a spec that say what pictures there are; see `AccuracyEstimationSpec`."""
+    """The fields of a spec that say what images there are; see `AccuracyEstimationSpec`."""
 
     sources: tuple[DatasetSpec, ...]
     train_part: str
@@ -80,7 +80,7 @@ class Ground:
         for target in self.targets:
             yield self._natural(target)
         home = replace(self._pool(self.corrupted_part), limit=self.images)
-        domain = " + ".join(dict.fromkeys(one.domain for one in self.sources if one.domain))
+        domain = " + ".join(dict.fromkeys(source.domain for source in self.sources if source.domain))
         own = Condition("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
         yield from self._corrupted(own)
         for target in self.targets:

@@ -132,7 +132,10 @@ def _shifts(measured: Measurements) -> Iterator[Result]:
 def _severities(measured: Measurements) -> Iterator[Result]:
     """Errors, bias and true accuracy at every severity of all corruptions."""
     for severity in sorted({condition.severity for condition in measured.conditions} - {None}):
-        chosen, where = np.array([one.severity == severity for one in measured.conditions]), {"severity": severity}
+        chosen, where = (
+            np.array([condition.severity == severity for condition in measured.conditions]),
+            {"severity": severity},
+        )
         yield Result("", TRUE_ACCURACY, value_of(np.mean, finite(measured.accuracy[:, chosen])), where)
         for label, errors in zip(measured.labels, measured.signed_error[:, :, chosen], strict=True):
             known = finite(errors)
@@ -184,7 +187,7 @@ def _thresholds(errors: Results, measured: Measurements) -> Iterator[Result]:
 def _times(measured: Measurements) -> Iterator[Result]:
     """What the methods cost: every one timed alone, means over models; of those that were timed for every model."""
     seconds = {
-        label: [[getattr(one, stage).get(label) for one in measured.seconds] for stage in ("fit", "estimate")]
+        label: [[getattr(seconds, stage).get(label) for seconds in measured.seconds] for stage in ("fit", "estimate")]
         for label in measured.labels
     }
     known = {

@@ -2,11 +2,11 @@
 
 Classifiers are trained (or loaded) over seeds and checkpoints. Natural shifts and corruptions show each of them the
 same classes under other circumstances; estimators, fitted on a labelled source set, say how accurate it is there, and
-the record holds both what they say and what is true. Every (model, seed, checkpoint) is one unit. Before the units,
-stages train what is to be judged, and let all models look at all pictures once.
+the record holds both what they say and what is true. Every (model, seed, checkpoint) is a unit. Before the units,
+stages train what is to be judged, and run all models on all images once.
 
 FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation". What the paper leaves open is said
-where it is decided: the pictures of a condition, which model is whose partner, what scores are fitted on.
+where it is decided: the images of a condition, which model is whose partner, what scores are fitted on.
 """
 
 from dataclasses import dataclass, fields
@@ -29,19 +29,19 @@ class AccuracyEstimationSpec:
 
     Args:
         models: what is judged, over all seeds and checkpoints.
-        sources: data sets whose pictures are pooled; the class names are those of the first.
-        train_part, shots: what is trained on; shots per class of each source, 0 or None for all pictures.
+        sources: data sets whose images are pooled; the class names are those of the first.
+        train_part, shots: what is trained on; shots per class of each source, 0 or None for all images.
         source_part: the labelled source set, on which estimators are fitted.
-        held_out: the labelled source set is so many pictures of `train_part` instead, which are not trained on.
+        held_out: the labelled source set is so many images of `train_part` instead, which are not trained on.
         targets: natural shifts.
         corruptions: "all", or names of `openworld.datasets.corruptions`; each at all `severities`.
         corrupted_part: of the sources, what is corrupted.
         corruption_row: the line of the table of errors in which it counts.
-        cut: side in pixels of the middle square that is cut before a picture is corrupted; None for whole pictures.
+        cut: side in pixels of the middle square that is cut before an image is corrupted; None for whole images.
         images: so many of a condition, classes in their shares; 0 or None for all.
         references: what FRAP and its kin compare with; the first is that of estimators that name none.
         estimators: none for all that come with openworld and can be had, as they come.
-        seeds: of training, not negative; every model is trained once per seed, on the same pictures.
+        seeds: of training, not negative; every model is trained once per seed, on the same images.
         resamples: of the bootstrap behind the interval of every estimate; 0 for none.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
 
@@ -75,15 +75,15 @@ class AccuracyEstimationSpec:
             object.__setattr__(self, name, value)  # TOML has no word for None
         object.__setattr__(self, "corruptions", _known_corruptions(self.corruptions))
         self._require_sound()
-        models = tuple(one.resolved(self.sources[0].dataset) for one in self.models)
+        models = tuple(model.resolved(self.sources[0].dataset) for model in self.models)
         object.__setattr__(self, "models", models)
         object.__setattr__(self, "estimators", tuple(map(self._referred, self.estimators)) or self._usual())
         self._require_estimators()
-        _require_distinct("names of conditions", [one.name for one in self.ground.conditions])
+        _require_distinct("names of conditions", [condition.name for condition in self.ground.conditions])
 
     @property
     def ground(self) -> Ground:
-        """The pictures of the run."""
+        """The images of the run."""
         return Ground(**{field.name: getattr(self, field.name) for field in fields(Ground)})
 
     @property
@@ -98,24 +98,28 @@ class AccuracyEstimationSpec:
         require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
         require_at_least(0, resamples=self.resamples)
         require_seeds(self.seeds)
-        lists = {"seeds": self.seeds, "sources": self.sources, "labels of models": [one.label for one in self.models]}
+        lists = {
+            "seeds": self.seeds,
+            "sources": self.sources,
+            "labels of models": [model.label for model in self.models],
+        }
         for name, entries in lists.items():
             if not entries:
                 raise OpenworldError(f"{name.split()[-1]} is empty; give at least one.")
             _require_distinct(name, entries)
         _require_distinct("severities", self.severities)
-        _require_distinct("names of references", [one.name for one in self.references])
+        _require_distinct("names of references", [reference.name for reference in self.references])
         self._require_seeds()
         if not (self.targets or self.corruptions):
             raise OpenworldError("there is no condition; give targets, corruptions, or both.")
         if not set(self.severities) <= set(SEVERITIES):
             raise OpenworldError(f"severities are {list(self.severities)}, expected some of {list(SEVERITIES)}.")
         if self.held_out is not None and self.shots is not None and self.train_part == "train":
-            raise OpenworldError("held_out takes pictures out of all those of the training part; give shots = 0.")
+            raise OpenworldError("held_out takes images out of all those of the training part; give shots = 0.")
 
     def _require_seeds(self) -> None:
         """Refuse one saved classifier for several seeds: it would count as so many models that agree in everything."""
-        alone = [one.weights for one in self.models if one.weights and "{seed}" not in one.weights]
+        alone = [model.weights for model in self.models if model.weights and "{seed}" not in model.weights]
         if alone and len(self.seeds) > 1:
             raise OpenworldError(
                 f"weights {alone[0]!r} are one classifier for the seeds {', '.join(map(str, self.seeds))}; write "
@@ -123,31 +127,31 @@ class AccuracyEstimationSpec:
             )
 
     def _require_estimators(self) -> None:
-        _require_distinct("labels of estimators", [one.label for one in self.estimators])
-        for one in self.estimators:
-            if why := self._lacking(one):
-                raise OpenworldError(f"{one.label} {why}")
+        _require_distinct("labels of estimators", [estimator.label for estimator in self.estimators])
+        for estimator in self.estimators:
+            if why := self._lacking(estimator):
+                raise OpenworldError(f"{estimator.label} {why}")
 
-    def _lacking(self, one: EstimatorSpec) -> str:
+    def _lacking(self, estimator: EstimatorSpec) -> str:
         """What an estimator needs and this run has not; "" where it has all."""
         names = [reference.name for reference in self.references]
-        if "reference" in one.needs and not names:
+        if "reference" in estimator.needs and not names:
             return "needs a reference; list one under references."
-        if one.reference and one.reference not in names:
-            return str(unknown_name("reference", one.reference, names))
+        if estimator.reference and estimator.reference not in names:
+            return str(unknown_name("reference", estimator.reference, names))
         others = len(self.models) * len(self.seeds) - 1
-        if "partners" in one.needs and others < (2 if one.estimator.startswith("ALine") else 1):
+        if "partners" in estimator.needs and others < (2 if estimator.estimator.startswith("ALine") else 1):
             return "needs partners: further seeds, or further models."
         return ""
 
-    def _referred(self, one: EstimatorSpec) -> EstimatorSpec:
+    def _referred(self, estimator: EstimatorSpec) -> EstimatorSpec:
         """With the name of its reference, "" where it needs none, and its settings written out whole."""
         first = self.references[0].name if self.references else ""
-        return one.resolved((one.reference or first) if "reference" in one.needs else "")
+        return estimator.resolved((estimator.reference or first) if "reference" in estimator.needs else "")
 
     def _usual(self) -> tuple[EstimatorSpec, ...]:
         known = map(EstimatorSpec, ESTIMATORS)
-        return tuple(self._referred(one) for one in known if not self._lacking(one))
+        return tuple(self._referred(estimator) for estimator in known if not self._lacking(estimator))
 
 
 def _known_corruptions(given) -> tuple[str, ...]:
@@ -162,6 +166,6 @@ def _known_corruptions(given) -> tuple[str, ...]:
 
 def _require_distinct(what: str, entries) -> None:
     entries = list(entries)
-    doubled = next((one for place, one in enumerate(entries) if one in entries[:place]), None)
+    doubled = next((entry for place, entry in enumerate(entries) if entry in entries[:place]), None)
     if doubled is not None:
         raise OpenworldError(f"{what} must be distinct, but {str(doubled)!r} comes twice.")

@@ -74,13 +74,15 @@ class Task:
     @property
     def trainings(self) -> tuple[Training, ...]:
         """Everything that is to be trained for the run, this unit or not."""
-        return tuple(dict.fromkeys(one.training for one in self._everyone.values() if one.training))
+        return tuple(
+            dict.fromkeys(checkpoint.training for checkpoint in self._everyone.values() if checkpoint.training)
+        )
 
     @property
     def folders(self) -> tuple[Checkpoint, ...]:
         """The classifiers that are not trained but lie somewhere, references among them."""
-        referred = [of_reference(one) for one in self.references if one.classifier]
-        return (*(one for one in self._everyone.values() if one.folder), *referred)
+        referred = [of_reference(reference) for reference in self.references if reference.classifier]
+        return (*(checkpoint for checkpoint in self._everyone.values() if checkpoint.folder), *referred)
 
     @property
     def outputs(self) -> Iterator[ModelOutputs]:
@@ -94,22 +96,22 @@ class Task:
     @property
     def backbones(self) -> tuple[str, ...]:
         """Of the references, each once."""
-        return tuple(dict.fromkeys(one.backbone for one in self.references if one.backbone))
+        return tuple(dict.fromkeys(reference.backbone for reference in self.references if reference.backbone))
 
     @property
     def score_references(self) -> tuple[ReferenceSpec, ...]:
         """The references that scores consult."""
-        named = {one.reference for one in self.estimators if one.is_score}
-        return tuple(one for one in self.references if one.name in named)
+        named = {estimator.reference for estimator in self.estimators if estimator.is_score}
+        return tuple(reference for reference in self.references if reference.name in named)
 
     @property
     def labelled_shifts(self) -> tuple[ImageSelection, ...]:
         """What scores are fitted on; nothing where no estimator is one."""
-        return self.ground.labelled_shifts if any(one.is_score for one in self.estimators) else ()
+        return self.ground.labelled_shifts if any(estimator.is_score for estimator in self.estimators) else ()
 
     def _outputs(self, name: str, images: ImageSelection, references: Iterable[ReferenceSpec]) -> ModelOutputs:
-        others = [of_reference(one) for one in references if one.classifier]
-        backbones = dict.fromkeys(one.backbone for one in references if one.backbone)
+        others = [of_reference(reference) for reference in references if reference.classifier]
+        backbones = dict.fromkeys(reference.backbone for reference in references if reference.backbone)
         return ModelOutputs(name, images, (*self._everyone.values(), *others), tuple(backbones), self.threads)
 
     @cached_property

@@ -73,7 +73,7 @@ def answers(
     logits = logits_of(images, task.judged, machine)
     rows = np.flatnonzero(np.isfinite(logits[:, 0]))
     labels = images.load().labels[rows]
-    partners = () if alone else tuple(logits_of(images, one, machine)[rows] for one in task.partners)
+    partners = () if alone else tuple(logits_of(images, partner, machine)[rows] for partner in task.partners)
     known = Outputs(logits[rows], labels if labelled else None, partners=partners)
     references = task.score_references if alone else task.references
     outputs = {}
