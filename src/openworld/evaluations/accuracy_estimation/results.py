@@ -132,10 +132,8 @@ def _shifts(measured: Measurements) -> Iterator[Result]:
 def _severities(measured: Measurements) -> Iterator[Result]:
     """Errors, bias and true accuracy at every severity of all corruptions."""
     for severity in sorted({condition.severity for condition in measured.conditions} - {None}):
-        chosen, where = (
-            np.array([condition.severity == severity for condition in measured.conditions]),
-            {"severity": severity},
-        )
+        chosen = np.array([condition.severity == severity for condition in measured.conditions])
+        where = {"severity": severity}
         yield Result("", TRUE_ACCURACY, value_of(np.mean, finite(measured.accuracy[:, chosen])), where)
         for label, errors in zip(measured.labels, measured.signed_error[:, :, chosen], strict=True):
             known = finite(errors)
