@@ -41,10 +41,11 @@ def predict(
     Pictures are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
     """
     from openworld._errors import OpenworldError
-    from openworld.cli import _predicting as predicting
+    from openworld.applications import predict as predicting
     from openworld.cli import console
     from openworld.datasets.formats import unlabelled_folder
     from openworld.datasets.templates import PHOTO
+    from openworld.report.render import terminal_table
 
     if as_json and as_csv:
         raise OpenworldError("--json and --csv came together; choose one.")
@@ -55,16 +56,20 @@ def predict(
     paths = unlabelled_folder.find_pictures(images)
     fitted = _load(saved, backbone or saved.backbone, device)
     sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
-    question = predicting.Question(fitted, tuple(names), sentence, tuple(paths), top, threshold)
-    told = predicting.answer(question, allow_corrupt=allow_corrupt, quiet=quiet or as_json or as_csv)
-    if as_json:
-        console.write(predicting.as_json(question, told))
-    elif as_csv:
-        console.write(predicting.as_csv(predicting.as_rows(question, told)))
-    elif quiet:
-        predicting.say_table(question, told, console.output())
-    else:
-        predicting.say(question, told, console.output())
+    inputs = predicting.PredictionInputs(
+        fitted, tuple(names), sentence, tuple(paths), top, threshold, allow_corrupt=allow_corrupt
+    )
+    with console.observer(console.output(quiet=quiet or as_json or as_csv)) as observer:
+        report = predicting.predict_images(inputs, observer)
+    shown = console.output()
+    if as_json or as_csv:
+        console.write(report.to_json() if as_json else report.to_csv())
+        return
+    for line in [] if quiet else [report.headline]:
+        shown.print(line, markup=False)
+    shown.print(terminal_table(report.table))
+    for line in () if quiet else report.text:
+        shown.print(line, markup=False)
 
 
 def _load(saved, backbone: str, device: str):

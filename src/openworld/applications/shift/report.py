@@ -118,7 +118,7 @@ def group_table(
     titles = {MEDIAN: "{}", FAR: "far in {}"}
     heads = (Column(IMAGES), *(Column(metric, titles[metric].format(AXES[own])) for own, metric in columns))
     whole = "all-" * (most is None)
-    return Table(f"{whole}{name}", f"{name} by distance", caption, kind, heads, tuple(rows))
+    return Table(f"{whole}{name}", f"{name.capitalize()} by distance", caption, kind, heads, tuple(rows))
 
 
 def cell_table(found: ShiftMeasurement, results: Results) -> Table:

@@ -1,0 +1,281 @@
+"""What a fitted learner says about images: from what a person names to predictions, and from these to text."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError, failing
+from openworld._plain import read_plain
+from openworld.applications.observer import SILENT, Observer
+from openworld.report.data_files import json_text
+from openworld.report.table import Cell, Column, Row, Table
+from openworld.results import TEXT, Metric, Value
+
+BASENESS = Metric("baseness", "baseness", better=0)
+LOG_BASENESS = Metric("log_baseness", "(log)", "number", 3, 0, (None, 0.0))
+PLACE = Metric("place", "place", "count", 0, 0, (1.0, None))
+
+
+@dataclass(frozen=True)
+class SavedLearner:
+    """A fitted learner on disk.
+
+    Args:
+        folder: holds learner.json and parameters.safetensors.
+        sentence: of zero-shot CLIP on the data set it was fitted on, where that is known.
+        new_names: of the run that it was fitted in; empty for a learner saved by hand.
+    """
+
+    folder: Path
+    sentence: str = ""
+    new_names: tuple[str, ...] = ()
+
+    @property
+    def backbone(self) -> str:
+        """The name of the backbone that it was fitted on."""
+        return self._description["backbone"]
+
+    @property
+    def precision(self) -> str:
+        """In which that backbone computed."""
+        return self._description.get("precision", "float32")
+
+    @property
+    def _description(self) -> dict:
+        try:
+            description = json.loads(read_plain(self.folder / "learner.json"))
+            return description | {"backbone": description["backbone"]}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise OpenworldError(
+                f"{self.folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote."
+            ) from error
+
+
+def find_saved(model: Path, unit: str) -> SavedLearner:
+    """The learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
+    if (model / "learner.json").is_file():
+        if unit:
+            raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
+        return SavedLearner(model)
+    if not (model / "run.json").is_file():
+        raise OpenworldError(
+            f"{model} holds no learner.json and no run.json; give one that `FittedLearner.save` wrote, or a run's."
+        )
+    return _of_run(model, unit)
+
+
+def _of_run(folder: Path, unit: str) -> SavedLearner:
+    from openworld.learners import ZeroShot
+    from openworld.runs import RunStore
+
+    store = RunStore(folder)
+    records = store.records(partial=True)
+    kept = {record.name: record for record in records if "learner/learner.json" in record.attachments}
+    damaged = store.damaged()
+    if damaged and (unit in damaged or not (unit or kept)):
+        reason = damaged.get(unit) or next(iter(damaged.values()))
+        raise OpenworldError(f"a record of {folder} is damaged: {reason} Start the run again to mend it.")
+    if not kept:
+        raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
+    if unit not in kept and (unit or len(kept) + len(damaged) > 1):
+        held = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
+        held += f" and {len(damaged)} damaged record(s)" * bool(damaged)
+        raise OpenworldError(f"{folder} holds {held}; choose one with --unit: {'; '.join(kept)}.")
+    record = kept[unit or next(iter(kept))]
+    resolved, metrics = store.description()["resolved"], record.metrics
+    # Where there are several targets, what it was tuned on is the source and comes first among them.
+    resolved, metrics = resolved.get("source", resolved), metrics.get("targets", [metrics])[0]
+    (sentence,) = ZeroShot.published(resolved["dataset"]).templates
+    names = tuple(metrics["classnames"][metrics["n_base_classes"] :])
+    return SavedLearner(record.folder / "attachments" / "learner", sentence, names)
+
+
+def read_names(file: Path | None) -> list[str]:
+    """The names of a text file, one per line; empty lines do not count."""
+    if file is None:
+        return []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a name per line.") from error
+    return [line.strip() for line in lines if line.strip()]
+
+
+@dataclass(frozen=True)
+class PredictionInputs:
+    """What is wanted of some images.
+
+    Args:
+        fitted: the learner, as loaded.
+        new_names: names beside those that it was fitted on.
+        sentence: of zero-shot CLIP.
+        paths: the images.
+        top: how many names to give.
+        threshold: baseness, in [0, 1], below which an image looks new; None to leave that open.
+        allow_corrupt: how many unreadable images are left out.
+    """
+
+    fitted: object
+    new_names: tuple[str, ...]
+    sentence: str
+    paths: tuple[Path, ...]
+    top: int = 1
+    threshold: float | None = None
+    allow_corrupt: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionReport:
+    """Predictions, and how they are shown; one per image that could be read."""
+
+    inputs: PredictionInputs
+    predictions: Sequence = field(repr=False)
+
+    @property
+    def headline(self) -> str:
+        """Which learner, among how many names, on how many images."""
+        fitted, count = self.inputs.fitted, len(self.predictions)
+        names = f"{len(fitted.classnames)} base names, {len(self.inputs.new_names)} new"
+        return f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {count} picture(s)"
+
+    @property
+    def table(self) -> Table:
+        """A row per image."""
+        flags = [Column(TEXT, "looks", 1), Column(TEXT, "so called", 1)] * (self.inputs.threshold is not None)
+        learner = Column(TEXT, self.inputs.fitted.learner.name, 1)
+        numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
+        columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
+        rows = tuple(Row(_one_line(self.inputs.paths[one.row]), tuple(self._cells(one))) for one in self.predictions)
+        return Table("predictions", "", "", "picture", columns, rows)
+
+    def _cells(self, prediction):
+        yield _listed(prediction.guesses)
+        yield from (Value(prediction.baseness), Value(prediction.log_baseness), Value(prediction.rank))
+        side = looks_like(prediction, self.inputs.threshold)
+        if side:
+            yield from (side, Cell(called(prediction, self.inputs.threshold)))
+        yield _listed(prediction.zero_shot)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """What the columns mean, and which images are left out."""
+        inputs, count = self.inputs, len(self.predictions)
+        caption = (
+            f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
+        )
+        if inputs.threshold is not None:
+            flagged = sum(looks_like(one, inputs.threshold) == "new" for one in self.predictions)
+            caption += (
+                f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
+                "among the new names alone, else among the base names alone."
+            )
+        total = len(inputs.paths)
+        left_out = f"{total - count} of {total} pictures could not be read and are left out."
+        return (f'{caption} Zero-shot CLIP was asked with "{inputs.sentence}"', *([left_out] if count < total else []))
+
+    @property
+    def rows(self) -> list[dict]:
+        """A dict per image."""
+        threshold = self.inputs.threshold
+        return [
+            {
+                "picture": str(self.inputs.paths[one.row]),
+                "guesses": [vars(guess) for guess in one.guesses],
+                "baseness": one.baseness,
+                "log_baseness": one.log_baseness,
+                "place": one.rank,
+                "looks": looks_like(one, threshold),
+                "called": called(one, threshold),
+                "zero_shot": [vars(guess) for guess in one.zero_shot],
+            }
+            for one in self.predictions
+        ]
+
+    def to_json(self) -> str:
+        """What was wanted and what came."""
+        inputs = self.inputs
+        description = {
+            "learner": inputs.fitted.learner.name,
+            "backbone": inputs.fitted.clip.name,
+            "base_names": inputs.fitted.classnames,
+            "new_names": inputs.new_names,
+            "zero_shot_template": inputs.sentence,
+            "threshold": inputs.threshold,
+            "unreadable": len(inputs.paths) - len(self.predictions),
+        }
+        return json_text(description | {"pictures": self.rows})
+
+    def to_csv(self) -> str:
+        """A line per image; second and further names in columns of their own."""
+        flat = [_flat(row) for row in self.rows]
+        return csv_text(list(flat[0]), [list(row.values()) for row in flat])
+
+
+def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> PredictionReport:
+    """Encode images as a learner needs them, leaving nothing on disk, and name them.
+
+    Raises:
+        OpenworldError: a sentence or names that will not do, images that cannot be read.
+    """
+    from openworld.datasets.formats import unlabelled_folder
+    from openworld.features import encode
+    from openworld.learners import encoding_for
+    from openworld.learners.engine.predictions import predict
+    from openworld.learners.plugin_api import require_templates
+
+    fitted, images = inputs.fitted, unlabelled_folder.load(inputs.paths)
+    # Before any image is read: a sentence or names that will not do.
+    require_templates(inputs.sentence)
+    fitted.text_bank(fitted.classnames, inputs.new_names)
+    with tempfile.TemporaryDirectory() as scratch, failing():
+        features = encode(
+            fitted.clip,
+            images,
+            encoding_for(fitted.learner),
+            cache=Path(scratch),
+            allow_corrupt=inputs.allow_corrupt,
+            progress=partial(observer.progress, "encoding"),
+        )
+        if not len(features):
+            raise OpenworldError(f"none of the {len(images)} pictures could be read.")
+        found = predict(fitted, features, inputs.new_names, template=inputs.sentence, top=inputs.top)
+    return PredictionReport(inputs, found)
+
+
+def looks_like(prediction, threshold: float | None) -> str | None:
+    """Return "new" below the threshold on baseness, "base" from it on; None without a threshold."""
+    if threshold is None:
+        return None
+    return "new" if prediction.baseness < threshold else "base"
+
+
+def called(prediction, threshold: float | None) -> str | None:
+    """Return the name among those of the side that it looks like; None without a threshold or without new names."""
+    if threshold is None:
+        return None
+    return prediction.as_new if looks_like(prediction, threshold) == "new" else prediction.as_base
+
+
+def _listed(guesses: Sequence) -> str:
+    return "\n".join(
+        f"{_one_line(guess.name)}{' (new)' * (guess.side == 'new')} {BASENESS.write(guess.probability)}"
+        for guess in guesses
+    )
+
+
+def _one_line(name: object) -> str:
+    """A name of somebody else's without line breaks and tabs."""
+    return str(name).replace("\n", "␊").replace("\t", "␉")
+
+
+def _flat(row: dict) -> dict:
+    plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
+    for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
+        for place, guess in enumerate(guesses, start=1):
+            ending = "" if place == 1 else f"_{place}"
+            plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
+    return plain
