@@ -94,16 +94,17 @@ def method_table(found: AccuracyEstimate, results: Results) -> Table:
     metrics = [metric for metric in (ESTIMATED, SOURCE_LIKE, DIFFERENCE) if metric in {key[1] for key in values}]
     says = Column(ESTIMATED, "says", 2, headline=True)
     columns = (says, *(Column(metric, priority=2) for metric in metrics[1:]))
-    rows = []
+    rows, doubts = [], any(method.warnings for method in found.methods)
     for method in found.methods:
         main = Cell(values[method.name, ESTIMATED], bold=method.name == found.quote.method)
         numbers = [main, *(values.get((method.name, metric)) for metric in metrics[1:])]
-        rows.append(Row(method.name, (*numbers, method.summary, "; ".join(method.warnings)), method.name))
+        but = ["; ".join(method.warnings)] * doubts
+        rows.append(Row(method.name, (*numbers, method.summary, *but), method.name))
     caption = (
         "Percent: what each method says [95 % of what it says of resampled images]; and what it says of as many images "
         "like the source, on average [in 95 % of such sets]. Bold: what is quoted."
     )
-    heads = (*columns, Column(TEXT, "what it is"), Column(TEXT, BUT))
+    heads = (*columns, Column(TEXT, "what it is"), *[Column(TEXT, BUT)] * doubts)
     return Table("methods-table", "Every method", caption, "method", heads, tuple(rows))
 
 
