@@ -44,20 +44,6 @@ def test_two_runs_are_compared_by_their_protocol_if_it_can(tmp_path):
         assert hasattr(comparing(*pair), "compare")
 
 
-@pytest.mark.parametrize("protocol", [name for name in TOLD_BY if not hasattr(telling(name), "compare")])
-def test_runs_that_cannot_be_compared_are_told_so_with_what_can(protocol, tmp_path):
-    one, other = run_of(tmp_path / "one", protocol), run_of(tmp_path / "other", protocol)
-    with pytest.raises(OpenworldError) as refused:
-        comparing(one, other)
-    assert all(word in str(refused.value) for word in (protocol, "recognition", "incremental-shift", "--table csv"))
-
-
-def test_runs_of_two_protocols_are_refused_with_both_names(tmp_path):
-    recognised, shifted = run_of(tmp_path / "one", "recognition"), run_of(tmp_path / "other", "open-world-by-shift")
-    with pytest.raises(OpenworldError, match="recognition and .* open-world-by-shift"):
-        comparing(recognised, shifted)
-
-
 @pytest.mark.parametrize("protocol", TOLD_BY)
 def test_every_run_has_its_tables_as_text_csv_json_markdown_and_latex(protocol):
     told = telling(protocol)

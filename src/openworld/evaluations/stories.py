@@ -36,18 +36,19 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
-    ours, theirs = read_story(first), read_story(second)
-    names = [one.run.evaluation or "recognition" for one in (ours, theirs)]
+    runs = [RunFolder.read(folder) for folder in (first, second)]
+    names = [run.evaluation or "recognition" for run in runs]
     pairing = [getattr(_slice(name), "compare", None) for name in names]
     if names[0] != names[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
         raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
-    require_same_data(ours.run, theirs.run)
+    require_same_data(*runs)
+    ours, theirs = (_slice(run.evaluation).story(run) for run in runs)
     pair = pairing[0] or (lambda one, other, of: pair_results(one.results, other.results, of))
     found = pair(ours, theirs, metric)
     if not isinstance(found, RunComparison):
         found = RunComparison((str(first), str(second)), found[0].first.metric, found)
     known = {setting for setting, _, _ in found.changes}
-    asked = [change for change in differing_settings(ours.run, theirs.run) if change[0] not in known]
+    asked = [change for change in differing_settings(*runs) if change[0] not in known]
     return replace(found, changes=(*found.changes, *asked))
 
 

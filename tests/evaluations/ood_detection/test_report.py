@@ -239,3 +239,9 @@ def test_other_images_and_other_detectors_are_refused(make_run, shifts):
 
 def test_names_of_parts_are_told_apart(shifts):
     assert len(set(re.findall(r' id="([^"]+)"', shifts.html()))) == len(re.findall(r' id="([^"]+)"', shifts.html()))
+
+
+def test_runs_of_two_evaluations_are_refused_by_both_names(shifts, write_run):
+    other = write_run(shifts.run.metrics(DetectionRecord), protocol="dynamic")
+    with pytest.raises(OpenworldError, match="a run of incremental-shift and .* one of dynamic"):
+        compare_runs(shifts.run.folder, other)
