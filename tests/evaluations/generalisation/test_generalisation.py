@@ -15,8 +15,8 @@ from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_prot
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
-from openworld.evaluations.generalisation.spec import summary, tasks
-from openworld.evaluations.generalisation.task import Other, Task, halves, stages
+from openworld.evaluations.generalisation.stages import stages
+from openworld.evaluations.generalisation.task import Other, Task, halves, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -257,7 +257,7 @@ def test_everything_is_encoded_before_and_once(spec, tmp_path):
 def test_a_key_depends_on_what_is_left_out(spec, machine, monkeypatch):
     one = replace(spec, learners=spec.learners[:1], seeds=(1,))
     before = EVALUATION.units(one, machine)[0]
-    monkeypatch.setattr("openworld.evaluations.generalisation.spec.left_out_of", lambda *_: ())
+    monkeypatch.setattr("openworld.evaluations.generalisation.task.left_out_of", lambda *_: ())
     assert EVALUATION.units(one, machine)[0].key != before.key
 
 

@@ -6,14 +6,9 @@ from openworld.datasets import base_new_split
 from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
-from openworld.evaluations.generalisation.spec import (
-    ALGORITHM_VERSION,
-    GeneralisationSpec,
-    evaluate,
-    summary,
-    tasks,
-)
-from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets
+from openworld.evaluations.generalisation.spec import GeneralisationSpec
+from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets, summary, tasks
+from openworld.evaluations.generalisation.work import evaluate
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import Tuning, count_tests
 from openworld.evaluations.runtime import Machine
@@ -56,7 +51,7 @@ EVALUATION = Evaluation(
     GeneralisationSpec,
     Task,
     evaluate=evaluate,
-    version=ALGORITHM_VERSION,
+    version=3,
     summary=summary,
     data=data,
     class_lists=class_lists,

@@ -1,6 +1,6 @@
-"""What a fitted learner answers at every target; about the source's base pictures it is asked once, for all of them.
+"""What a fitted learner answers at every target; about the source's base images it is asked once, for all of them.
 
-The source itself and every other data set show these pictures beside new names of their own. Where logits do not
+The source itself and every other data set show these images beside new names of their own. Where logits do not
 depend on the other names, one answer among all new names holds the answer at each target as a slice; detection scores
 that are not the default ones are asked for again with the names of the target.
 """
@@ -12,17 +12,17 @@ import numpy as np
 
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.answer_slices import default_scores, scored_by_default
-from openworld.evaluations.generalisation.task import Stage
+from openworld.evaluations.generalisation.stages import Stage
 from openworld.features import Features
 from openworld.learners import Answer, FittedLearner
 
 
 def answer_stages(fitted: FittedLearner, stages: Sequence[Stage]) -> Iterator[Answer]:
-    """The answers at each stage, pictures in its order; by slices of one answer where that is exact.
+    """The answers at each stage, images in its order; by slices of one answer where that is exact.
 
     Args:
         fitted: a fitted learner.
-        stages: of one task; those that show the same base pictures share the answer about them.
+        stages: of one task; those that show the same base images share the answer about them.
     """
     at_home = [stage for stage in stages if stage.base is stages[0].base]
     shared = None if fitted.learner.depends_on_other_names else _Shared.of(fitted, at_home)
@@ -41,7 +41,7 @@ def answer_stage(fitted: FittedLearner, stage: Stage, shared: "_Shared | None" =
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """The answer about base pictures among base names and every new name that some stage has."""
+    """The answer about base images among base names and every new name that some stage has."""
 
     answer: Answer
     places: dict[str, int]

@@ -1,26 +1,28 @@
-"""A unit of generalisation: what it is tuned on, what it reads, and the targets on which it is scored."""
+"""The tasks of a spec: what each learner is tuned on, what is read, and the targets on which it is scored."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, PUBLISHED
+from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
 from openworld.evaluations.answer_slices import numbers_among
-from openworld.evaluations.entries import LearnerSpec, split_of
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
-from openworld.features import Encoding, Features
+from openworld.evaluations.recognition_metrics import shots_asked
+from openworld.evaluations.tasks import resolve
+from openworld.features import Encoding
 from openworld.learners import encoding_for, find_learner
 
 Kind = Literal["source", "variant", "other"]
-"""The source's own classes, its classes in other pictures, or another data set's classes beside its base ones."""
+"""The source's own classes, its classes in other images, or another data set's classes beside its base ones."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,14 @@ class Task:
 
     @property
     def sources(self) -> dict[str, ImageSelection]:
-        """The image sets that the unit reads: shots of the base half, and the test pictures of every target."""
+        """The image sets that the unit reads: shots of the base half, and the test images of every target."""
         train = self.source.images("train", seed=self.seed, shots=self.shots, base_only=True)
         tests = {target.part: target.data.images() for target in self.targets}
         return {"train": train} | tests
 
     @property
     def whole_sources(self) -> tuple[ImageSelection, ...]:
-        """All of them: none may lack a picture of a class."""
+        """All of them: none may lack an image of a class."""
         return tuple(self.sources.values())
 
     @property
@@ -90,91 +92,31 @@ class Task:
         return (Target("source", self.source, "test"), *variants, *others)
 
     def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training pictures alone."""
+        """What is encoded of a part: what the learner consumes, and views of training images alone."""
         drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
         return encoding_for(find_learner(self.learner.learner), drawn)
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A target set out: pictures whose labels count in one list of names, base names first.
-
-    Args:
-        target: which.
-        base, new: encoded pictures of base and of new classes.
-        names: of all classes.
-        base_count: number of base names.
-        moved: what is added to the new pictures' numbers in their image set, so that ids differ from those of base
-            pictures of another set; 0 where both are of one set.
-    """
-
-    target: Target
-    base: Features
-    new: Features
-    names: tuple[str, ...]
-    base_count: int
-    moved: int = 0
-
-    @property
-    def base_names(self) -> tuple[str, ...]:
-        """The base classes' names."""
-        return self.names[: self.base_count]
-
-    @property
-    def new_names(self) -> tuple[str, ...]:
-        """The new classes' names."""
-        return self.names[self.base_count :]
-
-    @property
-    def labels(self) -> np.ndarray:
-        """int64[N], the class of every picture among `names`, in `order`."""
-        return np.concatenate([self.base.labels, self.new.labels + self.base_count])[self.order]
-
-    @property
-    def rows(self) -> np.ndarray:
-        """int64[N], increasing: the id of every picture."""
-        return self._ids[self.order]
-
-    @property
-    def groups(self) -> np.ndarray:
-        """int64[N], equal for pictures of one image set that are not independent."""
-        side = np.repeat([0, int(self.moved > 0)], [len(self.base), len(self.new)])
-        pairs = np.stack([side, np.concatenate([self.base.groups, self.new.groups])])
-        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)[self.order]
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """int64[N]: the base pictures' places, then the new ones', sorted by id."""
-        return np.argsort(self._ids, kind="stable")
-
-    def picture(self, number: int) -> tuple[str, int]:
-        """The part and the number in its image set of the picture with an id."""
-        if self.moved and number < self.moved:
-            return "test", number
-        return self.target.part, number - self.moved
-
-    @property
-    def _ids(self) -> np.ndarray:
-        return np.concatenate([self.base.rows, self.new.rows + self.moved])
+def tasks(spec: GeneralisationSpec) -> list[Task]:
+    """Every (learner, seed), learners in the order of the spec; each knows which classes are left out."""
+    own = ("learner", "seed", "others", "wordnet")
+    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
+    by_wordnet = spec.wordnet and bool(source_names(spec.source).wordnet_ids)
+    others = tuple(Other(one, left_out_of(spec.source, one, by_wordnet)) for one in spec.others)
+    resolved = [resolve(one, spec.source.dataset, spec.published) for one in spec.learners]
+    return [
+        Task(learner=one, seed=seed, others=others, wordnet=by_wordnet, **shared)
+        for one in resolved
+        for seed in spec.seeds
+    ]
 
 
-def stages(task: Task, parts: Mapping[str, Features]) -> Iterator[Stage]:
-    """Every target of a task, in order.
-
-    Args:
-        task: says which.
-        parts: the encoded image sets of `task.sources`.
-    """
-    names, beyond = parts["test"].classnames, len(task.sources["test"].load())
-    at_home = parts["test"].of_classes(datasets.base_new_split(len(names))[0])
-    for target in task.targets:
-        shown = parts[target.part]
-        if target.kind == "other":
-            away = shown.of_classes(kept_classes(shown.classnames, target.left_out))
-            yield _stage(target, at_home, away, beyond)
-        else:
-            base, new = (shown.of_classes(half) for half in halves(names, shown.classnames))
-            yield _stage(target, at_home if target.kind == "source" else base, new)
+def summary(spec: GeneralisationSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
+    targets = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
+    shots = shots_asked(spec.shots, spec.source.dataset)
+    return [f"{spec.source} → {' and '.join(targets)}", f"{len(spec.learners)} learners", shots]
 
 
 def halves(names: Sequence[str], shown: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -190,10 +132,6 @@ def halves(names: Sequence[str], shown: Sequence[str]) -> tuple[np.ndarray, np.n
     numbers, base = numbers_among(names, shown), len(datasets.base_new_split(len(names))[0])
     order = np.argsort(numbers)
     return order[numbers[order] < base], order[numbers[order] >= base]
-
-
-def _stage(target: Target, base: Features, new: Features, moved: int = 0) -> Stage:
-    return Stage(target, base, new, base.classnames + new.classnames, len(base.classnames), moved)
 
 
 def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple[Overlap, ...]:
@@ -226,48 +164,3 @@ def require_targets(task: Task) -> None:
             )
         if target.kind == "other" and not len(kept_classes(shown, target.left_out)):
             raise OpenworldError(f"every class of {target.data} is a base class of {task.source}; leave it out.")
-
-
-def described(task: Task, stage: Stage) -> dict:
-    """What a record says of a target, numbers aside."""
-    target, source = stage.target, task.source
-    own = target.data.dataset == source.dataset
-    known = DATASETS.get(target.data.dataset)
-    return {
-        "kind": target.kind,
-        "dataset": target.data.dataset,
-        "domain": target.data.domain,
-        "target": _title(task, target),
-        "task": source.dataset if own else f"{source.dataset} → {target.data.dataset}",
-        "split": _split(task, target),
-        "train_domain": source.domain,
-        "test_domain": target.data.domain,
-        "n_base_classes": stage.base_count,
-        "n_new_classes": len(stage.new_names),
-        "classnames": list(stage.names),
-        "parts": list(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
-        "new_ids_from": stage.moved,
-        "group_name": known.group_name if known else "",
-        "left_out": [one.name for one in target.left_out],
-        "overlaps": target.left_out,
-    }
-
-
-def _title(task: Task, target: Target) -> str:
-    """A short name: what sets the target apart from the source."""
-    if target.kind == "source":
-        return str(target.data)
-    same_domain = target.data.domain == task.source.domain
-    if target.data.dataset == task.source.dataset:
-        return f"→ {target.data.domain}"
-    return f"→ {target.data.dataset if same_domain else target.data}"
-
-
-def _split(task: Task, target: Target) -> str:
-    if target.kind == "source":
-        return split_of(task.source.dataset, same_domain=True)
-    if target.kind == "other":
-        return "other classes"
-    if target.data.dataset == task.source.dataset:
-        return split_of(task.source.dataset, same_domain=False)
-    return "variant"

@@ -1,0 +1,132 @@
+"""The work of a unit: fit a learner once, answer at every target, and compute every number of each."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from openworld.datasets import DATASETS
+from openworld.evaluations.entries import split_of
+from openworld.evaluations.generalisation.predictions import answer_stages
+from openworld.evaluations.generalisation.stages import Stage, stages
+from openworld.evaluations.generalisation.task import Target, Task
+from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.recognition_metrics import image_table, recognition_metrics, training_images
+from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.evaluations.thumbnails import thumbnails
+from openworld.learners import FittedLearner, configure, find_learner
+from openworld.runs import UnitResult
+
+
+def evaluate(task: Task, machine: Machine) -> UnitResult:
+    """Fit one learner once, score it at every target, compute every metric of each."""
+    clip = machine.backbone(task.backbone)
+    parts = encoded_parts(task, machine)
+    staged = list(stages(task, parts))
+    started = time.perf_counter()
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    shots = parts["train"].of_classes(np.arange(staged[0].base_count))
+    fitted = learner.fit(clip, shots, seed=task.seed)
+    fitted_at = time.perf_counter()
+    answers = answer_stages(fitted, staged)
+    tables = [image_table(answer, stage, stage.base_count) for stage, answer in zip(staged, answers, strict=True)]
+    scored_at = time.perf_counter()
+    targets = [_target(task, stage) | recognition_metrics(table) for stage, table in zip(staged, tables, strict=True)]
+    learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
+    return UnitResult(
+        outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
+        metrics=_shared(task, fitted) | {"training_images": training_images(shots), "targets": targets},
+        attachments=dict(_images(task, staged, tables)) | learned,
+        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+    )
+
+
+def _shared(task: Task, fitted: FittedLearner) -> dict:
+    """Return the metrics that all targets share."""
+    return {
+        "protocol": "generalisation",
+        "source": task.source,
+        "wordnet": task.wordnet,
+        "backbone": task.backbone,
+        "learner": task.learner.label,
+        "seed": task.seed,
+        "shots": task.shots,
+        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        "tuned_parameters": fitted.tuned_parameters,
+        "training_classnames": fitted.classnames,
+        "detail": {"settings": task.learner.settings, "history": fitted.history},
+    }
+
+
+def _named(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """With paths, and names of classes."""
+
+    def path_of(number: int) -> str:
+        part, own = stage.image(number)
+        return task.sources[part].load().path_of(own)
+
+    return with_names(table, (*stage.base_names, *stage.new_names), path_of)
+
+
+def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """All tables one behind the other, with the number of the target in a further column."""
+    target = np.repeat(np.arange(len(tables), dtype=np.int16), [len(table["id"]) for table in tables])
+    return {"target": target} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def _images(task: Task, staged: list[Stage], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+    """Thumbnails of every target, in a folder by its number."""
+    for number, (stage, table) in enumerate(zip(staged, tables, strict=True)):
+        yield from thumbnails(table, partial(_image, task, stage), f"pictures/{number}").items()
+
+
+def _image(task: Task, stage: Stage, number: int):
+    """The image of an id of a stage."""
+    part, own = stage.image(number)
+    return task.sources[part].load().image(own)
+
+
+def _target(task: Task, stage: Stage) -> dict:
+    """Return what a record says of a target, numbers aside."""
+    target, source = stage.target, task.source
+    own = target.data.dataset == source.dataset
+    known = DATASETS.get(target.data.dataset)
+    return {
+        "kind": target.kind,
+        "dataset": target.data.dataset,
+        "domain": target.data.domain,
+        "target": _title(task, target),
+        "task": source.dataset if own else f"{source.dataset} → {target.data.dataset}",
+        "split": _split(task, target),
+        "train_domain": source.domain,
+        "test_domain": target.data.domain,
+        "n_base_classes": stage.base_count,
+        "n_new_classes": len(stage.new_names),
+        "classnames": list(stage.names),
+        "parts": list(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
+        "new_ids_from": stage.moved,
+        "group_name": known.group_name if known else "",
+        "left_out": [one.name for one in target.left_out],
+        "overlaps": target.left_out,
+    }
+
+
+def _title(task: Task, target: Target) -> str:
+    """A short name: what sets the target apart from the source."""
+    if target.kind == "source":
+        return str(target.data)
+    same_domain = target.data.domain == task.source.domain
+    if target.data.dataset == task.source.dataset:
+        return f"→ {target.data.domain}"
+    return f"→ {target.data.dataset if same_domain else target.data}"
+
+
+def _split(task: Task, target: Target) -> str:
+    if target.kind == "source":
+        return split_of(task.source.dataset, same_domain=True)
+    if target.kind == "other":
+        return "other classes"
+    if target.data.dataset == task.source.dataset:
+        return split_of(task.source.dataset, same_domain=False)
+    return "variant"
