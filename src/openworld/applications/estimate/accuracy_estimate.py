@@ -147,14 +147,6 @@ class AccuracyEstimate:
     made: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def spread(self) -> tuple[MethodEstimate, MethodEstimate] | None:
-        """The methods of the lowest and the highest accuracy."""
-        known = [one for one in self.methods if one.accuracy is not None]
-        if not known:
-            return None
-        return min(known, key=lambda one: one.accuracy), max(known, key=lambda one: one.accuracy)
-
-    @property
     def alerts(self) -> tuple[str, ...]:
         """Where an alarm stands: labels of chunks, or the target's name."""
         whole = (self.target.name,) if self.alarm is not None and self.alarm.standing else ()
