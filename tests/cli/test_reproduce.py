@@ -130,7 +130,7 @@ def test_tables_stand_beside_the_printed_ones(ask, place):
     names = {path.name for path in (folder / "tables").iterdir()}
     assert names == {f"table-{number}.{form}" for number in (11, 12) for form in ("csv", "md", "tex")}
     rows = (folder / "tables" / "table-11.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[0].startswith("paper,table,") and len(rows) == 1 + 12 * 6 and ",DTD," in rows[1]
+    assert rows[0].startswith("evaluation,entity,table,") and len(rows) == 1 + 12 * 6 and ",DTD," in rows[1]
     assert "Table 12" in (folder / "report.html").read_text(encoding="utf-8")
     assert (folder / "recognition-dtd-tcp-seed-1" / "report.html").is_file()
 
@@ -206,11 +206,11 @@ def test_the_documented_learners_stand_in_a_papers_table(ask, documented, tmp_pa
     assert done.exit_code == 0, done.output
     (table,) = tmp_path.glob("run/tables/table-2.csv")
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    ours = {row["method"]: row for row in rows if row["metric"] == "Acc(0)" and row["ours"]}
+    ours = {row["entity"]: row for row in rows if row["metric"] == "initial_accuracy" and row["value"]}
     assert list(ours) == ["CLIP", "zero-shot-ensemble (added)", "CLIP, bare names (added)"]
-    assert [bool(row["published"]) for row in ours.values()] == [True, False, False]
+    assert [bool(row["printed"]) for row in ours.values()] == [True, False, False]
     assert "Added, and not of the paper: CLIP, bare names with templates" in done.output
-    assert data == "data" or all(float(row["ours"]) > 0.2 for row in ours.values())
+    assert data == "data" or all(float(row["value"]) > 0.2 for row in ours.values())
 
 
 def test_other_settings_shots_and_views_run_beside_the_papers(ask, place):

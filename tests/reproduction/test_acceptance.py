@@ -82,7 +82,7 @@ def test_weights_that_know_nothing_depart(monkeypatch):
 
 
 def test_more_pictures_leave_less_room():
-    assert tolerance_of(50_000) < tolerance_of(8_041) < tolerance_of(1_692) < 0.5
+    assert tolerance_of(50_000) < tolerance_of(8_041) < tolerance_of(1_692) < 0.005
     cell = AcceptanceCell("DTD", "HM", 56.62, "Table 8-9", 56.9, 0.3)
     assert cell.within and not AcceptanceCell("DTD", "HM", 56.62, "Table 8-9", None, 0.3).within
 

@@ -10,35 +10,38 @@ from rich.console import Console
 from openworld import OpenworldError
 from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
 from openworld.papers.measured import Measured, average_of
-from openworld.reproduction.comparison.cells import Column
-from openworld.reproduction.comparison.compare import beside
-from openworld.reproduction.comparison.page import build_beside, render_beside
-from openworld.reproduction.comparison.tables import beside_csv, beside_latex, beside_markdown, terminal_beside
-from openworld.results import Interval
-from openworld.results.seeds import student
+from openworld.report.render import terminal_table
+from openworld.reproduction.comparison.cells import PaperColumn
+from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison.compared_results import compared_results
+from openworld.reproduction.comparison.page import comparison_page, write_comparison_page
+from openworld.reproduction.comparison.table import as_csv, as_latex, as_markdown, details_of, sentences, table_of
+from openworld.results import Interval, Results, Value, over_seeds
+from openworld.testing import check_table
 
-SEEDS = {"CLIP": (50.0, 50.0, 50.0), "CoOp": (49.0, 50.0, 51.0), "GMoP": (60.0, 60.1, 59.9), "mine": (1.0, 2.0, 3.0)}
+SEEDS = {"CLIP": (0.5, 0.5, 0.5), "CoOp": (0.49, 0.5, 0.51), "GMoP": (0.6, 0.601, 0.599), "mine": (0.01, 0.02, 0.03)}
 
 
-def number(method, dataset, seeds=None, metric="OpenworldAUC", **told):
+def number(method, dataset, seeds=None, metric="OpenworldAUC", **fields):
     seeds = seeds or SEEDS[method]
-    facts = {"intervals": student(seeds, METRICS[metric]), "per_seed": seeds, "backbone": "embedded"}
-    return Measured(dataset, "", method, metric, sum(seeds) / len(seeds), **facts | {"datasets": (dataset,)} | told)
+    facts = {"seeds": tuple(range(1, len(seeds) + 1)), "per_seed": seeds, "backbone": "embedded"}
+    value = over_seeds(seeds, METRICS[metric])
+    return Measured(dataset, "", method, metric, **{"value": value, "datasets": (dataset,)} | facts | fields)
 
 
 def table_2(datasets=("DTD", "EuroSAT"), methods=("CLIP", "CoOp", "GMoP")):
     rows = [number(method, dataset) for dataset in datasets for method in methods]
     averages = [average_of([one for one in rows if one.method == method]) for method in methods]
-    return beside("openworldauc", "2", [*rows, *(averages if len(datasets) > 1 else [])])
+    return compare_with_paper("openworldauc", "2", [*rows, *(averages if len(datasets) > 1 else [])])
 
 
 def cell(shown, row, dataset="", metric="OpenworldAUC", **column):
-    return shown.pairs[row, Column(metric, dataset=dataset, **column)]
+    return shown.pairs[row, PaperColumn(metric, dataset=dataset, **column)]
 
 
 def printed(method, dataset, table="2", paper="openworldauc", metric="OpenworldAUC"):
     found = [
-        one.value
+        one.in_data
         for one in published_numbers(paper, table)
         if (one.method, one.dataset, one.metric) == (method, dataset, metric)
     ]
@@ -48,7 +51,7 @@ def printed(method, dataset, table="2", paper="openworldauc", metric="OpenworldA
 
 def drawn(shown):
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(terminal_beside(shown))
+    console.print(terminal_table(table_of(shown)))
     return console.export_text()
 
 
@@ -59,53 +62,53 @@ def test_every_cell_holds_ours_printed_and_difference():
     shown = table_2()
     assert shown.same_data and [column.dataset for column in shown.columns] == ["DTD", "EuroSAT", AVERAGE]
     found = cell(shown, "CoOp", "DTD")
-    assert (found.ours.value, found.published) == (50.0, printed("CoOp", "DTD"))
-    assert found.difference == pytest.approx(50 - printed("CoOp", "DTD"))
+    assert (found.ours.number, found.printed) == (0.5, printed("CoOp", "DTD"))
+    assert found.difference == pytest.approx(0.5 - printed("CoOp", "DTD"))
 
 
 def test_methods_that_were_not_run_stand_there_with_their_printed_number():
     shown = table_2(methods=("CLIP", "mine"))
     assert len(shown.rows) == 12 and shown.rows[-1] == "mine"
-    assert cell(shown, "TCP", "DTD").ours is None and cell(shown, "TCP", "DTD").published == printed("TCP", "DTD")
-    assert cell(shown, "mine", "DTD").published is None and cell(shown, "mine", "DTD").difference is None
+    assert cell(shown, "TCP", "DTD").ours is None and cell(shown, "TCP", "DTD").printed == printed("TCP", "DTD")
+    assert cell(shown, "mine", "DTD").printed is None and cell(shown, "mine", "DTD").difference is None
 
 
 def test_an_average_of_some_data_sets_is_compared_with_the_mean_of_the_same_rows():
     shown = table_2()
     for method in ("GMoP", "TCP"):
         both = (printed(method, "DTD") + printed(method, "EuroSAT")) / 2
-        assert cell(shown, method, AVERAGE).published == pytest.approx(both)
+        assert cell(shown, method, AVERAGE).printed == pytest.approx(both)
     assert "Average of 2" in drawn(shown)
 
 
 def test_an_average_of_all_data_sets_is_compared_with_the_printed_one():
     shown = table_2(TABLES["openworldauc"]["2"].datasets)
     found = cell(shown, "CoOp", AVERAGE)
-    assert found.published == 47.59 and found.difference == pytest.approx(50 - 47.59)
+    assert found.printed == pytest.approx(0.4759) and found.difference == pytest.approx(0.5 - 0.4759)
     assert any("47.59" in note for note in shown.notes)
 
 
 def test_the_average_of_table_3_is_over_both_settings():
     fwd, bwd = "base:new=5:1 (Fwd)", "base:new=1:5 (Bwd)"
     rows = [replace(number("CoOp", name), setting=setting) for name in ("DTD", "SUN397") for setting in (fwd, bwd)]
-    shown = beside("openworldauc", "3", [*rows, average_of(rows, "mean of Fwd and Bwd columns")])
+    shown = compare_with_paper("openworldauc", "3", [*rows, average_of(rows, "mean of Fwd and Bwd columns")])
     found = cell(shown, "CoOp", AVERAGE, setting="mean of Fwd and Bwd columns")
-    own = [one.value for one in published_numbers("openworldauc", "3") if one.method == "CoOp"]
+    own = [one.in_data for one in published_numbers("openworldauc", "3") if one.method == "CoOp"]
     names = [one.dataset for one in published_numbers("openworldauc", "3") if one.method == "CoOp"]
     kept = [value for value, name in zip(own, names, strict=True) if name in ("DTD", "SUN397")]
-    assert len(kept) == 4 and found.published == pytest.approx(sum(kept) / 4)
+    assert len(kept) == 4 and found.printed == pytest.approx(sum(kept) / 4)
 
 
 def test_a_difference_is_tested_over_seeds_and_corrected_over_the_table():
     one = printed("CoOp", "DTD")
-    alone = beside("openworldauc", "2", [number("CoOp", "DTD", (one - 0.9, one + 0.1, one + 1.1))])
-    raw = cell(alone, "CoOp", "DTD").p
-    # t = .1 / (1 / sqrt(3)) with two degrees of freedom.
+    alone = compare_with_paper("openworldauc", "2", [number("CoOp", "DTD", (one - 0.009, one + 0.001, one + 0.011))])
+    raw = cell(alone, "CoOp", "DTD").test.p
+    # t = .001 / (.01 / sqrt(3)) with two degrees of freedom.
     assert raw == pytest.approx(0.8783, abs=1e-3)
-    assert cell(alone, "CoOp", "DTD").words == "does not differ at n = 3 seeds"
+    assert cell(alone, "CoOp", "DTD").verdict == "does not differ at n = 3 seeds"
     shown = table_2(datasets=("DTD",))
-    assert cell(shown, "CLIP", "DTD").p is None, "no spread over seeds"
-    assert cell(shown, "GMoP", "DTD").words == "higher than printed"
+    assert cell(shown, "CLIP", "DTD").test.p is None, "no spread over seeds"
+    assert cell(shown, "GMoP", "DTD").verdict == "higher than printed"
     assert shown.verdicts == (2, 0, 0, 1)
     assert "2 are higher than printed, 0 lower" in shown.sentences[0]
 
@@ -114,47 +117,46 @@ def test_ranks_are_subtracted_among_the_same_methods_only():
     told = {"Friedman_rank": 2.0, "Final_rank": 1.0}
     methods = list(dict.fromkeys(one.method for one in published_numbers("openpl", "38")))
     ours = [
-        Measured("DTD", "", method, metric, value, datasets=("DTD",))
+        Measured("DTD", "", method, metric, Value(value), datasets=("DTD",))
         for method in methods
         for metric, value in told.items()
     ]
-    whole, part = beside("openpl", "38", ours), beside("openpl", "38", ours[:6])
+    whole, part = compare_with_paper("openpl", "38", ours), compare_with_paper("openpl", "38", ours[:6])
     rank = printed("CLIP", "DTD", "38", "openpl", "Friedman_rank")
     assert cell(whole, "CLIP", metric="Friedman_rank").difference == pytest.approx(2 - rank)
-    assert cell(part, "CLIP", metric="Friedman_rank").published == rank
+    assert cell(part, "CLIP", metric="Friedman_rank").printed == rank
     assert cell(part, "CLIP", metric="Friedman_rank").difference is None
 
 
 def test_seconds_are_never_subtracted_and_parameters_always():
-    seconds = beside("openworldauc", "16", [number("GMoP", "", (0.1, 0.2, 0.3), "inference_time_s", datasets=("DTD",))])
+    ours = number("GMoP", "", (0.1, 0.2, 0.3), "inference_time_s", datasets=("DTD",))
+    seconds = compare_with_paper("openworldauc", "16", [ours])
     assert cell(seconds, "GMoP", metric="inference_time_s").difference is None
     assert "Nothing is subtracted" in seconds.sentences[0]
-    assert "image tower" in seconds.sentences[-1] and "image tower" in beside_markdown(seconds)
-    size = beside(
-        "openworldauc", "7", [replace(number("GMoP", ""), metric="n_params", value=26624.0, datasets=("DTD",))]
-    )
-    assert cell(size, "GMoP", metric="n_params").difference == 0
+    assert "image tower" in seconds.sentences[-1] and "image tower" in as_markdown(seconds)
+    tuned = replace(number("GMoP", ""), metric="n_params", value=Value(26624.0), datasets=("DTD",))
+    assert cell(compare_with_paper("openworldauc", "7", [tuned]), "GMoP", metric="n_params").difference == 0
 
 
 def test_columns_of_table_15_are_tasks():
     told = {"task": "open-world recognition", "datasets": TABLES["openworldauc"]["2"].datasets}
     ours = [replace(number("CoOp", AVERAGE), **told), replace(number("GMoP", AVERAGE), **told | {"datasets": ("DTD",)})]
-    shown = beside("openworldauc", "15", ours)
-    assert cell(shown, "CoOp", task="open-world recognition").difference == pytest.approx(50 - 47.59)
+    shown = compare_with_paper("openworldauc", "15", ours)
+    assert cell(shown, "CoOp", task="open-world recognition").difference == pytest.approx(0.5 - 0.4759)
     assert cell(shown, "GMoP", task="open-world recognition").difference is None, "one data set of eleven"
 
 
 def test_averages_that_the_paper_does_not_print_are_left_out():
     rows = [replace(number("CoOp", name), setting="target") for name in ("ImageNet-A", "ImageNet-R")]
-    shown = beside("openworldauc", "4", [*rows, average_of(rows)])
+    shown = compare_with_paper("openworldauc", "4", [*rows, average_of(rows)])
     assert [column.dataset for column in shown.columns] == ["ImageNet-R", "ImageNet-A"]
 
 
 def test_rows_may_be_settings():
-    ours = [replace(number("TCP", "DTD", (80.0, 81.0)), setting="new/base=1", metric="BaseAcc")]
-    shown = beside("openworldauc", "11", ours)
+    ours = [replace(number("TCP", "DTD", (0.8, 0.81)), setting="new/base=1", metric="BaseAcc")]
+    shown = compare_with_paper("openworldauc", "11", ours)
     assert shown.rows[0] == "new/base=10" and len(shown.rows) == 12 and not shown.agreements
-    assert shown.pairs["new/base=1", Column("BaseAcc")].difference == pytest.approx(80.5 - 81.85)
+    assert shown.pairs["new/base=1", PaperColumn("BaseAcc")].difference == pytest.approx(0.805 - 0.8185)
 
 
 # Other data
@@ -163,17 +165,17 @@ def test_rows_may_be_settings():
 def test_on_other_data_printed_averages_stand_beside_and_nothing_is_subtracted():
     shown = table_2(("here", "there"))
     assert not shown.same_data and all(pair.difference is None for pair in shown.pairs.values())
-    assert cell(shown, "CoOp", AVERAGE).published == 47.59
+    assert cell(shown, "CoOp", AVERAGE).printed == pytest.approx(0.4759)
     assert "not to be subtracted" in shown.sentences[0] and "here; there" in shown.sentences[0]
     assert shown.rows == ("CLIP", "CoOp", "GMoP")
 
 
 def test_without_an_average_of_ours_the_printed_one_has_a_column_of_its_own():
     shown = table_2(("here",), ("CLIP", "CoOp", "GMoP", "mine"))
-    assert shown.columns[-1] == Column("OpenworldAUC", printed_only=True)
-    assert cell(shown, "GMoP", printed_only=True).published == 60.94
+    assert shown.columns[-1] == PaperColumn("OpenworldAUC", printed_only=True)
+    assert cell(shown, "GMoP", printed_only=True).printed == pytest.approx(0.6094)
     assert ("mine", shown.columns[-1]) not in shown.pairs
-    assert "OpenworldAUC, printed" in beside_markdown(shown)
+    assert "OpenworldAUC, printed" in as_markdown(shown)
 
 
 def test_orders_are_compared_by_kendalls_tau():
@@ -181,25 +183,34 @@ def test_orders_are_compared_by_kendalls_tau():
     (order,) = shown.agreements
     # Ours: CLIP = CoOp < GMoP; printed: CoOp < CLIP < GMoP. Two of three pairs agree, one is tied: 2 / sqrt(2 x 3).
     assert order.tau == pytest.approx(2 / 6**0.5) and order.n == 3
-    assert order.words.startswith("OpenworldAUC: the two orders of 3 methods are not shown to be related, τ = 0.82")
+    assert order.sentence.startswith("OpenworldAUC: the two orders of 3 methods are not shown to be related, τ = 0.82")
     few = table_2(("here",), ("CLIP", "mine")).agreements[0]
-    assert few.tau is None and "fewer than 3 methods are on both sides" in few.words
+    assert few.tau is None and "fewer than 3 methods are on both sides" in few.sentence
 
 
 def test_on_the_same_data_the_orders_are_of_the_same_data():
     methods = [one.method for one in published_numbers("openworldauc", "2") if one.dataset == "DTD"]
     ours = [number(method, "DTD", (printed(method, "DTD"),) * 3) for method in methods]
-    (order,) = beside("openworldauc", "2", ours).agreements
-    assert order.tau == pytest.approx(1) and order.related and "agree" in order.words
+    (order,) = compare_with_paper("openworldauc", "2", ours).agreements
+    assert order.tau == pytest.approx(1) and order.related and "agree" in order.sentence
 
 
 def test_equal_numbers_have_no_order():
-    ours = [number(method, "here", (1.0, 2.0)) for method in ("CLIP", "CoOp", "GMoP")]
-    (order,) = beside("openworldauc", "2", ours).agreements
-    assert order.tau is None and "all methods of one side are equal" in order.words
+    ours = [number(method, "here", (0.1, 0.2)) for method in ("CLIP", "CoOp", "GMoP")]
+    (order,) = compare_with_paper("openworldauc", "2", ours).agreements
+    assert order.tau is None and "all methods of one side are equal" in order.sentence
 
 
 # As text
+
+
+def test_every_form_of_every_kind_of_table_says_the_same():
+    curves = [number(method, "DTD", (0.5, 0.6), "AUC") for method in ("CLIP", "CoOp", "VPT")]
+    errors = [number(method, "MNIST", (0.1, 0.2), "MAE") for method in ("AC", "COT")]
+    others = compare_with_paper("openpl", "12", curves), compare_with_paper("frap", "1", errors)
+    for found in (table_2(), table_2(("here",)), table_2(("here", "there")), *others):
+        check_table(table_of(found))
+        check_table(details_of(found, {}, "details"))
 
 
 def test_the_terminal_table_fits_and_says_what_its_intervals_are_over():
@@ -207,64 +218,67 @@ def test_the_terminal_table_fits_and_says_what_its_intervals_are_over():
     assert max(map(len, drawn(shown).splitlines())) <= 100
     text = " ".join(drawn(shown).split())
     assert text.count("GMoP") >= 3, "blocks of columns repeat the methods"
-    assert "Percent: ours [95 %], printed, ours minus printed. Means of 3 seeds." in text
-    assert "seeds (n = 3)" in text and "Note: CoOp's average" in text
-    assert "60.0 [59.8 60.2]" in text
+    assert "Means of 3 seeds." in text and "seeds (n = 3)" in text
+    assert "60.0 [59.8 60.2] (40.4, +19.6)" in text
+    assert any("CoOp's average" in sentence for sentence in sentences(shown))
 
 
 def test_the_csv_has_a_line_for_every_cell():
     shown = table_2()
-    lines = list(csv.DictReader(io.StringIO(beside_csv(shown))))
+    lines = list(csv.DictReader(io.StringIO(as_csv(shown))))
     assert len(lines) == len(shown.pairs)
-    (one,) = [line for line in lines if (line["method"], line["dataset"]) == ("GMoP", "DTD")]
-    assert (one["table"], one["metric"], one["over"], one["n"], one["seeds"]) == (
-        "2",
-        "OpenworldAUC",
-        "seeds",
-        "3",
-        "3",
-    )
+    (one,) = [line for line in lines if (line["entity"], line["dataset"]) == ("GMoP", "DTD")]
+    assert (one["table"], one["metric"], one["n_seeds"], one["seeds"]) == ("2", "openworld_auc", "3", "1 2 3")
+    assert float(one["difference"]) == pytest.approx(0.6 - printed("GMoP", "DTD"))
+    assert one["verdict"] == "higher than printed" and float(one["p"]) < 0.05
+    (absent,) = [line for line in lines if (line["entity"], line["dataset"]) == ("TCP", "DTD")]
+    assert (absent["value"], absent["reason"]) == ("", "not measured")
+    assert float(absent["printed"]) == pytest.approx(printed("TCP", "DTD"))
+
+
+def test_results_are_read_again_from_json():
+    results = compared_results([table_2()])
     assert (
-        float(one["difference"]) == pytest.approx(60 - printed("GMoP", "DTD"))
-        and one["verdict"] == "higher than printed"
+        Results.from_json(results.to_json()).value("GMoP", "openworld_auc", **dict(results.rows[2].where)).value == 0.6
     )
+    assert results.to_arrow().column("printed").null_count == 0
 
 
 def test_markdown_and_latex():
-    markdown, latex = beside_markdown(table_2()), beside_latex(table_2())
-    assert "| GMoP | 60.00 \\[59.75 60.25\\] (40.37, +19.63) |" in markdown
+    markdown, latex = as_markdown(table_2()), as_latex(table_2())
+    assert "| GMoP | **60.00** \\[59.75 60.25\\] (40.37, +19.63) |" in markdown
     assert len([line for line in markdown.splitlines() if line.startswith("|")]) == 13
-    assert r"\multicolumn{3}{c}{DTD}" in latex and "GMoP & 60.00 & 40.37 & +19.63" in latex
+    assert r"GMoP & \textbf{60.00} [59.75 60.25] (40.37, +19.63)" in latex
     assert latex.count(r"\begin{tabular}") == 1
 
 
 def test_names_are_text_and_never_markup():
     nasty = "<script>_&|"
-    shown = beside("openworldauc", "2", [number(nasty, "here", (1.0, 2.0)), number("GMoP", "a_b")])
-    assert "<script>_" not in render_beside([shown])
-    assert r"\<script\>\_&\|" in beside_markdown(
+    shown = compare_with_paper("openworldauc", "2", [number(nasty, "here", (0.1, 0.2)), number("GMoP", "a_b")])
+    assert "<script>_" not in comparison_page([shown])
+    assert r"\<script\>\_&\|" in as_markdown(shown) and r"\textless{}script\textgreater{}\_\&\textbar{}" in as_latex(
         shown
-    ) and r"\textless{}script\textgreater{}\_\&\textbar{}" in beside_latex(shown)
-    assert r"a\_b" in beside_latex(shown) and nasty in drawn(shown)
+    )
+    assert r"a\_b" in as_latex(shown) and nasty in drawn(shown)
 
 
 # The page
 
 
 def test_a_page_of_one_table(tmp_path):
-    path = build_beside(tmp_path, [table_2()])
+    path = write_comparison_page(tmp_path, [table_2()])
     page = path.read_text(encoding="utf-8")
     assert path == tmp_path / "report.html" and "http" not in page.replace("http-equiv", "").replace(
         "http://www.w3.org", ""
     )
-    assert "are higher than printed" in page and "printed 40.37, +19.63" in page
+    assert "are higher than printed" in page and "printed 40.4, +19.6" in page
     assert "Ours against printed" in page and "Kendall&#39;s tau" in page
-    assert page == render_beside([table_2()]), "the same bytes for the same tables"
+    assert page == comparison_page([table_2()]), "the same bytes for the same tables"
 
 
 def test_a_page_of_several_tables_begins_with_all_of_them():
     curves = [number(method, "DTD", (0.5, 0.6), "AUC") for method in ("CLIP", "CoOp", "VPT")]
-    page = render_beside([table_2(("here",)), table_2(), beside("openpl", "12", curves)])
+    page = comparison_page([table_2(("here",)), table_2(), compare_with_paper("openpl", "12", curves)])
     assert 'id="overview"' in page and "Table 12: emerging new classes on DTD" in page
     assert "In 2 of 3 tables ours are of the paper&#39;s data" in page
     assert "seeds (n = 2)" in page
@@ -272,15 +286,12 @@ def test_a_page_of_several_tables_begins_with_all_of_them():
 
 def test_a_page_of_nothing_is_refused():
     with pytest.raises(OpenworldError, match="there is no table to show"):
-        render_beside([])
+        comparison_page([])
 
 
 def test_all_intervals_are_told_in_words():
-    both = (Interval(40.0, 60.0, "drawings", 100), Interval(30.0, 70.0, "seeds", 3))
-    shown = beside("openworldauc", "8-9", [number("GMoP", "DTD", metric="HM", intervals=both)])
-    assert "[40.00 60.00] over drawings (n = 100); [30.00 70.00] over seeds (n = 3)" in render_beside([shown])
-    assert "printed deviation" in render_beside([shown])
-
-
-def test_seeds_that_agree_but_for_rounding_have_no_interval():
-    assert student([30.0, 10 * (0.1 + 0.2) * 10, 30.0], METRICS["HM"]) == ()
+    both = (Interval(0.4, 0.6, "drawings", 100), Interval(0.3, 0.7, "seeds", 3))
+    ours = number("GMoP", "DTD", metric="HM", value=Value(0.6, both))
+    page = comparison_page([compare_with_paper("openworldauc", "8-9", [ours])])
+    assert "[40.00 60.00] over drawings (n = 100); [30.00 70.00] over seeds (n = 3)" in page
+    assert "printed deviation" in page

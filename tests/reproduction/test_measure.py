@@ -1,4 +1,4 @@
-"""From made-up outcomes and courses to numbers in the papers' units, under their names, by hand."""
+"""From made-up outcomes and curves to numbers under the papers' names, by hand."""
 
 from pathlib import Path
 from statistics import variance
@@ -12,7 +12,7 @@ from openworld.evaluations.recognition.record import read_record
 from openworld.papers import AVERAGE, METRICS
 from openworld.papers.measured import Measured, StandsFor, average_of
 from openworld.reproduction.measure import measured
-from openworld.results.seeds import student
+from openworld.results import Value, student
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEVELS = (0.0, 0.5, 1.0)
@@ -69,23 +69,23 @@ def only(numbers, **named):
     return found[0]
 
 
-def test_recognition_in_percent_with_both_intervals():
+def test_recognition_with_both_intervals():
     seeds = [outcome(seed=2), outcome(seed=1, base=(1, 1, 1, 1))]
     (one,) = measured("openworldauc", "2", [run(*seeds)])
     assert (one.dataset, one.method, one.metric, one.backbone) == ("DTD", "CoOp", "OpenworldAUC", "embedded")
-    assert one.value == pytest.approx(100 * (0.5 + 0.375) / 2)
-    assert one.per_seed == pytest.approx((50.0, 37.5))  # seeds in increasing order
-    assert [(interval.over, interval.n) for interval in one.intervals] == [("images", 6), ("seeds", 2)]
-    assert one.over == "images" and one.interval[0] < one.value < one.interval[1]
+    assert one.number == pytest.approx((0.5 + 0.375) / 2)
+    assert one.per_seed == pytest.approx((0.5, 0.375))  # seeds in increasing order
+    assert [(interval.over, interval.n) for interval in one.value.intervals] == [("images", 6), ("seeds", 2)]
+    assert one.value.intervals[0].low < one.number < one.value.intervals[0].high
 
 
 def test_hm_is_that_of_the_mean_accuracies():
     numbers = measured("openworldauc", "8-9", [run(outcome(seed=1), outcome(seed=2, base=(1, 1, 1, 1)))])
     base, new = 0.875, 0.5
     found = only(numbers, metric="HM")
-    assert found.value == pytest.approx(100 * 2 * base * new / (base + new))
-    assert found.intervals[0].over == "images" and found.intervals[0].low < found.value < found.intervals[0].high
-    assert only(numbers, metric="AUROC").value == 100
+    assert found.number == pytest.approx(2 * base * new / (base + new))
+    assert found.value.over("images").low < found.number < found.value.over("images").high
+    assert only(numbers, metric="AUROC").number == 1
 
 
 def test_averages_are_over_the_data_sets_of_the_table():
@@ -93,7 +93,7 @@ def test_averages_are_over_the_data_sets_of_the_table():
     outcomes = [outcome(dataset=name, seed=seed) for name in ("dtd", "food", "my own") for seed in (1, 2)]
     numbers = measured("openworldauc", "2", [run(*outcomes, **names)])
     assert [one.dataset for one in numbers] == ["DTD", "Food101", AVERAGE]
-    assert numbers[-1].datasets == ("DTD", "Food101") and numbers[-1].value == pytest.approx(37.5)
+    assert numbers[-1].datasets == ("DTD", "Food101") and numbers[-1].number == pytest.approx(0.375)
 
 
 def test_other_data_keeps_its_names():
@@ -126,7 +126,7 @@ def test_generalisation_targets():
 
 def test_a_recognition_record_goes_before_the_source_of_a_generalisation_record():
     made = run(outcome(dataset="ImageNet", kind="source"), outcome(dataset="ImageNet", base=(1, 1, 1, 1)), datasets={})
-    assert [one.value for one in measured("openworldauc", "2", [made])] == [50.0]
+    assert [one.number for one in measured("openworldauc", "2", [made])] == [0.5]
 
 
 def mixes(value):
@@ -138,16 +138,19 @@ def mixes(value):
 
 def test_imbalance():
     numbers = measured("openworldauc", "3", [run(outcome(**mixes(0.4)))])
-    assert [(one.setting, one.value) for one in numbers] == [
-        ("base:new=5:1 (Fwd)", 40.0),
-        ("base:new=1:5 (Bwd)", 20.0),
+    assert [(one.setting, one.number) for one in numbers] == [
+        ("base:new=5:1 (Fwd)", 0.4),
+        ("base:new=1:5 (Bwd)", 0.2),
     ]
-    assert numbers[0].interval[0] < numbers[0].interval[1] and numbers[0].over == "images"
+    assert numbers[0].value.intervals[0].over == "images" and numbers[0].value.intervals[0].width > 0
     several = measured("openworldauc", "3", [run(outcome(seed=1, **mixes(0.4)), outcome(seed=2, **mixes(0.5)))])
-    assert several[0].value == pytest.approx(45) and [one.over for one in several[0].intervals] == ["images", "seeds"]
+    assert several[0].number == pytest.approx(0.45) and [one.over for one in several[0].value.intervals] == [
+        "images",
+        "seeds",
+    ]
     both = run(*(outcome(dataset=name, **mixes(0.4)) for name in ("DTD", "Food101")), datasets={})
     average = only(measured("openworldauc", "3", [both]), dataset=AVERAGE)
-    assert average.value == pytest.approx(30) and average.setting == "mean of Fwd and Bwd columns"
+    assert average.number == pytest.approx(0.3) and average.setting == "mean of Fwd and Bwd columns"
 
 
 def test_the_ratio_sweep_and_its_variance():
@@ -161,24 +164,24 @@ def test_the_ratio_sweep_and_its_variance():
     assert {one.method for one in numbers} == {"TCP"}, "the paper's method alone, where it was run"
     rows = [one for one in numbers if one.metric == "OpenworldAUC"]
     assert [one.setting for one in rows[:3]] == ["new/base=10", "new/base=1", "new/base=0.1"]
-    assert only(rows, setting="mean over the ten ratios").value == pytest.approx(60)
-    assert only(rows, setting="variance over the ten ratios").value == pytest.approx(variance([40, 50, 90]))
+    assert only(rows, setting="mean over the ten ratios").number == pytest.approx(0.6)
+    assert only(rows, setting="variance over the ten ratios").number == pytest.approx(variance([40, 50, 90]) / 100)
 
 
 def test_size_and_time_belong_to_no_data_set():
     (size,) = measured("openworldauc", "7", [run(outcome(), outcome(dataset="food"))])
-    assert (size.dataset, size.value, size.metric) == ("", 512, "n_params")
+    assert (size.dataset, size.number, size.metric) == ("", 512, "n_params")
     (time,) = measured("openworldauc", "16", [run(outcome())])
-    assert time.value == pytest.approx(0.02) and METRICS[time.metric].unit == "seconds"
+    assert time.number == pytest.approx(0.02) and METRICS[time.metric].title == "seconds"
 
 
 def test_averages_over_tasks():
     numbers = measured("openworldauc", "15", [run(outcome(**mixes(0.4)), outcome(dataset="ImageNet", kind="source"))])
-    found = {one.task: (one.dataset, one.value) for one in numbers}
-    assert found["open-world recognition (imbalanced test sets)"] == (AVERAGE, pytest.approx(30))
-    assert found["open-world recognition"] == (AVERAGE, pytest.approx(37.5))
-    assert found["domain adaption (column name as printed)"] == (AVERAGE, pytest.approx(37.5))
-    assert found["complexity"] == ("", 0.512)
+    found = {one.task: (one.dataset, one.number) for one in numbers}
+    assert found["open-world recognition (imbalanced test sets)"] == (AVERAGE, pytest.approx(0.3))
+    assert found["open-world recognition"] == (AVERAGE, pytest.approx(0.375))
+    assert found["domain adaption (column name as printed)"] == (AVERAGE, pytest.approx(0.375))
+    assert found["complexity"] == ("", 512)
 
 
 def test_what_cannot_be_read_is_refused():
@@ -200,19 +203,20 @@ def test_the_same_outcome_in_two_runs_counts_once():
 def test_an_undefined_number_stays_undefined():
     made = outcome(new=(), harmonic_mean=None, auroc=None)
     numbers = measured("openworldauc", "8-9", [run(made)])
-    assert [(one.value, one.intervals) for one in numbers] == [(None, ())] * 3
+    assert [(one.number, one.value.intervals) for one in numbers] == [(None, ())] * 3
 
 
 def test_student_by_hand():
-    assert student([40.0, 40.0], METRICS["HM"]) == () == student([40.0], METRICS["HM"])
-    (one,) = student([49.0, 51.0], METRICS["HM"])
-    assert (one.high - one.low) / 2 == pytest.approx(12.7062, abs=0.001)  # t of one degree x 1.414 / sqrt(2)
-    assert student([0.0, 90.0], METRICS["HM"])[0].low == 0.0
+    assert student([0.4, 0.4], METRICS["HM"]) == () == student([0.4], METRICS["HM"])
+    (one,) = student([0.49, 0.51], METRICS["HM"])
+    assert (one.high - one.low) / 2 == pytest.approx(0.127062, abs=1e-5)  # t of one degree x 1.414 / sqrt(2)
+    assert student([0.0, 0.9], METRICS["HM"])[0].low == 0.0
 
 
 def test_an_average_of_other_seeds_is_not_by_seed():
     parts = [
-        Measured(name, "", "CoOp", "HM", 50.0, per_seed=seeds) for name, seeds in (("a", (1.0,)), ("b", (1.0, 2.0)))
+        Measured(name, "", "CoOp", "HM", Value(0.5), per_seed=seeds)
+        for name, seeds in (("a", (1.0,)), ("b", (1.0, 2.0)))
     ]
     assert average_of(parts).per_seed == ()
 
@@ -264,14 +268,14 @@ def test_curves_of_one_data_set(played):
     numbers = measured("openpl", "12", [StandsFor(played, names, {"zero-shot": "CLIP"})])
     found = {(one.method, one.metric): one for one in numbers}
     assert {one.dataset for one in numbers} == {"DTD"} and found["CoOp", "AUC"].backbone == "embedded"
-    assert ("CLIP", "PosArea") not in found and found["CLIP", "AUC"].value == pytest.approx(0.5)
+    assert ("CLIP", "PosArea") not in found and found["CLIP", "AUC"].number == pytest.approx(0.5)
     expected = {"Acc(0)": 0.8, "AUC": 0.6, "WA": 0.4, "EVM": 0.4, "VS": 0.0, "PosArea": 0.8 * 0.3 / 2 - 0.0075}
     for metric in ("Acc(0)", "AUC", "WA", "EVM", "VS"):
-        assert found["CoOp", metric].value == pytest.approx(expected[metric], abs=1e-9)
+        assert found["CoOp", metric].number == pytest.approx(expected[metric], abs=1e-9)
     # The mean curve falls from .8 to .4 and crosses .5 at t = .75: above .3 x .75 / 2, below .1 x .25 / 2.
-    assert found["CoOp", "PosArea"].value == pytest.approx(0.1125)
-    assert found["CoOp", "NegArea"].value == pytest.approx(0.0125)
-    assert found["CoOp", "Acc(0)"].per_seed == pytest.approx((0.9, 0.7)) and found["CoOp", "Acc(0)"].over == "seeds"
+    assert found["CoOp", "PosArea"].number == pytest.approx(0.1125)
+    assert found["CoOp", "NegArea"].number == pytest.approx(0.0125)
+    assert found["CoOp", "Acc(0)"].per_seed == pytest.approx((0.9, 0.7)) and found["CoOp", "Acc(0)"].value.over("seeds")
 
 
 def test_the_data_set_of_a_shift_is_the_variant(played):
@@ -282,13 +286,13 @@ def test_the_data_set_of_a_shift_is_the_variant(played):
 def test_ranks_of_one_data_set_and_over_all(played):
     names = {"dtd": "DTD", "food": "Food101"}
     runs = [StandsFor(played, names, {"zero-shot": "CLIP"})]
-    one = {(number.method, number.metric): number.value for number in measured("openpl", "38", runs)}
+    one = {(number.method, number.metric): number.number for number in measured("openpl", "38", runs)}
     assert one["CoOp", "Friedman_rank"] == pytest.approx(4 / 3) and one["CLIP", "Final_rank"] == 2
     both = measured("openpl", "6", runs)
     assert {number.dataset for number in both} == {AVERAGE}
     gain = only(both, method="CoOp", metric="delta_AUC")
-    assert gain.value == pytest.approx(0.1) and gain.datasets == ("DTD", "Food101")
-    assert only(both, method="CoOp", metric="delta_PN").value == pytest.approx(gain.value)
+    assert gain.number == pytest.approx(0.1) and gain.datasets == ("DTD", "Food101")
+    assert only(both, method="CoOp", metric="delta_PN").number == pytest.approx(gain.number)
 
 
 def test_a_scenario_that_nobody_played_is_refused(played):

@@ -28,7 +28,8 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
     from openworld.cli._running import machine_of
     from openworld.papers.measured import StandsFor
-    from openworld.reproduction.acceptance_cells import CELLS, REASONS
+    from openworld.report.render import terminal_table
+    from openworld.reproduction.acceptance_cells import CELLS, REASONS, acceptance_table
     from openworld.reproduction.acceptance_sentences import other_sentences
     from openworld.reproduction.acceptance_stages import departures
 
@@ -41,7 +42,7 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     accepted = all(one.within for one in cells)
     if manner.as_json and not manner.quiet:
         console.write(json.dumps(_as_json(cells, found, others, accepted=accepted), indent=1))
-    out.print(_table(cells))
+    out.print(terminal_table(acceptance_table(cells)))
     out.print(REASONS[plan.paper], markup=False)
     for sentence in verdict(cells, found):
         out.print(sentence, markup=False)
@@ -72,31 +73,6 @@ def _explained(dataset: str, departing: Sequence, found: Sequence) -> str:
         f"{dataset} ({metrics}): departs, and no stage does: pictures of the same number may be others, or the paper's "
         "sentences, names or weights may not be those it states."
     )
-
-
-def _table(cells: Sequence):
-    from openworld import _terminal as terminal
-    from openworld._terminal import Head, TerminalTable
-    from openworld.papers import METRICS
-
-    numbers = ("printed", "ours", "difference", "tolerance", "elsewhere")
-    heads = (
-        terminal.name("data set"),
-        terminal.words("metric"),
-        *map(Head, numbers),
-        terminal.words(""),
-        terminal.words("source"),
-    )
-    rows = []
-    for one in cells:
-        digits = METRICS[one.metric].digits
-        told = [_number(getattr(one, name), digits) for name in numbers]
-        rows.append((one.dataset, one.metric, *told, "within" if one.within else "departs", one.source))
-    return TerminalTable(heads, rows, title="Zero-shot CLIP against printed numbers")
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _keep(folder, cells: Sequence):

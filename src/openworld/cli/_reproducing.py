@@ -125,60 +125,63 @@ def _without_runs(plan, failures: Mapping[str, str]) -> tuple[str, ...]:
 
 def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None:
     """On screen, as files, and on a page."""
-    from openworld.reproduction.comparison.page import build_beside
-    from openworld.reproduction.comparison.tables import (
-        HEADER,
-        beside_csv,
-        beside_latex,
-        beside_markdown,
-        csv_rows,
-        terminal_beside,
-    )
+    from openworld.report.render import terminal_table
+    from openworld.reproduction.comparison.compared_results import compared_results
+    from openworld.reproduction.comparison.page import write_comparison_page
+    from openworld.reproduction.comparison.table import sentences, table_of
 
-    shown = besides(plan, manner.folder, failures)
-    writers = {"csv": beside_csv, "md": beside_markdown, "tex": beside_latex}
-    made = {one.table.number: one for one in shown}
-    for number, (form, write) in product(plan.tables, writers.items()):
-        path = manner.folder / "tables" / f"table-{number}.{form}"
-        if number in made:
-            _write(path, write(made[number]))
-        else:  # of an earlier call, whose runs failed this time
-            path.unlink(missing_ok=True)
-    page = build_beside(manner.folder, shown)
+    found = comparisons(plan, manner.folder, failures)
+    _write_tables(plan, manner.folder, found)
+    page = write_comparison_page(manner.folder, found)
     if manner.as_json and not manner.quiet:
-        console.write(json.dumps([_as_json(one, HEADER, csv_rows(one)) for one in shown], indent=1))
-    for one in shown:
+        console.write(json.dumps([_as_json(one, compared_results([one]).records()) for one in found], indent=1))
+    for one in found:
         out.print()
-        if len(shown) <= MANY:
-            out.print(terminal_beside(one))
-        else:
+        if len(found) > MANY:
             out.print(f"{one.table.heading}\n  {one.sentences[0]}", markup=False)
+            continue
+        out.print(terminal_table(table_of(one)))
+        for sentence in sentences(one):
+            out.print(sentence, markup=False, style="dim")
     out.print(f"\nTables: {manner.folder / 'tables'}/   Page: {page}   Runs: {manner.folder}/", markup=False)
 
 
-def besides(plan, folder: Path, failures: Mapping[str, str] | None = None) -> list:
+def _write_tables(plan, folder: Path, found: Sequence) -> None:
+    """Every table in every form, and none of an earlier call whose runs failed this time."""
+    from openworld.reproduction.comparison.table import WRITERS
+
+    made = {one.table.number: one for one in found}
+    for number, (form, write) in product(plan.tables, WRITERS.items()):
+        path = folder / "tables" / f"table-{number}.{form}"
+        if number in made:
+            _write(path, write(made[number]))
+        else:
+            path.unlink(missing_ok=True)
+
+
+def comparisons(plan, folder: Path, failures: Mapping[str, str] | None = None) -> list:
     """Every table of a plan whose runs lie in a folder, beside the printed one.
 
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
     not made.
     """
-    from openworld.reproduction.comparison.compare import beside
-    from openworld.reproduction.measure import StandsFor, measured
+    from openworld.papers.measured import StandsFor
+    from openworld.reproduction.comparison.compare import compare_with_paper
+    from openworld.reproduction.measure import measured
 
-    failed, changed, shown = failures or {}, plan.ground.sentences, []
+    failed, changed, found = failures or {}, plan.ground.sentences, []
     read = {run.name: StandsFor(folder / run.name, run.datasets, run.methods) for run in plan.runs}
     for number in plan.tables:
-        runs = [run for run in plan.runs if number in run.tables]
-        stand = [read[run.name] for run in runs if run.name not in failed]
-        missing = [run.name for run in runs if run.name in failed]
-        told = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
-        if stand:
-            shown.append(beside(plan.paper, number, measured(plan.paper, number, stand), remarks=(*changed, *told)))
-    return shown
+        names = [run.name for run in plan.runs if number in run.tables]
+        missing = [name for name in names if name in failed]
+        remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
+        if len(missing) < len(names):
+            ours = measured(plan.paper, number, [read[name] for name in names if name not in failed])
+            found.append(compare_with_paper(plan.paper, number, ours, remarks=(*changed, *remarks)))
+    return found
 
 
-def _as_json(one, header: Sequence[str], rows: Sequence[Sequence]) -> dict:
-    numbers = [dict(zip(header, row, strict=True)) for row in rows]
+def _as_json(one, numbers: Sequence[Mapping]) -> dict:
     return {"table": one.table.number, "title": one.table.heading, "says": list(one.sentences), "numbers": numbers}
 
 

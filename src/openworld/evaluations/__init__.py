@@ -29,6 +29,7 @@ __all__ = (
     "FORMER_NAMES",
     "evaluation_of",
     "find_evaluation",
+    "paper_of",
     "read_protocol",
     "report_of",
     *_SPECS,
@@ -68,6 +69,11 @@ def report_of(name: str) -> str:
     """
     name = FORMER_NAMES.get(name, name)
     return f"{_folder(name)}.report" if name in EVALUATIONS else find_evaluation(name).report
+
+
+def paper_of(name: str) -> str:
+    """Return the module whose `read(table, runs)` gives a paper's numbers of one of our evaluations."""
+    return f"{_folder(FORMER_NAMES.get(name, name))}.paper"
 
 
 def function_of(name: str) -> str:

@@ -5,7 +5,7 @@ published_tables(paper)            what each table shows, on what, read from whi
 MISPRINTS                          where the printed numbers contradict one another
 """
 
-from openworld.papers.metrics import METRICS, PublishedMetric
+from openworld.papers.metrics import METRICS
 from openworld.papers.misprints import MISPRINTS, Misprint, misprints_of
 from openworld.papers.numbers import AVERAGE, PublishedNumber, paper_table, published_numbers, published_tables
 from openworld.papers.tables import AVERAGED, KIND_OF_TASK, MODELS, PAPERS, SHIFTS, SOURCE, TABLES, VARIANTS, PaperTable
@@ -24,7 +24,6 @@ __all__ = [
     "VARIANTS",
     "Misprint",
     "PaperTable",
-    "PublishedMetric",
     "PublishedNumber",
     "misprints_of",
     "paper_table",

@@ -1,81 +1,51 @@
-"""What the papers' columns are called, their units and digits as printed, and which way is better."""
+"""The metrics of the papers' tables: ours, with the titles, units and digits that the papers print."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-
-@dataclass(frozen=True)
-class PublishedMetric:
-    """A column of the papers' tables.
-
-    Args:
-        symbol: what a column head says.
-        unit: "percent", "fraction", "parameters", "thousand parameters", "seconds", "rank", "correlation" or "points
-            per level".
-        digits: decimals as printed.
-        larger_is_better: which way is better; None where neither is.
-        per_one: by how much a number of ours is multiplied to be in that unit.
-        bounds: the least and the largest that it can be, in its unit; None where there is no end.
-    """
-
-    symbol: str
-    unit: str
-    digits: int
-    larger_is_better: bool | None = True
-    per_one: float = 1.0
-    bounds: tuple[float | None, float | None] = (0.0, None)
+from openworld.results import METRICS as OURS
+from openworld.results import Metric
 
 
-def _percent(symbol: str) -> PublishedMetric:
-    return PublishedMetric(symbol, "percent", 2, True, 100.0, (0.0, 100.0))
+def _ours(key: str, title: str, unit: str = "percent", digits: int = 1) -> Metric:
+    """Percentages are printed with one decimal more than on screen."""
+    return replace(OURS[key], title=title, unit=unit, digits=digits)
 
 
-def _share(symbol: str, *, larger_is_better: bool = True) -> PublishedMetric:
-    return PublishedMetric(symbol, "fraction", 3, larger_is_better, 1.0, (0.0, 1.0))
-
-
-def _gain(symbol: str) -> PublishedMetric:
-    return PublishedMetric(symbol, "fraction", 3, True, 1.0, (-1.0, 1.0))
-
-
-def _correlation(of: str) -> PublishedMetric:
+def _along_levels(of: str, key: str) -> dict[str, Metric]:
     """Which way is better depends on the axis: with semantic shift a detector should improve, with covariate not."""
-    return PublishedMetric(f"correlation of {of}", "correlation", 2, None, 1.0, (-1.0, 1.0))
+    return {
+        f"correlation({of})": Metric(f"{key}_correlation", f"correlation of {of}", "fraction", 2, 0, (-1.0, 1.0)),
+        f"sensitivity({of})": Metric(f"{key}_slope", f"sensitivity of {of}", "points per level", 2, 0),
+    }
 
 
-def _sensitivity(of: str) -> PublishedMetric:
-    return PublishedMetric(f"sensitivity of {of}", "points per level", 2, None, 100.0, (0.0, 100.0))
-
-
-_ALONG_LEVELS = {
-    f"{name}({of})": make(of)
-    for of in ("AUROC", "FPR@95", "AUPR")
-    for name, make in (("correlation", _correlation), ("sensitivity", _sensitivity))
+METRICS: dict[str, Metric] = {
+    "OpenworldAUC": OURS["openworld_auc"],
+    "HM": OURS["harmonic_mean"],
+    "AUROC": OURS["auroc"],
+    "BaseAcc": _ours("base_accuracy", "BaseAcc"),
+    "NewAcc": _ours("new_accuracy", "NewAcc"),
+    "OverallAcc": _ours("overall_accuracy", "OverallAcc"),
+    "MAE": _ours("absolute_error", "MAE"),
+    "ECE": _ours("expected_calibration_error", "ECE", "fraction", 3),
+    "n_params": _ours("tuned_parameters", "parameters", "count", 0),
+    "n_params_thousand": _ours("tuned_parameters", "parameters (k)", "thousands"),
+    "inference_time_s": _ours("score_seconds", "seconds", "number", 4),
+    "Acc(0)": _ours("initial_accuracy", "Acc(0)", "fraction", 3),
+    "AUC": _ours("auc", "AUC", "fraction", 3),
+    "WA": _ours("worst_accuracy", "WA", "fraction", 3),
+    "EVM": _ours("variation", "EVM", "fraction", 3),
+    "VS": _ours("slope_variance", "VS", "fraction", 3),
+    "PosArea": _ours("positive_area", "PA", "fraction", 3),
+    "NegArea": _ours("negative_area", "NA", "fraction", 3),
+    "delta_AUC": _ours("delta_auc", "ΔAUC", "fraction", 3),
+    "delta_PN": _ours("delta_pn", "ΔPN", "fraction", 3),
+    "Friedman_rank": _ours("friedman_rank", "Friedman rank", "fraction", 3),
+    "Final_rank": OURS["final_rank"],
+    "Acc@1": _ours("top1", "Acc@1"),
+    "Acc@5": _ours("top5", "Acc@5"),
+    **_along_levels("AUROC", "auroc"),
+    **_along_levels("FPR@95", "fpr_out_positive"),
+    **_along_levels("AUPR", "aupr_in"),
 }
-
-METRICS: dict[str, PublishedMetric] = {
-    "OpenworldAUC": _percent("OpenworldAUC"),
-    "HM": _percent("HM"),
-    "AUROC": _percent("AUROC"),
-    "BaseAcc": _percent("BaseAcc"),
-    "NewAcc": _percent("NewAcc"),
-    "OverallAcc": _percent("OverallAcc"),
-    "MAE": PublishedMetric("MAE", "percent", 2, False, 100.0, (0.0, 100.0)),
-    "ECE": _share("ECE", larger_is_better=False),
-    "n_params": PublishedMetric("parameters", "parameters", 0, None),
-    "n_params_thousand": PublishedMetric("parameters (k)", "thousand parameters", 1, None, 1e-3),
-    "inference_time_s": PublishedMetric("seconds", "seconds", 5, False),
-    "Acc(0)": _share("Acc(0)"),
-    "AUC": _share("AUC"),
-    "WA": _share("WA"),
-    "EVM": PublishedMetric("EVM", "fraction", 3, False),
-    "VS": PublishedMetric("VS", "fraction", 3, False),
-    "PosArea": _share("PA"),
-    "NegArea": _share("NA", larger_is_better=False),
-    "delta_AUC": _gain("ΔAUC"),
-    "delta_PN": _gain("ΔPN"),
-    "Friedman_rank": PublishedMetric("Friedman rank", "rank", 3, False),
-    "Final_rank": PublishedMetric("final rank", "rank", 0, False),
-    "Acc@1": _percent("Acc@1"),
-    "Acc@5": _percent("Acc@5"),
-    **_ALONG_LEVELS,
-}
+"""What a paper calls a number -> its metric. Values are in the unit of data, as everywhere: shares are fractions."""

@@ -39,6 +39,15 @@ class PublishedNumber:
     std: float | None
 
     @property
+    def in_data(self) -> float:
+        """The value in the unit of data, as ours are: shares are fractions there.
+
+        >>> published_numbers("openworldauc", "17")[0].in_data < 1
+        True
+        """
+        return self.value / METRICS[self.metric].scale
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What tells it from every other number of the paper."""
         return self.table, self.task, self.dataset, self.setting, self.method, self.metric

@@ -11,15 +11,17 @@ OpenPL's 5 (which classes and pictures were drawn); and averages, which say noth
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import stdev
 
 from openworld.evaluations.dynamic import paper as dynamic
-from openworld.evaluations.recognition import paper as recognition
+from openworld.evaluations.recognition import paper_tasks as recognition
 from openworld.metrics import harmonic_mean
 from openworld.papers import METRICS, published_numbers
 from openworld.papers.measured import Measured, StandsFor
+from openworld.report.table import Column, Row, Table
+from openworld.results import TEXT, Value
 
 METHOD = "CLIP"
 COCOOP: Mapping[str, tuple[float, float]] = {
@@ -37,11 +39,11 @@ COCOOP: Mapping[str, tuple[float, float]] = {
 }
 """Zero-shot CLIP ViT-B/16 as CoCoOp prints it: accuracy in percent on base classes and on new ones, among their own."""
 
-ROUNDING = 0.05
-"""Points by which a number may differ for its own digits, half precision and the resizing filter."""
+ROUNDING = 0.0005
+"""By how much a number may differ for its own digits, half precision and the resizing filter."""
 
 RENAMED = 0.002
-"""Share of pictures that get another name where decoders, filters and half precision round otherwise."""
+"""Share of images that get another name where decoders, filters and half precision round otherwise."""
 
 DEVIATIONS = 2.6
 """Standard deviations of what renamed pictures do to an accuracy; beyond it lies 1 % of a normal distribution."""
@@ -57,7 +59,7 @@ SHIFTS = ("32", "33")
 
 @dataclass(frozen=True)
 class AcceptanceCell:
-    """One printed number of zero-shot CLIP, and ours; all in the paper's unit.
+    """One printed number of zero-shot CLIP, and ours; all in the unit of data.
 
     Args:
         dataset: as the paper calls it.
@@ -83,39 +85,44 @@ class AcceptanceCell:
         return None if self.ours is None else self.ours - self.printed
 
     @property
+    def verdict(self) -> str:
+        """Whether it is within its tolerance, in a word."""
+        return "within" if self.within else "departs"
+
+    @property
     def within(self) -> bool:
         """Whether ours is as near as the tolerance says."""
         return self.difference is not None and abs(self.difference) <= self.tolerance
 
 
-def tolerance_of(pictures: int) -> float:
-    """Points by which a number of so many test pictures, half of them base, may differ without anything being wrong.
+def tolerance_of(images: int) -> float:
+    """Return by how much a number of so many test images, half of them base, may differ without anything being wrong.
 
-    Of either half's pictures `RENAMED` may be named otherwise, for better or worse alike: the accuracy of a half then
-    moves with a standard deviation of sqrt(RENAMED / (pictures / 2)).
+    Of either half's images `RENAMED` may be named otherwise, for better or worse alike: the accuracy of a half then
+    moves with a standard deviation of sqrt(RENAMED / (images / 2)).
 
-    >>> round(tolerance_of(50_000), 2), round(tolerance_of(8041), 2), round(tolerance_of(1692), 2)
-    (0.12, 0.23, 0.45)
+    >>> round(tolerance_of(50_000), 4), round(tolerance_of(8041), 4), round(tolerance_of(1692), 4)
+    (0.0012, 0.0023, 0.0045)
     """
-    return ROUNDING + DEVIATIONS * 100 * sqrt(2 * RENAMED / pictures)
+    return ROUNDING + DEVIATIONS * sqrt(2 * RENAMED / images)
 
 
 def openworldauc_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 8-9 and 10 whose data sets the runs have, and CoCoOp's accuracies."""
     printed = {
-        (one.dataset, one.metric): (one.value, f"Table {one.table}")
+        (one.dataset, one.metric): (one.in_data, f"Table {one.table}")
         for number in ("8-9", "10")
         for one in published_numbers("openworldauc", number)
         if one.method == METHOD
     }
     for dataset, (base, new) in COCOOP.items():
-        printed |= {(dataset, "BaseAcc"): (base, "CoCoOp"), (dataset, "NewAcc"): (new, "CoCoOp")}
+        printed |= {(dataset, "BaseAcc"): (base / 100, "CoCoOp"), (dataset, "NewAcc"): (new / 100, "CoCoOp")}
     for one in _played(runs):
         pictures = one.counts.images
         for metric in ("BaseAcc", "NewAcc", "HM", "AUROC", "OpenworldAUC"):
             if (one.dataset, metric) in printed:
                 value, source = printed[one.dataset, metric]
-                ours = recognition.detection(one, metric).value
+                ours = recognition.detection(one, metric).number
                 contradicted, gap = _elsewhere(one.dataset, metric, printed)
                 yield AcceptanceCell(
                     one.dataset, metric, value, source, ours, tolerance_of(pictures) + gap, contradicted
@@ -129,10 +136,10 @@ def _played(runs: Sequence[StandsFor]) -> Iterator[recognition.MethodOutcomes]:
 
 
 def _elsewhere(dataset: str, metric: str, printed: Mapping) -> tuple[float | None, float]:
-    """CoCoOp's harmonic mean, and by how many points the paper's differs from it: no run can be nearer to both."""
+    """CoCoOp's harmonic mean, and by how much the paper's differs from it: no run can be nearer to both."""
     if metric in ("BaseAcc", "NewAcc") or dataset not in COCOOP:
         return None, 0.0
-    cocoop = harmonic_mean(*COCOOP[dataset])
+    cocoop = harmonic_mean(*COCOOP[dataset]) / 100
     gap = abs(printed[dataset, "HM"][0] - cocoop)
     return (cocoop if metric == "HM" else None), gap
 
@@ -141,7 +148,7 @@ def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 10 to 20, 32 and 33 whose data sets the runs have."""
     numbers = [one for number in (*EMERGING, *SHIFTS) for one in published_numbers("openpl", number)]
     printed = {
-        (one.dataset, one.table): one.value for one in numbers if one.method == METHOD and one.metric == "Acc(0)"
+        (one.dataset, one.table): one.in_data for one in numbers if one.method == METHOD and one.metric == "Acc(0)"
     }
     for scenario, tables in (("emerging-classes", EMERGING), ("distribution-shift", SHIFTS)):
         for placed in dynamic.scenario_runs(runs, scenario):
@@ -149,7 +156,7 @@ def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
             ours = next((one for one in numbers if one.method == METHOD), None)
             for table in tables:
                 if (value := printed.get((dataset, table))) is not None:
-                    own = None if ours is None else ours.value
+                    own = None if ours is None else ours.number
                     yield AcceptanceCell(dataset, "Acc(0)", value, f"Table {table}", own, _over_orders(ours))
 
 
@@ -165,8 +172,8 @@ def _over_orders(ours: Measured | None) -> float:
     if len(values) < 2:
         return 0.0
     spread = stdev(values) * sqrt(1 / PAPERS_ORDERS + 1 / len(values))
-    pictures = max((one.n for one in ours.intervals if one.over == "images"), default=0)
-    return float(stdtrit(len(values) - 1, 1 - OUTSIDE / 2)) * spread + (tolerance_of(pictures) / 100 if pictures else 0)
+    images = ours.value.over("images")
+    return float(stdtrit(len(values) - 1, 1 - OUTSIDE / 2)) * spread + (tolerance_of(images.n) if images else 0)
 
 
 CELLS = {"openworldauc": openworldauc_cells, "openpl": openpl_cells}
@@ -174,9 +181,9 @@ CELLS = {"openworldauc": openworldauc_cells, "openpl": openpl_cells}
 
 REASONS = {
     "openworldauc": (
-        f"Tolerance: {ROUNDING} points for digits and half precision, and what {1000 * RENAMED:g} in 1,000 pictures "
-        f"renamed by other decoders and filters do to an accuracy ({DEVIATIONS} standard deviations). The paper's and "
-        "CoCoOp's harmonic means differ by up to a point, so that no run is near both: the difference is added."
+        f"Tolerance: {100 * ROUNDING:g} points for digits and half precision, and what {1000 * RENAMED:g} in 1,000 "
+        f"images renamed by other decoders and filters do to an accuracy ({DEVIATIONS} standard deviations). The "
+        "paper's and CoCoOp's harmonic means differ by up to a point, so that no run is near both: the gap is added."
     ),
     "openpl": (
         "Tolerance: the paper's number is a mean over three class orders that are not published, ours a mean over the "
@@ -187,10 +194,37 @@ REASONS = {
 """Paper -> why the tolerances are what they are."""
 
 
+NUMBERS = ("printed", "ours", "difference", "tolerance", "elsewhere")
+
+
+def acceptance_table(cells: Sequence[AcceptanceCell]) -> Table:
+    """Return the cells with as many digits as are printed; all are of one unit."""
+    printed = METRICS[cells[0].metric]
+    metric = replace(printed, digits=printed.digits + (printed.unit == "percent"))
+    columns = (
+        Column(TEXT, "metric"),
+        *(Column(metric, name) for name in NUMBERS),
+        Column(TEXT),
+        Column(TEXT, "source"),
+    )
+    rows = tuple(
+        Row(
+            one.dataset,
+            (one.metric, *(_value(getattr(one, name)) for name in NUMBERS), one.verdict, one.source),
+        )
+        for one in cells
+    )
+    return Table("acceptance", "Zero-shot CLIP against printed numbers", "", "data set", columns, rows, best="")
+
+
+def _value(number: float | None) -> Value | str:
+    return "" if number is None else Value(number)
+
+
 def acceptance_rows(cells: Sequence[AcceptanceCell]) -> list[dict]:
     """Plain values for JSON and CSV."""
     return [
         {name: getattr(one, name) for name in AcceptanceCell.__dataclass_fields__}
-        | {"difference": one.difference, "within": one.within, "unit": METRICS[one.metric].unit}
+        | {"difference": one.difference, "within": one.within, "unit": METRICS[one.metric].stored_unit}
         for one in cells
     ]

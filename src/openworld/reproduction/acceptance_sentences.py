@@ -6,7 +6,7 @@ from dataclasses import replace
 from openworld.datasets import base_new_split
 from openworld.datasets.templates import PHOTO, ensemble
 from openworld.evaluations.recognition import task as recognition
-from openworld.evaluations.recognition.paper import KEYS
+from openworld.evaluations.recognition.paper_tasks import KEYS
 from openworld.evaluations.recognition_metrics import recognition_metrics, score
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.learners import ZeroShot
@@ -47,14 +47,14 @@ def _candidates() -> Mapping[str, tuple[str, ...]]:
 
 
 def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, float | None]:
-    """The metrics in percent, by their keys, of zero-shot CLIP with these sentences."""
+    """The metrics by their keys, of zero-shot CLIP with these sentences."""
     task = recognition.tasks(spec)[0]
     parts, clip = encoded_parts(task, machine), machine.backbone(task.backbone)
     base, new = base_new_split(len(parts["test"].classnames))
     fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(base), seed=task.seed)
     found = recognition_metrics(score(fitted, parts["test"], base, new))
     found |= {"openworld_auc": found["openworld_auc"]["value"]}
-    return {key: None if found[key] is None else 100 * found[key] for key in KEYS.values()}
+    return {key: found[key] for key in KEYS.values()}
 
 
 def _again(cells: Sequence[AcceptanceCell], numbers: Mapping[str, float | None]) -> list[AcceptanceCell]:

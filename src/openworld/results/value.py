@@ -11,6 +11,7 @@ DASH = "–"
 UNITS = {
     "percent": (100.0, ""),
     "points": (100.0, "+"),
+    "points per level": (100.0, ""),
     "squared points": (1e4, ""),
     "fraction": (1.0, ""),
     "difference": (1.0, "+"),
@@ -23,7 +24,7 @@ UNITS = {
 }
 """A unit -> by how much a value of ours is multiplied to be printed in it, and how Python formats it."""
 
-SHARES = ("percent", "points", "squared points", "fraction", "difference")
+SHARES = ("percent", "points", "points per level", "squared points", "fraction", "difference")
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,11 @@ class Metric:
             raise unknown_name("unit", self.unit, UNITS)
 
     @property
+    def scale(self) -> float:
+        """By how much a value is multiplied to be printed."""
+        return UNITS[self.unit][0]
+
+    @property
     def stored_unit(self) -> str:
         """The unit of values in data: shares are fractions there, however they are printed."""
         plain = {"thousands": "count", "milliseconds": "seconds"}
@@ -139,7 +145,7 @@ class Metric:
             return _duration(value) if self.unit == "seconds" else _milliseconds(value)
         if self.unit == "number":
             return f"{value + 0.0:.{self.digits}g}".replace("-", MINUS)  # never -0
-        digits = self.digits + extra * (scale == 100) if self.unit != "count" else 0
+        digits = self.digits + extra * (self.unit in ("percent", "points")) if self.unit != "count" else 0
         text = f"{scale * value:{form if form == ',' else ''}.{digits}f}"
         if not float(text.replace(",", "")):
             return text.removeprefix("-")

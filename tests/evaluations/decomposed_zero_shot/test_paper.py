@@ -2,10 +2,10 @@
 
 import pytest
 
-from openworld.reproduction.comparison.compare import beside
-from openworld.reproduction.comparison.tables import beside_markdown
-from openworld.reproduction.comparison.wording import title
-from openworld.reproduction.measure import StandsFor, measured
+from openworld.papers.measured import StandsFor
+from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison.table import as_markdown, table_of
+from openworld.reproduction.measure import measured
 
 
 @pytest.fixture
@@ -22,11 +22,13 @@ def test_numbers_of_the_table(folder):
     numbers = measured("is-ood", "3", [StandsFor(folder)])
     assert len(numbers) == 5 * 2 * 2
     whole = find(numbers, "clean", "full features", "CLIP", "Acc@1")
-    assert whole.value == pytest.approx(70) and whole.interval == pytest.approx((60, 80)) and whole.over == "images"
+    assert whole.number == pytest.approx(0.7)
+    over = whole.value.over("images")
+    assert (over.low, over.high) == pytest.approx((0.6, 0.8))
     foggy = find(numbers, "foggy", "full features", "CLIP", "Acc@5")
-    assert foggy.value == pytest.approx(50) and not foggy.intervals, "two sets of the same pictures"
+    assert foggy.number == pytest.approx(0.5) and not foggy.value.intervals, "two sets of the same images"
     laid = find(numbers, "clean", "semantic features", "LAID", "Acc@1")
-    assert laid.per_seed == pytest.approx((50, 60)) and laid.over == "seeds"
+    assert laid.per_seed == pytest.approx((0.5, 0.6)) and laid.value.over("seeds")
 
 
 def test_only_what_was_asked_for_is_read(folder):
@@ -36,11 +38,11 @@ def test_only_what_was_asked_for_is_read(folder):
 
 def test_the_table_stands_beside_the_printed_one(folder):
     named = StandsFor(folder, {"clean": "ImageNet-1K", "foggy": "ImageNet-C"})
-    shown = beside("is-ood", "3", measured("is-ood", "3", [named]))
-    assert shown.same_data and "67.49" in beside_markdown(shown)
+    shown = compare_with_paper("is-ood", "3", measured("is-ood", "3", [named]))
+    assert shown.same_data and "67.49" in as_markdown(shown)
 
 
 def test_on_other_data_every_half_has_a_printed_column_of_its_own(folder):
-    shown = beside("is-ood", "3", measured("is-ood", "3", [StandsFor(folder)]))
-    heads = [title(shown, column) for column in shown.columns if column.printed_only]
+    shown = compare_with_paper("is-ood", "3", measured("is-ood", "3", [StandsFor(folder)]))
+    heads = [column.heading for column in table_of(shown).columns if "printed" in column.heading]
     assert len(heads) == 6 and heads[:2] == ["full features Acc@1, printed", "semantic features Acc@1, printed"]

@@ -18,8 +18,9 @@ from openworld.evaluations.ood_detection.record import (
     PoolFacts,
     PoolRecord,
 )
-from openworld.reproduction.comparison.compare import beside
-from openworld.reproduction.measure import StandsFor, measured
+from openworld.papers.measured import StandsFor
+from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.measure import measured
 
 FULL = "entire ImageNet-21K (with labeling issues)"
 
@@ -69,43 +70,45 @@ def test_trends_of_the_cells_that_are_there(make):
     assert {one.backbone for one in numbers} == {"classifier"}, "what the judged model is called"
     assert {one.method for one in numbers} == {"MSP"} and {one.dataset for one in numbers} == {"emoji-concepts"}
     slope = found(numbers, "semantic shift", "sensitivity(AUROC)")
-    assert slope.per_seed == pytest.approx((10.0, 20.0)) and slope.value == pytest.approx(15.0)
-    assert slope.over == "seeds" and found(numbers, "semantic shift", "correlation(AUROC)").value == pytest.approx(1.0)
+    assert slope.per_seed == pytest.approx((0.1, 0.2)) and slope.number == pytest.approx(0.15)
+    assert slope.value.over("seeds")
+    assert found(numbers, "semantic shift", "correlation(AUROC)").number == pytest.approx(1.0)
     looks = found(numbers, "covariate shift", "correlation(AUROC)")
-    assert looks.value == pytest.approx(1.0), "the missing near cell lifts its row, as in the paper's analysis"
+    assert looks.number == pytest.approx(1.0), "the missing near cell lifts its row, as in the paper's analysis"
     falls = found(measured("is-ood", "4", [run]), "semantic shift", "correlation(FPR@95)")
-    assert falls.value == pytest.approx(-1.0)
+    assert falls.number == pytest.approx(-1.0)
 
 
 def test_a_flat_curve_has_no_correlation(make):
     numbers = measured("is-ood", "6", [make(record(0))])
-    assert found(numbers, "semantic shift", "correlation(AUPR)").value is None
-    assert found(numbers, "semantic shift", "sensitivity(AUPR)").value == 0.0
+    assert found(numbers, "semantic shift", "correlation(AUPR)").number is None
+    assert found(numbers, "semantic shift", "sensitivity(AUPR)").number == 0.0
 
 
 def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
     one = found(measured("is-ood", "8", [make(record(0))]), FULL, "AUROC")
-    assert one.value == pytest.approx(60.0) and one.interval == pytest.approx((50.0, 70.0))
-    assert (one.over, one.n) == ("images", 99)
+    (interval,) = one.value.intervals
+    assert one.number == pytest.approx(0.6) and (interval.low, interval.high) == pytest.approx((0.5, 0.7))
+    assert (interval.over, interval.n) == ("images", 99)
 
 
 def test_orders_are_compared_axis_by_axis(make):
     steps = {"MSP": 0.05, "KNN": 0.1, "ASH": 0.15}
     one = record(0, labels=tuple(steps), steps=steps)
-    shown = beside("is-ood", "1", measured("is-ood", "1", [make(one)]))
+    shown = compare_with_paper("is-ood", "1", measured("is-ood", "1", [make(one)]))
     columns = [(order.metric, order.setting) for order in shown.agreements]
     assert len(columns) == 4 and ("correlation(AUROC)", "covariate shift") in columns, "no mean over both axes"
     (near,) = [one for one in shown.agreements if (one.metric, one.setting) == ("sensitivity(AUROC)", "semantic shift")]
     # Ours: MSP < KNN < ASH; printed: ASH 5.56 < MSP 5.59 < KNN 6.64.
-    assert near.tau == pytest.approx(-1 / 3) and "AUROC, semantic shift: the two orders of 3 methods" in near.words
+    assert near.tau == pytest.approx(-1 / 3) and "AUROC, semantic shift: the two orders of 3 methods" in near.sentence
 
 
 def test_the_table_stands_beside_the_printed_one(make):
-    shown = beside("is-ood", "8", measured("is-ood", "8", [make(record(0), record(1))]))
+    shown = compare_with_paper("is-ood", "8", measured("is-ood", "8", [make(record(0), record(1))]))
     assert not shown.same_data and shown.sentences
     run = make(record(0, decomposition=None))
     named = StandsFor(run.folder, {"given cells": "ImageNet-21K"})
-    assert beside("is-ood", "1", measured("is-ood", "1", [named])).same_data
+    assert compare_with_paper("is-ood", "1", measured("is-ood", "1", [named])).same_data
 
 
 def test_refusals(make):

@@ -16,8 +16,9 @@ from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
-from openworld.reproduction.comparison.compare import beside
-from openworld.reproduction.measure import StandsFor, measured
+from openworld.papers.measured import StandsFor
+from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.measure import measured
 from openworld.reproduction.plan import Ground, plan
 from openworld.runs import RunStore, execute
 from openworld.runs.canonical import to_json
@@ -99,7 +100,7 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
     assert {cell for cell in np.ndindex(8, 8) if cells[cell[0]][cell[1]] is None} == set(TOO_FEW)
     assert stand["SynIS"][1]["pool"]["known"] == 0, "its labels have numbers, and no names"
     for number, runs in {"1": real, "2": stand["SynIS"][0], "8": real}.items():
-        shown = beside("is-ood", number, measured("is-ood", number, [runs]))
+        shown = compare_with_paper("is-ood", number, measured("is-ood", number, [runs]))
         assert shown.same_data and shown.backbones == ("ResNet-50",)
 
 

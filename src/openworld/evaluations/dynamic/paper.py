@@ -7,7 +7,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.averages import Average, average_of
 from openworld.evaluations.dynamic.curves import ScenarioCurves, ScenarioKey, scenario_curves
-from openworld.papers import AVERAGE
+from openworld.papers import AVERAGE, PaperTable
 from openworld.papers.measured import Measured, StandsFor, measured_of
 from openworld.results import Result, RunFolder
 
@@ -40,20 +40,21 @@ def scenario_runs(runs: Sequence[StandsFor], scenario: str) -> tuple[PlacedRun, 
     )
 
 
-def read(
-    scenario: str, runs: Sequence[StandsFor], metrics: Sequence[str], datasets: Sequence[str] = ()
-) -> tuple[Measured, ...]:
-    """Every number of every run of a scenario; only their averages where a table has several `datasets`.
+def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+    """Return every number of every run of a table's scenario; only averages where the table has several data sets.
 
-    Where any run is on one of `datasets`, those on others are left out: a table averages its own data sets.
+    Where any run is on a data set of the table, those on others are left out: a table averages its own data sets.
+
+    Raises:
+        OpenworldError: when no run has the scenario.
     """
-    found = scenario_runs(runs, scenario)
-    found = tuple(placed for placed in found if placed[0] in datasets) or found
+    found = scenario_runs(runs, wanted.tasks[0])
+    found = tuple(placed for placed in found if placed[0] in wanted.datasets) or found
     if not found:
-        raise OpenworldError(f"no run has {scenario}; give a finished one that does.")
-    if len(datasets) > 1:
-        return tuple(_averages(found, metrics))
-    return tuple(number for placed in found for number in numbers_of(placed, metrics))
+        raise OpenworldError(f"no run has {wanted.tasks[0]}; give a finished one that does.")
+    if len(wanted.datasets) > 1:
+        return tuple(_averages(found, wanted.metrics))
+    return tuple(number for placed in found for number in numbers_of(placed, wanted.metrics))
 
 
 def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[Measured]:

@@ -30,6 +30,7 @@ def _parts(column: Column, cells: Sequence[Cell]) -> tuple[list[str], list[list]
         "deviation": [getattr(content, "deviation", None) for content in contents],
         "p": [getattr(content, "p", None) for content in contents],
         "printed": [cell.printed for cell in cells],
+        "minus printed": [cell.difference for cell in cells],
     }
     kept = [name for name in parts if any(part is not None for part in parts[name]) or not name]
     kept = [name for name in kept if name in ("low", "high")] if column.show == "interval" else kept

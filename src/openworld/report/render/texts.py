@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import DASH, MINUS, Comparison, Interval, Value
 
+PRINTED = "printed "
+
 
 @dataclass(frozen=True)
 class Text:
@@ -19,9 +21,9 @@ class Text:
 
     @property
     def rest(self) -> str:
-        """The fainter part on one line."""
+        """The fainter part on one line, where the caption says which number is the printed one."""
         parts = self.faint.splitlines()
-        words = "; ".join(part for part in parts if part[:1] not in ("[", "±"))
+        words = "; ".join(part.removeprefix(PRINTED) for part in parts if part[:1] not in ("[", "±"))
         return " ".join([*(part for part in parts if part[:1] in ("[", "±")), *([f"({words})"] if words else [])])
 
     @property
@@ -29,7 +31,7 @@ class Text:
         """Everything but the note, on one line.
 
         >>> Text("47.0", "[44.0 50.0]\\nprinted 46.9").line
-        '47.0 [44.0 50.0] (printed 46.9)'
+        '47.0 [44.0 50.0] (46.9)'
         """
         return f"{self.text} {self.rest}".strip()
 
@@ -80,7 +82,7 @@ def _ordered(value: Value, column: Column) -> list[Interval]:
 def _text(cell: Cell, style: _Style) -> Text:
     content = cell.content
     if content is None:
-        return Text(DASH, "", False, None, cell.note)
+        return Text(DASH if cell.printed is None else "", _beside(cell, style), False, None, cell.note)
     if isinstance(content, str):
         return Text(f"{content}{cell.mark}", cell.under, style.bold, cell.sort, cell.note)
     if isinstance(content, Comparison):
@@ -121,7 +123,7 @@ def _beside(cell: Cell, style: _Style) -> str:
     if cell.printed is None:
         return ""
     difference = "" if cell.difference is None else f", {_signed(style.write(cell.difference))}"
-    return f"printed {style.write(cell.printed)}{difference}"
+    return f"{PRINTED}{style.write(cell.printed)}{difference}"
 
 
 def _signed(text: str) -> str:

@@ -6,21 +6,22 @@ from openworld.papers import METRICS
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.series_style import Look
-from openworld.reproduction.comparison.compare import Beside
+from openworld.reproduction.comparison.cells import RANKS
+from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.rank_agreement import Agreement, both_sides
-from openworld.reproduction.comparison.wording import SHORT
+from openworld.reproduction.comparison.table import SHORT
 
-SCALES = {"percent": (0.01, "%"), "fraction": (1.0, "%"), "rank": (1.0, "")}  # printed numbers as ours, and the unit
+DRAWN = ("percent", "fraction")  # units of what is drawn, where either way is better
 CHARTS = 12  # beyond, the numbers are in the tables
 
 
-def against_printed(tables: Sequence[Beside], styles: dict[str, Look]) -> Figure | None:
+def against_printed(tables: Sequence[PaperComparison], styles: dict[str, Look]) -> Figure | None:
     """Return one chart per table and metric with at least three methods on both sides; None where there is none."""
     found = [
-        (table, one, both_sides(one, table.measured, table.printed))
+        (table, one, both_sides(one, table.ours, table.printed))
         for table in tables
         for one in table.agreements
-        if one.tau is not None and METRICS[one.metric].unit in SCALES
+        if one.tau is not None and METRICS[one.metric].unit in DRAWN and METRICS[one.metric].better
     ]
     if not found:
         return None
@@ -40,16 +41,15 @@ def against_printed(tables: Sequence[Beside], styles: dict[str, Look]) -> Figure
     return Figure("against-printed", "Ours against printed", caption, charts, styles, shared=rows)
 
 
-def _chart(table: Beside, one: Agreement, numbers: dict[str, tuple[float, float]], *, several: bool) -> ScatterChart:
+def _chart(
+    table: PaperComparison, one: Agreement, numbers: dict[str, tuple[float, float]], *, several: bool
+) -> ScatterChart:
     metric = METRICS[one.metric]
-    scale, unit = SCALES[metric.unit]
-    name = ", ".join(filter(None, (metric.symbol, unit)))
-    form = ("percent", 1) if unit else ("number", 3)
-    x, y = (Quantity(side, f"{side} {name}", *form) for side in ("printed", "ours"))
-    series = {method: _cloud(scale * printed, scale * ours, x) for method, (ours, printed) in numbers.items()}
-    title = (
-        " ".join(filter(None, (metric.symbol, SHORT.get(one.column, one.column)))) + f", Kendall's tau {one.tau:.2f}"
-    )
+    name, unit, digits = (metric.title, "number", 3) if one.metric in RANKS else (f"{metric.title}, %", "percent", 1)
+    x, y = (Quantity(side, f"{side} {name}", unit, digits) for side in ("printed", "ours"))
+    series = {method: _cloud(printed, ours, x) for method, (ours, printed) in numbers.items()}
+    named = " ".join(filter(None, (metric.title, SHORT.get(one.column, one.column))))
+    title = f"{named}, Kendall's tau {one.tau:.2f}"
     return ScatterChart(f"Table {table.table.number}, {title}" if several else title, x, y, series, "equal", named=True)
 
 

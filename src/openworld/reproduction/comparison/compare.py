@@ -5,6 +5,7 @@ other data the same layout holds our numbers with the printed averages beside th
 are compared, because numbers on different data are not to be subtracted.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -20,7 +21,7 @@ from openworld.papers import (
     published_numbers,
 )
 from openworld.papers.measured import Measured
-from openworld.reproduction.comparison.cells import AXES, Column, Pair, Sides, cells, judged
+from openworld.reproduction.comparison.cells import AXES, Pair, PaperColumn, TableNumbers, cells
 from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
 
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
@@ -40,8 +41,8 @@ ABOUT_OURS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
-    """A table of a paper and ours.
+class PaperComparison:
+    """A table of a paper and our numbers of it.
 
     Args:
         table: what it is.
@@ -52,40 +53,39 @@ class Beside:
         agreements: of the two orders of the methods, metric by metric.
         backbones: of our runs.
         datasets: that ours were measured on.
-        measured, printed: the numbers that went in; of the printed ones those that our averages are compared with.
+        ours, printed: the numbers that went in; of the printed ones those that our averages are compared with.
         remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
     """
 
     table: PaperTable
     same_data: bool
     rows: tuple[str, ...]
-    columns: tuple[Column, ...]
-    pairs: Mapping[tuple[str, Column], Pair]
+    columns: tuple[PaperColumn, ...]
+    pairs: Mapping[tuple[str, PaperColumn], Pair]
     agreements: tuple[Agreement, ...]
     backbones: tuple[str, ...]
     datasets: tuple[str, ...]
-    measured: tuple[Measured, ...]
+    ours: tuple[Measured, ...]
     printed: tuple[PublishedNumber, ...]
     remarks: tuple[str, ...] = ()
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods that have a row, or, where rows are none, a number of ours."""
-        return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(one.method for one in self.measured))
+        return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(one.method for one in self.ours))
 
     @property
     def verdicts(self) -> tuple[int, int, int, int]:
         """How many of our numbers are higher than printed, lower, not shown to differ, and not tested."""
-        words = [pair.words for pair in judged(dict(self.pairs))]
-        counts = [sum(word.startswith(way) for word in words) for way in ("higher", "lower", "does not")]
-        return (*counts, sum(pair.difference is not None for pair in self.pairs.values()) - len(words))
+        ways = Counter(pair.verdict.partition(" ")[0] for pair in self.pairs.values() if pair.difference is not None)
+        return ways["higher"], ways["lower"], ways["does"], ways[""]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What comes of it, in words."""
+        """What comes of it."""
         found = (self._compared,) if self.same_data else (self._not_compared,)
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
-        return (*found, *self.remarks, *(one.words for one in self.agreements), *([about] if about else []))
+        return (*found, *self.remarks, *(one.sentence for one in self.agreements), *([about] if about else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -111,11 +111,11 @@ class Beside:
 
     def _typical(self, found: Sequence[Pair]) -> str:
         sizes = {
-            metric: median(abs(pair.difference) for pair in found if pair.ours.metric == metric)
+            METRICS[metric]: median(abs(pair.difference) for pair in found if pair.ours.metric == metric)
             for metric in dict.fromkeys(pair.ours.metric for pair in found)
         }
-        told = [f"{METRICS[metric].symbol} {size:.{METRICS[metric].digits}f}" for metric, size in sizes.items()]
-        return f" The median size of a difference: {', '.join(told)}."
+        parts = [f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items()]
+        return f" The median size of a difference: {', '.join(parts)}."
 
     @property
     def _not_compared(self) -> str:
@@ -125,58 +125,60 @@ class Beside:
         )
 
 
-def beside(paper: str, table: str, measured: Sequence[Measured], *, remarks: Sequence[str] = ()) -> Beside:
+def compare_with_paper(
+    paper: str, table: str, ours: Sequence[Measured], *, remarks: Sequence[str] = ()
+) -> PaperComparison:
     """Put our numbers of a table beside the printed ones.
 
     Args:
         paper, table: as for `measured`.
-        measured: its numbers.
+        ours: its numbers.
         remarks: sentences that stand under the table.
 
     Raises:
         OpenworldError: an unknown paper or table.
     """
     wanted, printed = paper_table(paper, table), published_numbers(paper, table)
-    same = any(name in wanted.datasets for number in measured for name in number.datasets)
-    sides = Sides(wanted, _axes(wanted, measured), measured, printed, same)
-    pairs, alike = cells(sides), tuple(_alike(printed, measured) if same else printed)
-    names = dict.fromkeys(getattr(one, wanted.rows) for one in (*printed, *measured))
-    shown = {row for row, _ in pairs}
-    return Beside(
+    same = any(name in wanted.datasets for number in ours for name in number.datasets)
+    numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same)
+    pairs, alike = cells(numbers), tuple(_alike(printed, ours) if same else printed)
+    names = dict.fromkeys(getattr(one, wanted.rows) for one in (*printed, *ours))
+    filled = {row for row, _ in pairs}
+    return PaperComparison(
         table=wanted,
         same_data=same,
-        rows=tuple(sorted((row for row in names if row in shown), key=lambda row: row == AVERAGE)),
-        columns=_ordered(wanted, pairs, [sides.key(one)[1] for one in printed]),
+        rows=tuple(sorted((row for row in names if row in filled), key=lambda row: row == AVERAGE)),
+        columns=_ordered(wanted, pairs, [numbers.key(one)[1] for one in printed]),
         pairs=pairs,
-        agreements=agreements(wanted, measured, alike),
-        backbones=tuple(dict.fromkeys(one.backbone for one in measured if one.backbone)),
-        datasets=tuple(dict.fromkeys(name for one in measured for name in one.datasets)),
-        measured=tuple(measured),
+        agreements=agreements(wanted, ours, alike),
+        backbones=tuple(dict.fromkeys(one.backbone for one in ours if one.backbone)),
+        datasets=tuple(dict.fromkeys(name for one in ours for name in one.datasets)),
+        ours=tuple(ours),
         printed=alike,
         remarks=tuple(remarks),
     )
 
 
-def _alike(printed: Sequence[PublishedNumber], measured: Sequence[Measured]) -> list[PublishedNumber]:
+def _alike(printed: Sequence[PublishedNumber], ours: Sequence[Measured]) -> list[PublishedNumber]:
     """The printed numbers of the data sets that ours are on; all where the table names none of them."""
-    ours = {name for one in measured for name in one.datasets}
+    known = {name for one in ours for name in one.datasets}
     every = {one.dataset for one in printed} - {"", AVERAGE}
-    return list(printed) if ours >= every else [one for one in printed if one.dataset in ours]
+    return list(printed) if known >= every else [one for one in printed if one.dataset in known]
 
 
-def _axes(wanted: PaperTable, measured: Sequence[Measured]) -> tuple[str, ...]:
+def _axes(wanted: PaperTable, ours: Sequence[Measured]) -> tuple[str, ...]:
     """What the columns differ in: as printed, and what else differs among ours, which may be on more data sets."""
-    also = {axis for axis in ("dataset", "method") if len({getattr(one, axis) for one in measured}) > 1}
+    also = {axis for axis in ("dataset", "method") if len({getattr(one, axis) for one in ours}) > 1}
     return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})
 
 
-def _ordered(wanted: PaperTable, pairs: Mapping, printed: Sequence[Column]) -> tuple[Column, ...]:
+def _ordered(wanted: PaperTable, pairs: Mapping, printed: Sequence[PaperColumn]) -> tuple[PaperColumn, ...]:
     """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
     places = {column: place for place, column in enumerate(dict.fromkeys(printed))}
     own = dict.fromkeys(column for _, column in pairs)
     metrics = {metric: place for place, metric in enumerate(wanted.metrics)}
 
-    def place(column: Column) -> tuple:
+    def place(column: PaperColumn) -> tuple:
         last = column.printed_only + (column.dataset == AVERAGE and not column.task)
         return last, places.get(column, len(places)), metrics[column.metric] if column.printed_only else 0
 

@@ -30,22 +30,22 @@ class Agreement:
     setting: str = ""
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """One sentence.
 
-        >>> print(Agreement("HM", "", 0.8, 0.03, 6).words)
+        >>> print(Agreement("HM", "", 0.8, 0.03, 6).sentence)
         HM: the two orders of 6 methods agree, τ = 0.80 (p 0.03).
         """
         if self.tau is None:
             return f"{self._name}: the orders cannot be compared, {self.reason}."
         related = "agree" if self.tau > 0 else "oppose each other"
         verdict = related if self.related else "are not shown to be related"
-        return f"{self._name}: the two orders of {self.n} methods {verdict}, {self._told})."
+        return f"{self._name}: the two orders of {self.n} methods {verdict}, {self._numbers})."
 
     @property
-    def short_words(self) -> str:
+    def short(self) -> str:
         """The same in a few words."""
-        return f"{self._name} –" if self.tau is None else f"{self._name} {self._told}, n = {self.n})"
+        return f"{self._name} –" if self.tau is None else f"{self._name} {self._numbers}, n = {self.n})"
 
     @property
     def related(self) -> bool:
@@ -53,7 +53,7 @@ class Agreement:
         return significant(self.p)
 
     @property
-    def _told(self) -> str:
+    def _numbers(self) -> str:
         return f"τ = {self.tau:.2f} (p {self.p:.2g}".replace("-", "\u2212", 1)
 
     @property
@@ -63,7 +63,7 @@ class Agreement:
 
     @property
     def _name(self) -> str:
-        return ", ".join(filter(None, (METRICS[self.metric].symbol, self.column)))
+        return ", ".join(filter(None, (METRICS[self.metric].title, self.column)))
 
 
 def agreements(

@@ -1,0 +1,61 @@
+"""Every number of a comparison as tidy rows, with what the paper printed in further columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from openworld.papers import METRICS
+from openworld.reproduction.comparison.cells import Pair, PaperColumn
+from openworld.reproduction.comparison.compare import PaperComparison
+from openworld.results import Result, Results, Value
+
+AXES = ("task", "dataset", "setting")
+
+
+@dataclass(frozen=True)
+class ComparedResults(Results):
+    """Ours, one row per cell of the papers' tables.
+
+    Args:
+        pairs: what each row was compared with.
+    """
+
+    pairs: tuple[Pair, ...] = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of all results, each with the printed number, its deviation as printed, the difference, the test."""
+        return [row | _printed(pair) for row, pair in zip(super().records(), self.pairs, strict=True)]
+
+
+def compared_results(found: Sequence[PaperComparison]) -> ComparedResults:
+    """Return the numbers of several tables of one paper."""
+    cells = [
+        (_result(one, row, column, pair), pair)
+        for one in found
+        for row in one.rows
+        for column in one.columns
+        if (pair := one.pairs.get((row, column)))
+    ]
+    tests = tuple(pair.test for _, pair in cells if pair.test)
+    return ComparedResults(
+        found[0].table.paper, tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells)
+    )
+
+
+def _result(one: PaperComparison, row: str, column: PaperColumn, pair: Pair) -> Result:
+    """Ours as a result; of a method that was not run it says so."""
+    own = {one.table.rows: row}
+    names = {axis: own.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
+    where = {"table": one.table.number} | {axis: names[axis] for axis in AXES}
+    if pair.ours is None:
+        value = Value(None, reason="not measured")
+        return Result(names["method"], METRICS[column.metric], value, where | {"datasets": "", "backbone": ""})
+    where |= {"datasets": "; ".join(pair.ours.datasets), "backbone": pair.ours.backbone}
+    ours = pair.ours
+    return Result(names["method"], METRICS[column.metric], ours.value, where, ours.seeds, ours.per_seed)
+
+
+def _printed(pair: Pair) -> dict[str, Any]:
+    p = pair.test.p if pair.test else None
+    numbers = {"printed": pair.printed, "printed_deviation": pair.deviation}
+    return numbers | {"difference": pair.difference, "p": p, "verdict": pair.verdict}

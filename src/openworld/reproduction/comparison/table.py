@@ -1,0 +1,163 @@
+"""A paper's table with our numbers as a `Table`: ours with its interval, then the printed number and the difference."""
+
+from collections.abc import Sequence
+
+from openworld.evaluations.recognition.paper_tasks import BOTH_SIDES, CROSSED, SIDES
+from openworld.papers import AVERAGE, METRICS
+from openworld.report.render.latex import as_tex, latex_table
+from openworld.report.render.markdown import markdown_table, plain
+from openworld.report.series_style import Look
+from openworld.report.table import Cell, Column, Row, Table
+from openworld.reproduction.comparison.cells import Pair, PaperColumn
+from openworld.reproduction.comparison.compare import PaperComparison
+from openworld.reproduction.comparison.compared_results import compared_results
+from openworld.results import TEXT, Interval, Value
+
+LATEX_COLUMNS = 4
+SHORT = {
+    SIDES["forward"]: "Fwd",
+    SIDES["backward"]: "Bwd",
+    BOTH_SIDES: "",
+    CROSSED: "",
+    "open-world recognition": "recognition",
+    "open-world recognition (imbalanced test sets)": "imbalance",
+    "domain adaption (column name as printed)": "domain adaption",
+    "complexity": "",
+    "entire ImageNet-21K (with labeling issues)": "entire pool",
+    "subsets with larger semantic shift (fewer labeling issues)": "larger semantic shift",
+}
+UNITS = {
+    "percent": "percent",
+    "fraction": "fractions",
+    "count": "counts",
+    "thousands": "thousands",
+    "points per level": "points per level",
+}
+"""Unit of a metric -> how a caption calls it, where its title does not say it."""
+
+
+def table_of(found: PaperComparison, styles: dict[str, Look] | None = None, name: str = "table") -> Table:
+    """Return the table of a comparison.
+
+    Args:
+        found: of `compare_with_paper`.
+        styles: of the methods, on a page.
+        name: of its own on a page.
+    """
+    columns = tuple(Column(METRICS[column.metric], column_title(found, column)) for column in found.columns)
+    return _laid_out(found, columns, _cell, (name, found.table.heading, caption(found)), styles or {})
+
+
+def details_of(found: PaperComparison, styles: dict[str, Look], name: str) -> Table:
+    """Return the same table with every interval and every test in words."""
+    columns = tuple(Column(TEXT, column_title(found, column)) for column in found.columns)
+    title = f"{found.table.short_heading}, intervals and tests"
+    text = "Ours, the printed number and its deviation, every 95 % interval, and the test of ours against it."
+    return _laid_out(found, columns, explanation, (name, title, text), styles)
+
+
+def _laid_out(found: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, Look]) -> Table:
+    rows = tuple(
+        Row(
+            row.removesuffix(" over the ten ratios"),
+            tuple(_of(found.pairs.get((row, column)), column, cell_of) for column in found.columns),
+            series=row if row in styles else "",
+            rule=row == AVERAGE,
+        )
+        for row in found.rows
+    )
+    label = {"dataset": "data set"}.get(found.table.rows, found.table.rows)
+    best = {"method": "columns", "dataset": "rows"}.get(found.table.rows, "")
+    return Table(*names, label, columns, rows, best, LATEX_COLUMNS)
+
+
+def _of(pair: Pair | None, column: PaperColumn, cell_of) -> Cell | str:
+    return "" if pair is None else cell_of(pair, column)
+
+
+def _cell(pair: Pair, column: PaperColumn) -> Cell:
+    if pair.ours is None:
+        return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
+    note = _note(pair)
+    return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
+
+
+def column_title(found: PaperComparison, column: PaperColumn) -> str:
+    """Return the head of a column: whatever tells it from the others."""
+    average = _average(found, column) if column.dataset == AVERAGE and not column.task else ""
+    dataset = average or column.dataset.replace(AVERAGE, "")
+    parts = [column.method, dataset, *(SHORT.get(name, name) for name in (column.task, column.setting))]
+    parts = [part for part in parts if part]
+    if not parts or len({other.metric for other in found.columns}) > 1 or column.printed_only:
+        parts.append(METRICS[column.metric].title)
+    return " ".join(parts) + (", printed" if column.printed_only else "")
+
+
+def caption(found: PaperComparison) -> str:
+    """Return what the cells hold, and what the intervals are over."""
+    metrics = [METRICS[column.metric] for column in found.columns]
+    units = dict.fromkeys(UNITS.get(metric.unit, metric.title) for metric in metrics)
+    ours = [pair.ours for pair in found.pairs.values() if pair.ours]
+    firsts = [one.value.intervals[0] for one in ours if one.value.intervals]
+    named = "ours [95 %]" if firsts else "ours"
+    held = f"{named} (printed, ours minus printed)" if found.same_data else f"{named}; printed numbers are called so"
+    if not found.same_data and any(pair.ours and pair.printed is not None for pair in found.pairs.values()):
+        held = f"{named} (printed, on the paper's data)"
+    counts = sorted({len(one.per_seed) for one in ours if one.per_seed})
+    seeds = f" Means of {' or '.join(map(str, counts))} seed{'s' * (counts != [1])}." if counts else ""
+    over = f" Intervals are over {_all_over(firsts)}." if firsts else ""
+    text = " and ".join(units)
+    return f"{text[:1].upper()}{text[1:]}: {held}.{seeds}{over}"
+
+
+def explanation(pair: Pair, column: PaperColumn) -> str:
+    """Return all that is known of one cell, in a line: numbers as papers print them, every interval, the verdict."""
+    metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
+    printed = "" if pair.printed is None else f"printed {metric.write(pair.printed, 1)}"
+    if value is None:
+        return "; ".join(filter(None, (printed, _note(pair))))
+    over = [f"{metric.write_interval(one, 1)} over {one.over} (n = {one.n})" for one in value.intervals]
+    return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair))))
+
+
+def _note(pair: Pair) -> str:
+    deviation = "" if pair.deviation is None else f"printed deviation {pair.deviation:g}"
+    verdict = f"{pair.verdict} (p {pair.test.p:.2g})" if pair.tested else ""
+    return "; ".join(filter(None, (deviation, verdict)))
+
+
+def _average(found: PaperComparison, column: PaperColumn) -> str:
+    counts = {len(pair.ours.datasets) for (_, own), pair in found.pairs.items() if own == column and pair.ours}
+    return f"{AVERAGE} of {' or '.join(map(str, sorted(counts)))}" if counts else AVERAGE
+
+
+def _all_over(intervals: Sequence[Interval]) -> str:
+    """What the intervals are over, each once, with every number of them."""
+    counts = {
+        over: sorted({one.n for one in intervals if one.over == over}) for over in (one.over for one in intervals)
+    }
+    return " or ".join(f"{over} (n = {', '.join(map(str, numbers))})" for over, numbers in counts.items())
+
+
+def sentences(found: PaperComparison) -> list[str]:
+    """Return what comes of a comparison, then what is known to be wrong with the printed table."""
+    return [*found.sentences, *(f"Known of the printed table: {note}" for note in found.notes)]
+
+
+def as_markdown(found: PaperComparison) -> str:
+    """Return the table and what comes of it."""
+    return "\n".join([markdown_table(table_of(found)), *map(plain, sentences(found))]) + "\n"
+
+
+def as_latex(found: PaperComparison) -> str:
+    """Return the table, and what comes of it as comments."""
+    return "".join(f"% {as_tex(line)}\n" for line in sentences(found)) + latex_table(table_of(found))
+
+
+def as_csv(found: PaperComparison) -> str:
+    """Return a row for every cell: numbers in the unit of data, every interval, what was printed, and the test."""
+    return compared_results([found]).to_csv()
+
+
+WRITERS = {"csv": as_csv, "md": as_markdown, "tex": as_latex}
+"""Ending of a file -> what writes it."""
