@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld.evaluations.ood_detection.metrics import Sides, detector_record, labelling, subsets_of
+from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
     DetectionRecord,
@@ -87,7 +87,7 @@ def _cells(counts):
 def _sides(detectors, luck, place, shape):
     columns, groups = shape[1], (np.arange(60), 60 + np.arange(place.size))
     return {
-        label: Sides(
+        label: DetectorScores(
             luck.normal(0, 1, 60),
             luck.normal(0, 1, place.size) - meaning * (place % columns) - appearance * (place // columns),
             *groups,

@@ -9,7 +9,7 @@ from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposition_training import drawn
-from openworld.evaluations.ood_detection.spec import tasks
+from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.shift import LOOKS

@@ -9,10 +9,10 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.ood_detection.evaluation import EVALUATION
-from openworld.evaluations.ood_detection.metrics import Sides, detector_record, labelling, subsets_of
+from openworld.evaluations.ood_detection.evaluation import EVALUATION, summary
+from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import LevelCurve
-from openworld.evaluations.ood_detection.spec import summary, tasks
+from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import TWO_TOWER, CellsSpec, JudgedSpec
@@ -180,7 +180,7 @@ def test_pictures_of_every_cell_come_with_the_first_model(ran):
 def test_a_detector_by_hand():
     #                    cell 0,0: .5    cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
     pool = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])
-    sides = Sides(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
+    sides = DetectorScores(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
     grid = ShiftGrid([0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1], (2, 2), 2)
     found = detector_record(sides, grid, np.arange(7))
     assert [[cell and cell.auroc.value for cell in row] for row in found.cells] == [[0.625, 1.0], [None, 0.75]]
@@ -191,7 +191,7 @@ def test_a_detector_by_hand():
 
 
 def test_labelling_by_hand():
-    sides = {"any": Sides(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
+    sides = {"any": DetectorScores(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
     found = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4), {})
     assert found.subsets == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
     assert {name: area.value for name, area in found.detectors["any"].items()} == {

@@ -2,18 +2,31 @@
 
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.ood_detection.spec import (
-    ALGORITHM_VERSION,
-    IncrementalShiftSpec,
-    evaluate,
-    fingerprints,
-    inputs,
-    preparations,
-    summary,
-    tasks,
-)
-from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.ood_detection.task import Task, inputs, preparations, tasks
+from openworld.evaluations.ood_detection.unit import evaluate
 from openworld.evaluations.ood_detection.validation import require_able
+
+ALGORITHM_VERSION = 3
+
+
+def summary(spec: IncrementalShiftSpec) -> list[str]:
+    """Return what is run on what, in a few words each."""
+    pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
+    detectors = dict.fromkeys(one.label for model in spec.models for one in model.detectors)
+    return [
+        f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {pool}",
+        f"{len(spec.models)} model(s)",
+        f"{len(detectors)} detector(s)",
+    ]
+
+
+def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
+    """Return a hash of every image set that the run reads."""
+    ground = spec.ground
+    sets = {"training": ground.training, "in-distribution test": ground.test}
+    found = {name: pictures.load().fingerprint for name, pictures in sets.items()}
+    return found | {"pool": ground.load_pool().images.fingerprint}
 
 
 def data(spec: IncrementalShiftSpec) -> tuple[DatasetSpec, ...]:

@@ -22,7 +22,7 @@ PREVALENCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class DetectorScores:
     """Scores of the n in-distribution test images and the N of the pool, and which of them are not independent."""
 
     test: np.ndarray
@@ -43,7 +43,10 @@ class Sides:
 
 
 def detector_record(
-    sides: Sides, grid: ShiftGrid, kept: np.ndarray, errors: Mapping[str, Mapping[str, CurveErrors]] | None = None
+    sides: DetectorScores,
+    grid: ShiftGrid,
+    kept: np.ndarray,
+    errors: Mapping[str, Mapping[str, CurveErrors]] | None = None,
 ) -> DetectorRecord:
     """One detector over all cells.
 
@@ -69,7 +72,7 @@ def detector_record(
 
 
 def places_of(grid: ShiftGrid, kept: np.ndarray, size: int) -> np.ndarray:
-    """int64[size], the cell of every picture of the pool, row by row; `NOWHERE` for those that are not kept."""
+    """int64[size], the cell of every image of the pool, row by row; `NOWHERE` for those that are not kept."""
     place = np.full(size, NOWHERE)
     place[kept] = grid.covariate * grid.shape[1] + grid.semantic
     return place
@@ -89,7 +92,9 @@ def subsets_of(known: np.ndarray, semantic: np.ndarray, levels: int) -> dict[str
     return {"all": np.ones_like(known), "unknown": ~known, "far": far, "far and unknown": far & ~known}
 
 
-def labelling(sides: Mapping[str, Sides], subsets: Mapping[str, np.ndarray], joint: Mapping) -> LabellingRecord:
+def labelling(
+    sides: Mapping[str, DetectorScores], subsets: Mapping[str, np.ndarray], joint: Mapping
+) -> LabellingRecord:
     """AUROC of every detector against the `subsets_of` the pool, how many images these hold, and its `joint` errors."""
     return LabellingRecord(
         {name: int(chosen.sum()) for name, chosen in subsets.items()},

@@ -114,7 +114,7 @@ def curve(
 
 
 def is_blind(value: Value) -> bool:
-    """Whether a detector is not shown to tell the images of a cell from in-distribution ones.
+    """Whether a detector does not significantly tell the images of a cell from in-distribution ones.
 
     That is: the interval over images reaches down to chance, or there is none and the AUROC is not above it.
     """

@@ -1,4 +1,4 @@
-"""Scores of all detectors of one judged model: fitted on the training pictures, asked about test pictures and pool."""
+"""Scores of all detectors of one judged model: fitted on the training images, asked about test images and pool."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,20 +20,20 @@ BATCH = 128  # another one may change the last bits
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """Pictures of an image set, and the places int64[n] of those that can be read."""
+class ReadableImages:
+    """Images of an image set, and the places int64[n] of those that can be read."""
 
     images: ImageSet
     rows: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class ModelScores:
     """What a model says.
 
     Args:
         test, pool: scores float64[n] by the label of the detector, larger = more in-distribution.
-        prediction: int64[n], classes of the test pictures.
+        prediction: int64[n], classes of the test images.
         warnings: sentences on detectors that are known to fail on such models.
     """
 
@@ -43,10 +43,15 @@ class Said:
     warnings: tuple[str, ...]
 
 
-def classifier_says(
-    model: JudgedSpec, classifier: Classifier, training: Shown, test: Shown, pool: Shown, device: str
-) -> Said:
-    """What a classifier says; every picture is read once."""
+def classifier_scores(
+    model: JudgedSpec,
+    classifier: Classifier,
+    training: ReadableImages,
+    test: ReadableImages,
+    pool: ReadableImages,
+    device: str,
+) -> ModelScores:
+    """What a classifier says; every image is read once."""
     module = classifier.module.to(device)
     first = next(_batches(classifier, training, device))[0][:2]
     watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
@@ -54,14 +59,14 @@ def classifier_says(
     fitted = route.fit(_batches(classifier, training, device))
     found = [_plain(route.score(fitted, _batches(classifier, one, device))) for one in (test, pool)]
     prediction = [_predicted(watched, pixels) for pixels, _ in _batches(classifier, test, device)]
-    concerns = [said for one in fitted.values() for said in one.warnings]
-    return Said(*found, np.concatenate(prediction), (*route.warnings, *concerns))
+    concerns = [warning for one in fitted.values() for warning in one.warnings]
+    return ModelScores(*found, np.concatenate(prediction), (*route.warnings, *concerns))
 
 
-def two_tower_says(
+def two_tower_scores(
     model: JudgedSpec, training: Features, test: Features, pool: Features, dataset: str, machine: Machine
-) -> Said:
-    """What a two-tower model says of encoded pictures; classes are those of the training pictures."""
+) -> ModelScores:
+    """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
     texts = _texts(model, clip, training.classnames, dataset)
     fitted = detectors.fit_together(
@@ -70,8 +75,8 @@ def two_tower_says(
     # Classes of the pool are others, and no score may look at them.
     seen = [replace(detectors.activations_of(clip, one, texts), labels=None) for one in (test, pool)]
     found = [_plain(detectors.score_together(fitted, one)) for one in seen]
-    concerns = tuple(said for one in fitted.values() for said in one.warnings)
-    return Said(*found, seen[0].predictions.cpu().numpy(), concerns)
+    concerns = tuple(warning for one in fitted.values() for warning in one.warnings)
+    return ModelScores(*found, seen[0].predictions.cpu().numpy(), concerns)
 
 
 def joined(parts: list[Features]) -> Features:
@@ -97,12 +102,12 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
     return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
 
 
-def _batches(classifier: Classifier, shown: Shown, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    for start in range(0, len(shown.rows), BATCH):
-        rows = shown.rows[start : start + BATCH]
-        pixels = np.stack([classifier.prepare(shown.images.image(int(row))) for row in rows])
+def _batches(classifier: Classifier, images: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    for start in range(0, len(images.rows), BATCH):
+        rows = images.rows[start : start + BATCH]
+        pixels = np.stack([classifier.prepare(images.images.image(int(row))) for row in rows])
         scaled = classifier.preprocess.scale(torch.from_numpy(pixels).to(device))
-        yield scaled, torch.from_numpy(shown.images.labels[rows])
+        yield scaled, torch.from_numpy(images.images.labels[rows])
 
 
 def _predicted(watched: Any, pixels: torch.Tensor) -> np.ndarray:

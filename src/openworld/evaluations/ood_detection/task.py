@@ -1,20 +1,25 @@
-"""A unit of incremental shift: which model is judged, on which pictures, in which cells."""
+"""The tasks of OOD detection: which model is tested, on which images, in which cells; and what must be there before."""
 
 from dataclasses import dataclass
 
+from openworld.detectors import origin
+from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_entries import JudgedSpec
 from openworld.evaluations.shift_images import ShiftGround
+from openworld.runs import digest
 
 
 @dataclass(frozen=True)
 class Task:
-    """One judged model and seed.
+    """One model and seed.
 
     Args:
         model: its place in `models`. seed: of its training.
-        id_kept: whether the detectors' tables count pool pictures of in-distribution classes.
+        id_kept: whether the detectors' tables count pool images of in-distribution classes.
     """
 
     model: int
@@ -37,7 +42,7 @@ class Task:
 
     @property
     def classifier(self) -> Checkpoint | None:
-        """Where the judged classifier lies, or how it is trained; None for a two-tower model."""
+        """Where the classifier lies, or how it is trained; None for a two-tower model."""
         return self.classifier_of(self.judged, self.seed)
 
     def classifier_of(self, model: JudgedSpec, seed: int) -> Checkpoint | None:
@@ -56,3 +61,41 @@ class Task:
         """What measures the degrees and cuts the pool into cells; two-tower models that look at no patches join in."""
         names = [one.backbone for one in self.models if one.backbone and not one.needs_patches]
         return ShiftPlan(self.ground, self.division, self.threads, tuple(dict.fromkeys(names)))
+
+
+def tasks(spec: IncrementalShiftSpec) -> list[Task]:
+    """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
+    shared = {name: getattr(spec, name) for name in ("models", "ground", "division", "id_kept", "threads")}
+    return [
+        Task(model=number, seed=seed, **shared)
+        for number, model in enumerate(spec.models)
+        for seed in (spec.seeds if _has_seeds(model) else spec.seeds[:1])
+    ]
+
+
+def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, ...]:
+    """Return the stages: training, running models, fitting the decomposition, and measuring the degrees."""
+    planned = tasks(spec)
+    first = planned[0]
+    trainings = [one.classifier.training for one in planned if one.classifier and one.classifier.training]
+    training = Stage("training", "trained", "epochs", machine, lambda: trainings)
+    return (training, *first.shift.stages(machine, lambda: first.shift.outputs))
+
+
+def inputs(task: Task, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    ground = task.ground
+    found = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}
+    found["pool"] = digest([one.load().fingerprint for one in ground.tested] or ground.load_pool().images.fingerprint)
+    names = {task.judged.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
+    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
+    if not ground.cells:
+        found["decomposition"] = task.shift.split.key
+    if task.classifier and task.classifier.folder:
+        found[f"classifier {task.classifier.folder}"] = task.classifier.key
+    plug_ins = {one.detector: origin(one.detector) for one in task.judged.detectors}
+    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+
+
+def _has_seeds(model: JudgedSpec) -> bool:
+    return "{seed}" in model.weights if model.weights else not model.is_two_tower

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.metrics import Sides, places_of
+from openworld.evaluations.ood_detection.metrics import DetectorScores, places_of
 from openworld.evaluations.ood_detection.record import CurveErrors, JointErrors
 from openworld.metrics import CellSums, RankedSides, rank_sides, shift_weights
 from openworld.metrics.by_cell import NOWHERE
@@ -24,7 +24,7 @@ class Ranked:
     sides: RankedSides
 
     @classmethod
-    def of(cls, sides: Mapping[str, Sides]) -> "Ranked":
+    def of(cls, sides: Mapping[str, DetectorScores]) -> "Ranked":
         """Of detectors that scored the same images."""
         ones = tuple(sides.values())
         test, pool = np.stack([one.test for one in ones]), np.stack([one.pool for one in ones])

@@ -15,7 +15,7 @@ _CLASSES = 2
 
 
 def require_able(tasks: Iterable[Task], machine: Machine) -> None:
-    """Refuse too few pictures, a saved classifier of other classes, and detectors that model or pictures cannot serve.
+    """Refuse too few images, a saved classifier of other classes, and detectors that model or images cannot serve.
 
     Args:
         tasks: of one run.
@@ -65,7 +65,7 @@ def _require_pictures(task: Task) -> None:
 
 
 def _require_served(task: Task, machine: Machine) -> None:
-    """Plans its detectors on a picture of zeros; what is trained here is built, untrained, for that."""
+    """Plans its detectors on a image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged
     if model.is_two_tower:
         return
