@@ -102,12 +102,12 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
     return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
 
 
-def _batches(classifier: Classifier, images: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    for start in range(0, len(images.rows), BATCH):
-        rows = images.rows[start : start + BATCH]
-        pixels = np.stack([classifier.prepare(images.images.image(int(row))) for row in rows])
+def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    for start in range(0, len(part.rows), BATCH):
+        rows = part.rows[start : start + BATCH]
+        pixels = np.stack([classifier.prepare(part.images.image(int(row))) for row in rows])
         scaled = classifier.preprocess.scale(torch.from_numpy(pixels).to(device))
-        yield scaled, torch.from_numpy(images.images.labels[rows])
+        yield scaled, torch.from_numpy(part.images.labels[rows])
 
 
 def _predicted(watched: Any, pixels: torch.Tensor) -> np.ndarray:
