@@ -1,6 +1,6 @@
-"""What is told of the records of a run, protocol by protocol: a line of a table each.
+"""What the command line says of a run: the story that its evaluation tells, or its records as they are.
 
-Evaluations that tell a story share `_tell_story`; the others have a file each. A file of this kind holds
+Both `_tell_story` and `_tell_records` hold
 
     load(folder)                           the run, its records verified
     build(folder, output=None, run=None)   the page; returns its path; a run that is loaded is read no second time;
@@ -26,21 +26,9 @@ from openworld.report.records import protocol_of
 from openworld.report.sentences import listed
 from openworld.runs.atomic import write_file
 
-TOLD_BY = {
-    "recognition": "_tell_story",
-    "generalisation": "_tell_story",
-    "dynamic": "_tell_story",
-    "accuracy-estimation": "_tell_story",
-    "incremental-shift": "_tell_story",
-    "open-world-by-shift": "_tell_story",
-    "decomposed-zero-shot": "_tell_story",
-}
-
 
 def telling(protocol: str) -> ModuleType:
     """What tells of the runs of a protocol; imported late."""
-    if protocol in TOLD_BY:
-        return import_module(f"openworld.cli.{TOLD_BY[protocol]}")
     return import_module(f"openworld.cli.{'_tell_story' if report_of(protocol) else '_tell_records'}")
 
 
@@ -64,11 +52,9 @@ def comparing(first: Path, second: Path) -> ModuleType:
         raise OpenworldError(
             f"{first} holds a run of {names[0]} and {second} one of {names[1]}; compare two runs of one protocol."
         )
-    able = [name for name in TOLD_BY if hasattr(telling(name), "compare")]
     raise OpenworldError(
-        f"two runs of {names[0]} are not compared, only runs of {listed(able)} and predictions that were scored. What "
-        f"is asked for in one spec is tested within its run; or set the numbers side by side: openworld report RUN "
-        "--table csv."
+        f"two runs of {names[0]} are not compared: it brings no report. Set the numbers side by side: openworld report "
+        "RUN --table json."
     )
 
 
