@@ -8,7 +8,7 @@ from openworld.evaluations.estimation_entries import ReferenceSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.shift_entries import DecompositionSpec, JudgedSpec
-from openworld.reproduction.settings import Ground
+from openworld.reproduction.settings import ReproductionSetup
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)
 SPECS = {
@@ -20,7 +20,7 @@ SPECS = {
     "reference": lambda name: ReferenceSpec("CLIP", backbone=name),
     "judged": lambda name: JudgedSpec(backbone=name),
     "decomposition": lambda name: DecompositionSpec(backbone=name),
-    "reproduce": lambda name: Ground("data", backbone=name),
+    "reproduce": lambda name: ReproductionSetup("data", backbone=name),
 }
 
 

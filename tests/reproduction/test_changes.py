@@ -6,14 +6,14 @@ from openworld import OpenworldError
 from openworld.evaluations.entries import LearnerSpec
 from openworld.reproduction.changes import Changes, read_added, read_settings
 from openworld.reproduction.plan import plan
-from openworld.reproduction.settings import Ground
+from openworld.reproduction.settings import ReproductionSetup
 
 OWN = LearnerSpec("zero-shot-ensemble", "ours")
 PAPERS = ("openworldauc", "openpl")
 
 
 def planned(paper, tables=(), **changes):
-    return plan(paper, tables, Ground("data", learners=("CLIP",), changes=Changes(**changes)))
+    return plan(paper, tables, ReproductionSetup("data", learners=("CLIP",), changes=Changes(**changes)))
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -25,11 +25,11 @@ def test_an_added_learner_runs_with_the_papers_and_is_marked(paper):
 
 
 def test_an_added_learner_is_in_no_table_of_settings_or_gates():
-    found = plan("openworldauc", (), Ground("data", changes=Changes((OWN,))))
+    found = plan("openworldauc", (), ReproductionSetup("data", changes=Changes((OWN,))))
     numbers = {number for run in found.runs if "ours" in run.methods for number in run.tables}
     assert "2" in numbers and "13" in numbers
     assert all("ours" not in run.methods for run in found.runs if run.name.startswith("gates"))
-    (alone,) = plan("openworldauc", ["11"], Ground("data", changes=Changes((OWN,)))).runs
+    (alone,) = plan("openworldauc", ["11"], ReproductionSetup("data", changes=Changes((OWN,)))).runs
     assert "ours" not in alone.methods
 
 
@@ -60,7 +60,9 @@ def test_two_settings_of_one_added_learner_have_two_folders():
 
 def test_settings_shots_and_views_reach_the_spec():
     changes = Changes(settings={"coop": {"schedule.epochs": 3}}, shots=4, views=2)
-    spec = plan("openworldauc", ["7"], Ground("data", learners=("CLIP", "CoOp"), changes=changes)).runs[0].spec
+    spec = (
+        plan("openworldauc", ["7"], ReproductionSetup("data", learners=("CLIP", "CoOp"), changes=changes)).runs[0].spec
+    )
     assert (spec.shots, spec.views) == (4, 2)
     assert [one.settings for one in spec.learners] == [{}, {"schedule": {"epochs": 3}}]
 
@@ -80,13 +82,13 @@ def test_settings_shots_and_views_reach_the_spec():
 )
 def test_what_cannot_be_changed_is_refused(changes, message):
     with pytest.raises(OpenworldError, match=message):
-        plan("openworldauc", ["2"], Ground("data", changes=Changes(**changes)))
+        plan("openworldauc", ["2"], ReproductionSetup("data", changes=Changes(**changes)))
 
 
 @pytest.mark.parametrize("paper", ["frap", "is-ood"])
 def test_papers_without_learners_refuse_changes(paper):
     with pytest.raises(OpenworldError, match=f"openworldauc and openpl, which tune learners; {paper}"):
-        plan(paper, (), Ground("data", changes=Changes(shots=4)))
+        plan(paper, (), ReproductionSetup("data", changes=Changes(shots=4)))
 
 
 def test_learners_are_read_from_a_file_of_learners_and_nothing_else(tmp_path):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from openworld import OpenworldError
 from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
-from openworld.papers.measured import Measured, average_of
+from openworld.papers.results import PaperResult, average_of
 from openworld.report.render import terminal_table
 from openworld.reproduction.comparison.cells import PaperColumn
 from openworld.reproduction.comparison.compare import compare_with_paper
@@ -26,7 +26,7 @@ def number(method, dataset, seeds=None, metric="OpenworldAUC", **fields):
     seeds = seeds or SEEDS[method]
     facts = {"seeds": tuple(range(1, len(seeds) + 1)), "per_seed": seeds, "backbone": "embedded"}
     value = over_seeds(seeds, METRICS[metric])
-    return Measured(dataset, "", method, metric, **{"value": value, "datasets": (dataset,)} | facts | fields)
+    return PaperResult(dataset, "", method, metric, **{"value": value, "datasets": (dataset,)} | facts | fields)
 
 
 def table_2(datasets=("DTD", "EuroSAT"), methods=("CLIP", "CoOp", "GMoP")):
@@ -117,7 +117,7 @@ def test_ranks_are_subtracted_among_the_same_methods_only():
     told = {"Friedman_rank": 2.0, "Final_rank": 1.0}
     methods = list(dict.fromkeys(one.method for one in published_numbers("openpl", "38")))
     ours = [
-        Measured("DTD", "", method, metric, Value(value), datasets=("DTD",))
+        PaperResult("DTD", "", method, metric, Value(value), datasets=("DTD",))
         for method in methods
         for metric, value in told.items()
     ]

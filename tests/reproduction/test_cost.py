@@ -13,14 +13,14 @@ from openworld.evaluations.runtime import shape
 from openworld.reproduction.cache_use import Ledger, count_passes
 from openworld.reproduction.cost import cost
 from openworld.reproduction.plan import plan
-from openworld.reproduction.settings import Ground
+from openworld.reproduction.settings import ReproductionSetup
 
-FEW = Ground(seeds=(1,), learners=("CLIP", "MaPLe", "CoOp"))
+FEW = ReproductionSetup(seeds=(1,), learners=("CLIP", "MaPLe", "CoOp"))
 
 
 @pytest.mark.parametrize(("paper", "table"), [("openworldauc", "11"), ("openworldauc", "14"), ("openpl", "2")])
 def test_images_and_units_are_those_of_the_tasks(paper, table):
-    for run in plan(paper, [table], Ground(seeds=(1, 2))).runs:
+    for run in plan(paper, [table], ReproductionSetup(seeds=(1, 2))).runs:
         tasks, units = evaluation_of(run.spec).tasks(run.spec), list(units_of(run.spec))
         assert len(units) == len(tasks)
         real = {(task.sources[part], task.encoding(part)) for task in tasks for part in task.sources}
@@ -53,7 +53,7 @@ def test_answers_of_generalisation_and_of_dynamic_runs():
 
 
 def test_published_counts_stand_in_for_data_that_is_not_there():
-    found = cost(plan("openworldauc", ["2"], Ground("nowhere", learners=("CLIP",))))
+    found = cost(plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("CLIP",))))
     assert found.units == 33
     tests = 50_000 + 2465 + 3669 + 8041 + 2463 + 30_300 + 3333 + 19_850 + 1692 + 8100 + 3783
     shots = 3 * 16 * (500 + 50 + 19 + 98 + 51 + 51 + 50 + 199 + 24 + 5 + 51)
@@ -73,7 +73,7 @@ def test_disk_is_that_of_encoded_images(tmp_path):
 
 def test_a_plan_counts_shared_units_and_images_once():
     both, gates, whole = (
-        cost(plan("openworldauc", tables, Ground("nowhere", learners=("GMoP", "GMoP 0-1 Gate"))))
+        cost(plan("openworldauc", tables, ReproductionSetup("nowhere", learners=("GMoP", "GMoP 0-1 Gate"))))
         for tables in (["2", "17"], ["17"], ["2"])
     )
     assert (both.units, gates.units, whole.units) == (66, 66, 33)
@@ -92,7 +92,7 @@ def test_shapes_are_those_of_the_published_backbones(name):
 
 
 def test_with_a_limit_the_disk_stays_below_it_and_what_is_made_again_is_counted():
-    found = plan("openworldauc", ["2"], Ground("nowhere", learners=("CLIP", "LoCoOp", "Gallop", "MaPLe")))
+    found = plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("CLIP", "LoCoOp", "Gallop", "MaPLe")))
     whole, bound = cost(found), cost(found, limit=30 * 10**9)
     assert whole.limited is None and whole.cache_bytes > 250 * 10**9
     assert bound.cache_bytes <= 30 * 10**9 and bound.limited.most == bound.cache_bytes
@@ -104,7 +104,7 @@ def test_with_a_limit_the_disk_stays_below_it_and_what_is_made_again_is_counted(
 
 
 def test_images_of_the_source_that_are_not_kept_are_seen_beside_every_other_data_set():
-    (run,) = plan("openworldauc", ["13"], Ground("nowhere", learners=("CLIP",), seeds=(1,))).runs
+    (run,) = plan("openworldauc", ["13"], ReproductionSetup("nowhere", learners=("CLIP",), seeds=(1,))).runs
     unit = next(units_of(run.spec))
     training, *tests = (replace(one, encoding=replace(one.encoding, patches=True)) for one in unit.sets)
     unit = replace(unit, training=training, tests=tuple(tests))
@@ -120,6 +120,6 @@ def test_images_of_the_source_that_are_not_kept_are_seen_beside_every_other_data
 
 
 def test_a_plan_refuses_a_limit_below_what_a_unit_needs():
-    found = plan("openworldauc", ["2"], Ground("nowhere", learners=("LoCoOp",)))
+    found = plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("LoCoOp",)))
     with pytest.raises(OpenworldError, match="may have 20.0 GB.*--cache-limit"):
         cost(found, limit=20 * 10**9)

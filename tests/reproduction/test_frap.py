@@ -10,9 +10,9 @@ from openworld.papers import SHIFTS, TABLES
 from openworld.reproduction.cost import cost
 from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
 from openworld.reproduction.frap_datasets import WORLDS
-from openworld.reproduction.plan import Ground, plan
+from openworld.reproduction.plan import ReproductionSetup, plan
 
-REAL, EMBEDDED = plan("frap", (), Ground("data")), plan("frap")
+REAL, EMBEDDED = plan("frap", (), ReproductionSetup("data")), plan("frap")
 
 
 def run(name, found=REAL):
@@ -27,7 +27,7 @@ def test_every_row_of_the_paper_comes_from_one_run():
 
 
 def test_the_papers_seeds_models_and_references():
-    assert REAL.ground.seeds == (0, 1, 10) and REAL.tables == tuple(TABLES["frap"])
+    assert REAL.setup.seeds == (0, 1, 10) and REAL.tables == tuple(TABLES["frap"])
     for one in REAL.runs:
         references = {named.name: named.backbone for named in one.spec.references}
         assert references == {"CLIP": "openai/clip-vit-base-patch32", "SigLIP": SIGLIP, "dirichlet": ""}
@@ -75,7 +75,7 @@ def test_embedded_runs_say_that_they_are_of_other_data_and_without_siglip():
     assert set(one.methods) == {name for name in METHODS if "SigLIP" not in name}
     assert {model.architecture for model in one.spec.models} and len(one.spec.models) == 3
     assert len(one.spec.corruptions) == 19 and one.spec.images == 1000
-    with_siglip = plan("frap", (), Ground(backbone="ViT-B/32"))
+    with_siglip = plan("frap", (), ReproductionSetup(backbone="ViT-B/32"))
     assert set(with_siglip.runs[0].methods) == set(METHODS)
 
 
@@ -95,30 +95,30 @@ def test_fixed_temperatures_are_those_of_the_references():
 
 
 def test_quick_runs_train_for_fewer_epochs_on_fewer_pictures():
-    quick = plan("frap", (), Ground("data", quick=10))
+    quick = plan("frap", (), ReproductionSetup("data", quick=10))
     cifar = run("cifar10", quick).spec
     assert cifar.images == 1000
     recipe = cifar.models[0].recipe
     assert (recipe["epochs"], tuple(recipe["milestones"]), cifar.models[0].checkpoints) == (30, (10, 20), (10, 20, 30))
     assert run("imagenet", quick).spec.models[0].checkpoints == (1, 2)
-    (one,) = plan("frap", (), Ground(quick=8)).runs
+    (one,) = plan("frap", (), ReproductionSetup(quick=8)).runs
     assert one.spec.images == 125 and one.spec.models[0].recipe["epochs"] == 2
 
 
 def test_a_table_of_references_alone_still_has_an_estimator():
-    (one,) = plan("frap", ["2"], Ground(learners=("CLIP raw",))).runs
+    (one,) = plan("frap", ["2"], ReproductionSetup(learners=("CLIP raw",))).runs
     assert [entry.label for entry in one.spec.estimators] == ["AC"] and one.methods == {"CLIP raw": "CLIP raw"}
     with pytest.raises(OpenworldError, match="nothing is left to run: of Table 2, none of its methods"):
-        plan("frap", ["2"], Ground(learners=("AC",)))
+        plan("frap", ["2"], ReproductionSetup(learners=("AC",)))
 
 
 def test_fewer_methods_have_folders_of_their_own():
-    assert run("cifar10-ac-cot", plan("frap", ["1"], Ground("data", learners=("AC", "COT"))))
-    assert plan("frap", ["1"], Ground("data")).runs[0].spec == REAL.runs[0].spec
+    assert run("cifar10-ac-cot", plan("frap", ["1"], ReproductionSetup("data", learners=("AC", "COT"))))
+    assert plan("frap", ["1"], ReproductionSetup("data")).runs[0].spec == REAL.runs[0].spec
 
 
 def test_one_network_of_one_seed_has_no_partner():
-    alone = plan("frap", (), Ground("data", seeds=(0,)))
+    alone = plan("frap", (), ReproductionSetup("data", seeds=(0,)))
     assert "GDE" not in run("mnist-seed-0", alone).methods and "GDE" in run("cifar10-seed-0", alone).methods
     assert "GDE is left out there" in alone.remarks[-1]
 
@@ -139,5 +139,5 @@ def test_images_of_the_embedded_world_are_those_that_are_looked_at():
     ground = EMBEDDED.runs[0].spec.ground
     assert len(ground.conditions) == 8 + 95 and found.units == 27
     assert found.images == len(ground.source.load()) + 103 * 1000
-    assert all(len(one.pictures.load()) == 1000 for one in ground.conditions[:9])
+    assert all(len(one.images.load()) == 1000 for one in ground.conditions[:9])
     assert found.cache_bytes > 4 * found.images * 27 * 100 and str(found.trainings) in found.sentences[0]

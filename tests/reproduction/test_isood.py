@@ -8,7 +8,7 @@ from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, shown_images
 from openworld.reproduction.isood import DETECTORS, METHODS
-from openworld.reproduction.plan import Ground, plan
+from openworld.reproduction.plan import ReproductionSetup, plan
 
 EMBEDDED = plan("is-ood")
 
@@ -30,7 +30,7 @@ def test_detectors_are_the_papers_by_its_names():
 
 
 def test_downloaded_data_are_read_as_published():
-    found = plan("is-ood", ["1", "2", "8"], Ground("data"))
+    found = plan("is-ood", ["1", "2", "8"], ReproductionSetup("data"))
     real, made = found.runs
     assert (real.name, real.tables, made.name, made.tables) == ("imagenet21k", ("1", "8"), "SynIS", ("2",))
     assert real.spec.cells.lists == tuple(f"data/imglist/imagenet21k/{part}" for part in ("train", "val"))
@@ -42,7 +42,7 @@ def test_downloaded_data_are_read_as_published():
 
 
 def test_fewer_detectors_and_quicker_runs():
-    (run,) = plan("is-ood", ["1"], Ground(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
+    (run,) = plan("is-ood", ["1"], ReproductionSetup(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
     assert run.name == "emoji-msp-knn-seed-1" and list(run.methods) == ["MSP", "KNN"]
     assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 6}
 
@@ -53,7 +53,7 @@ def test_tables_that_cannot_be_made_say_what_would_make_them():
 
 
 def test_halves_on_downloaded_data_are_those_of_imagenet():
-    (run,) = plan("is-ood", ["3"], Ground("data", seeds=(0,), quick=2)).runs
+    (run,) = plan("is-ood", ["3"], ReproductionSetup("data", seeds=(0,), quick=2)).runs
     clean, corrupted, rendered = run.spec.sets
     assert run.name == "halves-seed-0" and run.spec.images == 5_000
     assert (clean.dataset, corrupted.dataset, rendered.dataset) == ("imagenet", "imagenet", "imagenet-r")
@@ -62,18 +62,18 @@ def test_halves_on_downloaded_data_are_those_of_imagenet():
 
 
 def test_whole_features_alone_are_read_from_the_quickest_method():
-    (run,) = plan("is-ood", ["3"], Ground(learners=("CLIP",))).runs
+    (run,) = plan("is-ood", ["3"], ReproductionSetup(learners=("CLIP",))).runs
     assert [one.method for one in run.spec.methods] == ["PCA"] and run.methods == {"CLIP": "CLIP"}
     assert run.name == "halves-clip"
 
 
 def test_unknown_detectors_name_the_known_ones():
     with pytest.raises(OpenworldError, match="did you mean 'GradNorm'"):
-        plan("is-ood", ["1"], Ground(learners=("GradNrm",)))
+        plan("is-ood", ["1"], ReproductionSetup(learners=("GradNrm",)))
 
 
 def test_what_it_comes_to_is_counted_without_data():
-    found = plan("is-ood", ["1", "2"], Ground("elsewhere"))
+    found = plan("is-ood", ["1", "2"], ReproductionSetup("elsewhere"))
     told = cost(found)
     assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     assert told.units == 2 and told.cache_bytes == 0, "degrees are published"

@@ -9,48 +9,48 @@ from openworld.datasets import PUBLISHED
 from openworld.learners import LEARNERS, configure
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.plan import PAPERS, find_table, plan
-from openworld.reproduction.settings import NAMES, Ground, embedded_settings
+from openworld.reproduction.settings import NAMES, ReproductionSetup, embedded_settings
 
-REAL, EMBEDDED = Ground("data"), Ground()
+REAL, EMBEDDED = ReproductionSetup("data"), ReproductionSetup()
 OF_LEARNERS = ("openworldauc", "openpl")
 OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
 """Tables that embedded data do not have; that they are refused is tested with their paper's plan."""
 
 
-def makeable(paper, ground):
-    without = OF_GENERATED_PICTURES.get(paper, set()) if ground.embedded else set()
+def makeable(paper, setup):
+    without = OF_GENERATED_PICTURES.get(paper, set()) if setup.embedded else set()
     return [number for number in TABLES[paper] if number not in without]
 
 
 EVERY = [
-    pytest.param(paper, number, ground, id=f"{paper}-{number}-{'embedded' if ground.embedded else 'real'}")
-    for ground in (REAL, EMBEDDED)
+    pytest.param(paper, number, setup, id=f"{paper}-{number}-{'embedded' if setup.embedded else 'real'}")
+    for setup in (REAL, EMBEDDED)
     for paper in TABLES
-    for number in makeable(paper, ground)
+    for number in makeable(paper, setup)
 ]
 
 
-@pytest.mark.parametrize(("paper", "number", "ground"), EVERY)
-def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, ground):
-    found, table = plan(paper, [number], ground), find_table(paper, number)
+@pytest.mark.parametrize(("paper", "number", "setup"), EVERY)
+def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, setup):
+    found, table = plan(paper, [number], setup), find_table(paper, number)
     assert found.tables == (number,) and not found.left_out and found.runs
     assert all(run.tables == (number,) for run in found.runs)
     methods = {name for run in found.runs for name in run.methods.values()}
     printed = {one.method for one in published_numbers(paper, number)}
-    assert {name for name in printed if not ground.embedded or "SigLIP" not in name} <= methods
-    if not ground.embedded and set(table.tasks) - {"size", "time"}:
+    assert {name for name in printed if not setup.embedded or "SigLIP" not in name} <= methods
+    if not setup.embedded and set(table.tasks) - {"size", "time"}:
         assert set(table.datasets) <= {title for run in found.runs for title in run.datasets.values()}
     assert found.units == sum(run.units for run in found.runs)
 
 
-@pytest.mark.parametrize("ground", [REAL, EMBEDDED], ids=["real", "embedded"])
+@pytest.mark.parametrize("setup", [REAL, EMBEDDED], ids=["real", "embedded"])
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, ground):
-    numbers = makeable(paper, ground)
-    several = [plan(paper, [number], ground) for number in numbers]
-    several += [plan(paper, (), ground), plan(paper, numbers[:3], ground)]
-    several += [plan(paper, (), Ground(ground.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
-    several += [plan(paper, (), Ground(ground.data, seeds=(1,)))]
+def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, setup):
+    numbers = makeable(paper, setup)
+    several = [plan(paper, [number], setup) for number in numbers]
+    several += [plan(paper, (), setup), plan(paper, numbers[:3], setup)]
+    several += [plan(paper, (), ReproductionSetup(setup.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
+    several += [plan(paper, (), ReproductionSetup(setup.data, seeds=(1,)))]
     specs = {}
     for run in (run for one in several for run in one.runs):
         assert specs.setdefault(run.name, run.spec) == run.spec, run.name
@@ -108,7 +108,7 @@ def test_embedded_settings_are_those_of_the_example(task, example, repository):
 
 def test_quick_divides_epochs_of_all_stages_and_moves_promptsrcs_gaussian():
     def learned(paper, quick, label, data="data"):
-        run = plan(paper, (), Ground(data, quick=quick)).runs[0]
+        run = plan(paper, (), ReproductionSetup(data, quick=quick)).runs[0]
         one = next(one for one in run.spec.learners if one.label == label)
         return configure(LEARNERS[one.learner], one.settings, run.data[0].dataset, run.spec.published)
 
@@ -121,41 +121,45 @@ def test_quick_divides_epochs_of_all_stages_and_moves_promptsrcs_gaussian():
 
 
 def test_quick_says_that_it_does_not_rank():
-    (few,) = plan("openworldauc", ["2"], Ground("data", quick=8)).remarks
-    assert "divided by 8" in few and "not rank" in few and not plan("openworldauc", ["2"], Ground("data")).remarks
+    (few,) = plan("openworldauc", ["2"], ReproductionSetup("data", quick=8)).remarks
+    assert (
+        "divided by 8" in few
+        and "not rank" in few
+        and not plan("openworldauc", ["2"], ReproductionSetup("data")).remarks
+    )
 
 
 def test_fewer_methods_leave_tables_out_and_say_why():
-    found = plan("openworldauc", ["2", "17"], Ground("data", learners=("coop", "GalLoP")))
+    found = plan("openworldauc", ["2", "17"], ReproductionSetup("data", learners=("coop", "GalLoP")))
     assert found.tables == ("2",) and found.left_out == {"17": "none of its methods is among those asked for"}
     assert [one.label for one in found.runs[0].spec.learners] == ["CoOp", "GalLoP"]
     with pytest.raises(OpenworldError, match="nothing is left to run: of Table 17, none of its methods"):
-        plan("openworldauc", ["17"], Ground("data", learners=("CoOp",)))
+        plan("openworldauc", ["17"], ReproductionSetup("data", learners=("CoOp",)))
 
 
 def test_zero_shot_clip_is_always_in_openpls_curves():
-    found = plan("openpl", ["4"], Ground(learners=("CoOp",)))
+    found = plan("openpl", ["4"], ReproductionSetup(learners=("CoOp",)))
     assert [one.label for one in found.runs[0].spec.learners] == ["zero-shot", "CoOp"]
 
 
 @pytest.mark.parametrize(
-    ("paper", "tables", "ground", "message"),
+    ("paper", "tables", "setup", "message"),
     [
         ("openworldac", (), REAL, "did you mean 'openworldauc'"),
         ("openworldauc", ("18",), REAL, "unknown table of openworldauc '18'.* Known: 2, 3"),
         ("openworldauc", ("5",), REAL, "Table 5 of openworldauc cannot be made: it is a truth table"),
         ("openpl", ("34",), REAL, "Table 34 of openpl cannot be made: its numbers .* are missing"),
-        ("openpl", (), Ground("data", learners=("GMoP",)), "unknown method of openpl 'GMoP'"),
+        ("openpl", (), ReproductionSetup("data", learners=("GMoP",)), "unknown method of openpl 'GMoP'"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(paper, tables, ground, message):
+def test_what_cannot_be_planned_is_refused(paper, tables, setup, message):
     with pytest.raises(OpenworldError, match=message):
-        plan(paper, tables, ground)
+        plan(paper, tables, setup)
 
 
 def test_a_ground_that_makes_no_sense_is_refused():
     with pytest.raises(OpenworldError, match="quick"):
-        Ground(quick=0)
+        ReproductionSetup(quick=0)
 
 
 def test_tables_8_and_9_are_one():
@@ -167,7 +171,7 @@ def test_tables_8_and_9_are_one():
 def test_backbones_go_by_the_papers_names(name):
     from openworld.backbones import BACKBONES
 
-    assert Ground("data", name).backbone in BACKBONES
+    assert ReproductionSetup("data", name).backbone in BACKBONES
 
 
 def test_every_method_and_data_set_of_the_papers_has_its_counterpart():

@@ -17,7 +17,7 @@ def say_missing_runs(plan, out):
     if missing:
         out.print(
             f"Left out is what needs data sets that are not there: {', '.join(missing)} (openworld data check "
-            f"{' '.join(missing)} --root {plan.ground.data} says where to get them).",
+            f"{' '.join(missing)} --root {plan.setup.data} says where to get them).",
             style="yellow",
             markup=False,
         )
@@ -27,16 +27,16 @@ def say_missing_runs(plan, out):
 def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
     from openworld.cli._running import machine_of
-    from openworld.papers.measured import StandsFor
+    from openworld.papers.results import PaperRun
     from openworld.report.render import terminal_table
     from openworld.reproduction.acceptance_cells import CELLS, REASONS, acceptance_table
     from openworld.reproduction.acceptance_sentences import other_sentences
     from openworld.reproduction.acceptance_stages import departures
 
     runs = [run for run in plan.runs if run.name not in failures]
-    stand = [StandsFor(manner.folder / run.name, run.datasets, run.methods) for run in runs]
+    stand = [PaperRun(manner.folder / run.name, run.datasets, run.methods) for run in runs]
     cells = tuple(CELLS[plan.paper](stand))
-    found = departures(runs, manner.folder, plan.ground.backbone, manner.devices[0])
+    found = departures(runs, manner.folder, plan.setup.backbone, manner.devices[0])
     others = tuple(other_sentences(runs, cells, machine_of(manner, plan.runs[0].spec)))
     path = _keep(manner.folder, cells)
     accepted = all(one.within for one in cells)

@@ -13,15 +13,15 @@ def say_plan(plan, cost, out) -> None:
     from openworld import _terminal as terminal
     from openworld.papers import PAPERS
 
-    ground = plan.ground
-    data = "embedded data, which stand in for the paper's" if ground.embedded else f"data in {ground.data}"
+    setup = plan.setup
+    data = "embedded data, which stand in for the paper's" if setup.embedded else f"data in {setup.data}"
     parts = [
         f"openworld {__version__}",
         PAPERS[plan.paper],
         tables_in_words(plan.tables),
         data,
-        f"backbone {ground.backbone}",
-        f"seeds {' '.join(map(str, ground.seeds))}",
+        f"backbone {setup.backbone}",
+        f"seeds {' '.join(map(str, setup.seeds))}",
     ]
     out.print(" · ".join(parts), markup=False)
     rows = [(run.name, str(run.units), f"{run.images:,}", tables_in_words(run.tables)) for run in cost.runs]
@@ -37,15 +37,15 @@ def say_missing(plan, out) -> None:
     from openworld._errors import OpenworldError
     from openworld.datasets.checking import require_places
 
-    if plan.downloads and not Path(plan.ground.data).is_dir():
+    if plan.downloads and not Path(plan.setup.data).is_dir():
         out.print(
-            f"There is no folder {plan.ground.data} yet. It must hold {len(plan.downloads)} data set(s): "
+            f"There is no folder {plan.setup.data} yet. It must hold {len(plan.downloads)} data set(s): "
             f"{', '.join(plan.downloads)} (openworld data check NAME --root DIR says where to get each).",
             markup=False,
         )
         return
     try:
-        require_places(plan.downloads, plan.ground.data)
+        require_places(plan.downloads, plan.setup.data)
     except OpenworldError as error:
         out.print(str(error), style="yellow", markup=False)
 

@@ -33,12 +33,12 @@ def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
     from openworld.datasets.checking import require_places
 
     out = console.output(quiet=manner.quiet or manner.as_json)
-    if plan.downloads and Path(plan.ground.data).is_dir():
-        datasets.use_root(plan.ground.data)
+    if plan.downloads and Path(plan.setup.data).is_dir():
+        datasets.use_root(plan.setup.data)
     if wish.accept and not wish.only_plan:
         plan = say_missing_runs(plan, out)
     if not wish.only_plan:
-        require_places(plan.downloads, plan.ground.data)
+        require_places(plan.downloads, plan.setup.data)
     cost = _cost(plan, manner)
     if wish.only_plan and manner.as_json:
         console.write(json.dumps(words.plan_as_json(plan, cost), indent=1))
@@ -165,18 +165,18 @@ def comparisons(plan, folder: Path, failures: Mapping[str, str] | None = None) -
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
     not made.
     """
-    from openworld.papers.measured import StandsFor
+    from openworld.papers.results import PaperRun
     from openworld.reproduction.comparison.compare import compare_with_paper
-    from openworld.reproduction.measure import measured
+    from openworld.reproduction.paper_results import paper_results
 
-    failed, changed, found = failures or {}, plan.ground.sentences, []
-    read = {run.name: StandsFor(folder / run.name, run.datasets, run.methods) for run in plan.runs}
+    failed, changed, found = failures or {}, plan.setup.sentences, []
+    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
     for number in plan.tables:
         names = [run.name for run in plan.runs if number in run.tables]
         missing = [name for name in names if name in failed]
         remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
         if len(missing) < len(names):
-            ours = measured(plan.paper, number, [read[name] for name in names if name not in failed])
+            ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
             found.append(compare_with_paper(plan.paper, number, ours, remarks=(*changed, *remarks)))
     return found
 

@@ -122,16 +122,16 @@ def reproduce(
     from openworld.cli._running import Manner
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
-    from openworld.reproduction.plan import Ground
+    from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.plan import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision)
-    ground = Ground(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
+    setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     if accept and table:
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
-    found = acceptance_plan(paper, ground) if accept else planned(paper, table or (), ground)
-    named = f"{paper}-{found.ground.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
+    found = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
+    named = f"{paper}-{found.setup.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
     folder = out or Path("runs") / named
     limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
     manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)

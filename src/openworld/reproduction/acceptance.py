@@ -11,7 +11,7 @@ from openworld.datasets.checking import require_places
 from openworld.reproduction.acceptance_cells import EMERGING, METHOD, SHIFTS
 from openworld.reproduction.changes import Changes
 from openworld.reproduction.plan import Plan, plan
-from openworld.reproduction.settings import Ground
+from openworld.reproduction.settings import ReproductionSetup
 
 GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
 """Paper -> groups of tables; a group's runs need no data set of another group's."""
@@ -43,23 +43,23 @@ class Departure:
         return not self.datasets or dataset in self.datasets
 
 
-def acceptance_plan(paper: str, ground: Ground) -> Plan:
+def acceptance_plan(paper: str, setup: ReproductionSetup) -> Plan:
     """The runs of zero-shot CLIP whose numbers `openworld.reproduction.acceptance_cells` compares with printed ones.
 
     Args:
         paper: "openworldauc" or "openpl".
-        ground: downloaded data; no methods, or CLIP; seeds () for one, or ten orders of classes.
+        setup: downloaded data; no methods, or CLIP; seeds () for one, or ten orders of classes.
 
     Raises:
         OpenworldError: another paper or method, embedded data, too few orders, added learners, shots or views.
     """
-    _require_acceptable(paper, ground)
-    changes = replace(ground.changes, shots=1, views=0)
-    own = replace(ground, learners=(METHOD,), seeds=ground.seeds or SEEDS[paper], changes=changes)
+    _require_acceptable(paper, setup)
+    changes = replace(setup.changes, shots=1, views=0)
+    own = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], changes=changes)
     plans = [plan(paper, tables, own) for tables in GROUPS[paper]]
     runs = tuple(run for one in plans for run in one.runs)
     tables = tuple(number for one in plans for number in one.tables)
-    return Plan(paper, plans[0].ground, runs, tables, remarks=_remarks(ground.changes))
+    return Plan(paper, plans[0].setup, runs, tables, remarks=_remarks(setup.changes))
 
 
 def without_missing(found: Plan) -> tuple[Plan, tuple[str, ...]]:
@@ -68,10 +68,10 @@ def without_missing(found: Plan) -> tuple[Plan, tuple[str, ...]]:
     Raises:
         OpenworldError: where no data set is there.
     """
-    missing = {name for name in found.downloads if not _is_there(name, found.ground.data)}
+    missing = {name for name in found.downloads if not _is_there(name, found.setup.data)}
     runs = tuple(run for run in found.runs if not missing & {one.dataset for one in run.data})
     if not runs:
-        require_places(found.downloads, found.ground.data)
+        require_places(found.downloads, found.setup.data)
     return replace(found, runs=runs), tuple(name for name in found.downloads if name in missing)
 
 
@@ -83,22 +83,22 @@ def _is_there(name: str, root: str) -> bool:
     return True
 
 
-def _require_acceptable(paper: str, ground: Ground) -> None:
+def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:
     if paper not in GROUPS:
         raise OpenworldError(f"--accept holds zero-shot CLIP against {' and '.join(GROUPS)}; {paper} has no such rows.")
-    if ground.embedded:
+    if setup.embedded:
         raise OpenworldError("--accept needs the papers' own pictures, which are not embedded; give --data FOLDER.")
-    other = [one for one in ground.learners if one.casefold() not in (METHOD.casefold(), "zero-shot")]
+    other = [one for one in setup.learners if one.casefold() not in (METHOD.casefold(), "zero-shot")]
     if other:
         raise OpenworldError(
             f"--accept is of {METHOD}, whose numbers no seed changes; {', '.join(other)} learns. Leave --learners out."
         )
-    if ground.changes != Changes(settings=ground.changes.settings) or ground.quick > 1:
+    if setup.changes != Changes(settings=setup.changes.settings) or setup.quick > 1:
         raise OpenworldError("--accept takes no --add, --shots, --views or --quick: CLIP learns nothing.")
-    if paper == "openpl" and 0 < len(ground.seeds) < FEWEST_ORDERS:
+    if paper == "openpl" and 0 < len(setup.seeds) < FEWEST_ORDERS:
         raise OpenworldError(
             f"--accept of openpl needs at least {FEWEST_ORDERS} seeds, which are orders of the classes, to tell how "
-            f"much chance there is in them; {len(ground.seeds)} given."
+            f"much chance there is in them; {len(setup.seeds)} given."
         )
 
 

@@ -19,7 +19,7 @@ from openworld.evaluations.dynamic import paper as dynamic
 from openworld.evaluations.recognition import paper_tasks as recognition
 from openworld.metrics import harmonic_mean
 from openworld.papers import METRICS, published_numbers
-from openworld.papers.measured import Measured, StandsFor
+from openworld.papers.results import PaperResult, PaperRun
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT, Value
 
@@ -107,7 +107,7 @@ def tolerance_of(images: int) -> float:
     return ROUNDING + DEVIATIONS * sqrt(2 * RENAMED / images)
 
 
-def openworldauc_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
+def openworldauc_cells(runs: Sequence[PaperRun]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 8-9 and 10 whose data sets the runs have, and CoCoOp's accuracies."""
     printed = {
         (one.dataset, one.metric): (one.in_data, f"Table {one.table}")
@@ -129,7 +129,7 @@ def openworldauc_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
                 )
 
 
-def _played(runs: Sequence[StandsFor]) -> Iterator[recognition.MethodOutcomes]:
+def _played(runs: Sequence[PaperRun]) -> Iterator[recognition.MethodOutcomes]:
     """CLIP once on every data set; on a source as in a recognition record where there are both."""
     found = [one for one in recognition.methods_of(runs) if one.method == METHOD and one.kind != "other"]
     yield from {one.dataset: one for one in sorted(found, key=lambda one: one.kind is None)}.values()
@@ -144,7 +144,7 @@ def _elsewhere(dataset: str, metric: str, printed: Mapping) -> tuple[float | Non
     return (cocoop if metric == "HM" else None), gap
 
 
-def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
+def openpl_cells(runs: Sequence[PaperRun]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 10 to 20, 32 and 33 whose data sets the runs have."""
     numbers = [one for number in (*EMERGING, *SHIFTS) for one in published_numbers("openpl", number)]
     printed = {
@@ -160,7 +160,7 @@ def openpl_cells(runs: Sequence[StandsFor]) -> Iterator[AcceptanceCell]:
                     yield AcceptanceCell(dataset, "Acc(0)", value, f"Table {table}", own, _over_orders(ours))
 
 
-def _over_orders(ours: Measured | None) -> float:
+def _over_orders(ours: PaperResult | None) -> float:
     """How far a mean over the paper's class orders, which are not published, may lie from a mean over ours.
 
     Orders are drawn alike, so that the two means differ by chance with deviation s sqrt(1/3 + 1/k) (Student's t over

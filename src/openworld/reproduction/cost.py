@@ -115,7 +115,7 @@ def _images(runs: Iterable[RunCost]) -> int:
 
 
 def _of_learners(plan: Plan, workers: int, limit: int | None) -> Cost:
-    ledger = Ledger(shape(plan.ground.backbone), limit, workers)
+    ledger = Ledger(shape(plan.setup.backbone), limit, workers)
     known: dict[LearningUnit, None] = {}
     runs, passes = [], 0
     for run in plan.runs:

@@ -14,10 +14,10 @@ from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpe
 from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, World
-from openworld.reproduction.settings import EMBEDDED, Ground, PlannedRun, Usual
+from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "frap"
-USUAL = Usual("ViT-B/32", SEEDS)
+DEFAULTS = PaperDefaults("ViT-B/32", SEEDS)
 SIGLIP = "google/siglip-base-patch16-224"
 
 _RULE = {"rule": "reference"}
@@ -68,14 +68,14 @@ SCALES = {"google/siglip-base-patch16-224": 117.33}
 FEWEST_IMAGES = 100
 
 
-def default_tables(ground: Ground) -> tuple[str, ...]:
+def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
 
 
-def remarks(ground: Ground) -> tuple[str, ...]:
+def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
-    if ground.embedded:
+    if setup.embedded:
         told = (
             "The rows are of the embedded world and stand for none of the paper's: only averages are put side by side, "
             "and not subtracted.",
@@ -88,38 +88,38 @@ def remarks(ground: Ground) -> tuple[str, ...]:
         )
     siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
     alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
-    one_seed = len(ground.seeds) == 1 and not ground.embedded
-    return (*told, *(() if _has_siglip(ground) else siglip), *(alone if one_seed else ()))
+    one_seed = len(setup.seeds) == 1 and not setup.embedded
+    return (*told, *(() if _has_siglip(setup) else siglip), *(alone if one_seed else ()))
 
 
-def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per source, which every table is read from that has a method that is kept."""
-    for world in (EMBEDDED_WORLD,) if ground.embedded else WORLDS:
-        every = _methods_of(world, ground)
-        kept = [name for name in every if ground.keeps(name, METHODS[name])]
+    for world in (EMBEDDED_WORLD,) if setup.embedded else WORLDS:
+        every = _methods_of(world, setup)
+        kept = [name for name in every if setup.keeps(name, METHODS[name])]
         wanted = [table.number for table in tables if set(kept) & _printed_in(table)]
         if wanted:
-            name = f"{world.name}{ground.suffix(*(() if kept == every else kept))}"
+            name = f"{world.name}{setup.suffix(*(() if kept == every else kept))}"
             yield PlannedRun(
-                name, _spec(world, kept, ground), _titles(world, ground), {one: one for one in kept}, tuple(wanted)
+                name, _spec(world, kept, setup), _titles(world, setup), {one: one for one in kept}, tuple(wanted)
             )
 
 
-def _methods_of(world: World, ground: Ground) -> list[str]:
+def _methods_of(world: World, setup: ReproductionSetup) -> list[str]:
     """All that can be had there: some need SigLIP, some a second classifier."""
-    alone = len(world.models) * len(ground.seeds) == 1
-    lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(ground)} | ({"GDE"} if alone else set())
+    alone = len(world.models) * len(setup.seeds) == 1
+    lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(setup)} | ({"GDE"} if alone else set())
     return [name for name in METHODS if name not in lacking]
 
 
-def _has_siglip(ground: Ground) -> bool:
+def _has_siglip(setup: ReproductionSetup) -> bool:
     """Nothing that comes along is one; with other backbones it can be downloaded like them."""
-    return ground.backbone != EMBEDDED
+    return setup.backbone != EMBEDDED
 
 
-def _spec(world: World, methods: Sequence[str], ground: Ground) -> AccuracyEstimationSpec:
+def _spec(world: World, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
     entries = [METHODS[name] for name in methods]
-    estimators = [_tuned(one, ground) for one in entries if isinstance(one, EstimatorSpec)]
+    estimators = [_tuned(one, setup) for one in entries if isinstance(one, EstimatorSpec)]
     return AccuracyEstimationSpec(
         sources=world.sources,
         shots=world.shots,
@@ -129,37 +129,37 @@ def _spec(world: World, methods: Sequence[str], ground: Ground) -> AccuracyEstim
         corruptions="all" if world.corruption_row else (),
         corruption_row=world.corruption_row,
         cut=world.cut,
-        images=_images(world.images, ground.quick),
-        models=tuple(_shortened(one, ground.quick) for one in world.models),
-        references=tuple(_references(entries, ground)),
+        images=_images(world.images, setup.quick),
+        models=tuple(_shortened(one, setup.quick) for one in world.models),
+        references=tuple(_references(entries, setup)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
-        seeds=ground.seeds,
+        seeds=setup.seeds,
     )
 
 
-def _titles(world: World, ground: Ground) -> dict[str, str]:
+def _titles(world: World, setup: ReproductionSetup) -> dict[str, str]:
     """What the paper calls the source and the rows; what stands in keeps its own names."""
-    return {} if ground.embedded else {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
+    return {} if setup.embedded else {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
 
 
 def _printed_in(table: PaperTable) -> set[str]:
     return {number.method for number in published_numbers(PAPER, table.number)}
 
 
-def _references(entries: Iterable[EstimatorSpec | Calibrated], ground: Ground) -> Iterator[ReferenceSpec]:
+def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: ReproductionSetup) -> Iterator[ReferenceSpec]:
     named = {one.reference for one in entries}
-    for name, backbone in {"CLIP": ground.backbone, "SigLIP": SIGLIP}.items():
+    for name, backbone in {"CLIP": setup.backbone, "SigLIP": SIGLIP}.items():
         if name in named:
             yield ReferenceSpec(name, backbone)
     if "dirichlet" in named:
         yield ReferenceSpec("dirichlet")
 
 
-def _tuned(one: EstimatorSpec, ground: Ground) -> EstimatorSpec:
+def _tuned(one: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
     """A fixed temperature is one over the reference's own logit scale."""
     if not one.label.endswith("fixed tau"):
         return one
-    tau = 1 / logit_scale(SIGLIP if one.reference == "SigLIP" else ground.backbone)
+    tau = 1 / logit_scale(SIGLIP if one.reference == "SigLIP" else setup.backbone)
     return replace(one, settings=one.settings | {"tau": round(tau, 6)})
 
 

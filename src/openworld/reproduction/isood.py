@@ -19,10 +19,10 @@ from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, De
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.isood_halves import METHODS as HALVES
 from openworld.reproduction.isood_halves import ROWS, WHOLE, halves_spec, remark
-from openworld.reproduction.settings import Ground, PlannedRun, Usual
+from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "is-ood"
-USUAL = Usual(seeds=(0, 1, 2))
+DEFAULTS = PaperDefaults(seeds=(0, 1, 2))
 """Ours: the paper judges one published classifier, which is judged once, and names no CLIP for its decomposition."""
 
 DETECTORS: dict[str, DetectorSpec] = {one.name: DetectorSpec(one.name) for one in PROFILES[PAPER]}
@@ -49,16 +49,16 @@ _TESTED = "imglist/imagenet1k/test_imagenet.txt"
 _TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
 
 
-def default_tables(ground: Ground) -> tuple[str, ...]:
+def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all but those of generated pictures."""
     return tuple(number for number in TABLES[PAPER] if number not in _GENERATED)
 
 
-def remarks(ground: Ground) -> tuple[str, ...]:
+def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
-    third = remark(ground)
-    if ground.embedded:
+    third = remark(setup)
+    if setup.embedded:
         told = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
         return told, ours, third
     return (
@@ -75,34 +75,34 @@ def remarks(ground: Ground) -> tuple[str, ...]:
     )
 
 
-def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per division, which every table of it is read from, and one of decomposed features."""
-    _require_makeable(tables, ground)
-    kept = [name for name, one in DETECTORS.items() if ground.keeps(name, one)]
-    suffix = ground.suffix(*(() if len(kept) == len(DETECTORS) else kept))
+    _require_makeable(tables, setup)
+    kept = [name for name, one in DETECTORS.items() if setup.keeps(name, one)]
+    suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
     same = {one: one for one in kept}
     for name, title in _TITLES.items() if kept else ():
         wanted = tuple(one.number for one in tables if title in one.datasets)
-        if wanted and ground.embedded:
-            yield PlannedRun(f"emoji{suffix}", _embedded(kept, ground), {}, same, wanted)
+        if wanted and setup.embedded:
+            yield PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, wanted)
         elif wanted:
-            yield PlannedRun(f"{name}{suffix}", _given(name, kept, ground), {"given cells": title}, same, wanted)
-    yield from _halves_runs(tables, ground)
+            yield PlannedRun(f"{name}{suffix}", _given(name, kept, setup), {"given cells": title}, same, wanted)
+    yield from _halves_runs(tables, setup)
 
 
-def _halves_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     every = [*HALVES, WHOLE]
-    kept = [name for name in every if ground.keeps(name, METHODS[name])]
+    kept = [name for name in every if setup.keeps(name, METHODS[name])]
     if kept and _DECOMPOSED in [one.number for one in tables]:
-        suffix = ground.suffix(*(() if kept == every else kept))
-        titles = {} if ground.embedded else {row: row for row in ROWS.values()}
+        suffix = setup.suffix(*(() if kept == every else kept))
+        titles = {} if setup.embedded else {row: row for row in ROWS.values()}
         methods = {one: one for one in kept}
-        yield PlannedRun(f"halves{suffix}", halves_spec(kept, ground), titles, methods, (_DECOMPOSED,))
+        yield PlannedRun(f"halves{suffix}", halves_spec(kept, setup), titles, methods, (_DECOMPOSED,))
 
 
-def _require_makeable(tables: Iterable[PaperTable], ground: Ground) -> None:
+def _require_makeable(tables: Iterable[PaperTable], setup: ReproductionSetup) -> None:
     for table in tables:
-        if ground.embedded and table.number in _GENERATED:
+        if setup.embedded and table.number in _GENERATED:
             raise OpenworldError(
                 f"Table {table.number} of {PAPER} is of generated pictures (Syn-IS), for which nothing embedded stands "
                 "in; leave it out, or give the folder that holds them. To judge detectors on pictures of your own "
@@ -110,8 +110,8 @@ def _require_makeable(tables: Iterable[PaperTable], ground: Ground) -> None:
             )
 
 
-def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
-    folder = Path(ground.data)
+def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+    folder = Path(setup.data)
     return IncrementalShiftSpec(
         models=(JudgedSpec(weights=str(folder / CLASSIFIER), label="ResNet-50", detectors=_detectors(kept)),),
         sources=(DatasetSpec("imagenet"),),
@@ -120,23 +120,23 @@ def _given(name: str, kept: Sequence[str], ground: Ground) -> IncrementalShiftSp
         cells=CellsSpec(
             tuple(str(folder / one) for one in _LISTS[name]), str(folder / name), tested=str(folder / _TESTED)
         ),
-        seeds=ground.seeds,
+        seeds=setup.seeds,
     )
 
 
-def _embedded(kept: Sequence[str], ground: Ground) -> IncrementalShiftSpec:
+def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
     """The run of `examples/incremental-shift-embedded.toml`, of its small network alone."""
     every = published("emoji-concepts").epochs
-    recipe = {} if ground.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // ground.quick)}
+    recipe = {} if setup.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // setup.quick)}
     datasets = ("emoji-concepts", "emoji-concepts-b")
     return IncrementalShiftSpec(
         models=(JudgedSpec("resnet-8", recipe=recipe, detectors=_detectors(kept), profile=PAPER),),
         sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
-        images=None if ground.quick == 1 else FEWEST_IMAGES,
-        decomposition=DecompositionSpec(ground.backbone, taught_by="pictures"),
-        seeds=ground.seeds,
+        images=None if setup.quick == 1 else FEWEST_IMAGES,
+        decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
+        seeds=setup.seeds,
     )
 
 

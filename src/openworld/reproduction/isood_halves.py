@@ -8,7 +8,7 @@ from openworld.datasets.styles import STYLES
 from openworld.datasets.templates import CLIP_80
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, ShownSpec
 from openworld.evaluations.decomposed_zero_shot.task import DecomposedZeroShotSpec
-from openworld.reproduction.settings import Ground
+from openworld.reproduction.settings import ReproductionSetup
 
 WHOLE = "CLIP"
 """What the paper calls whole features."""
@@ -26,9 +26,9 @@ _DRAWN = "emoji-concepts"
 _FEWEST_STEPS = 100
 
 
-def remark(ground: Ground) -> str:
+def remark(setup: ReproductionSetup) -> str:
     """What sets the table apart from the paper's."""
-    if ground.embedded:
+    if setup.embedded:
         return (
             "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
             f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half."
@@ -39,13 +39,13 @@ def remark(ground: Ground) -> str:
     )
 
 
-def halves_spec(kept: Sequence[str], ground: Ground) -> DecomposedZeroShotSpec:
+def halves_spec(kept: Sequence[str], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
     """The run; of whole features alone PCA's, which is the quickest."""
     methods = [METHODS[name] for name in METHODS if name in kept] or [METHODS["PCA"]]
-    return _embedded(methods, ground) if ground.embedded else _downloaded(methods, ground)
+    return _embedded(methods, setup) if setup.embedded else _downloaded(methods, setup)
 
 
-def _downloaded(methods: Sequence[HalvesSpec], ground: Ground) -> DecomposedZeroShotSpec:
+def _downloaded(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
     looks = tuple(f"{name} {severity}" for name in CORRUPTIONS if name not in EXTRA for severity in SEVERITIES)
     return DecomposedZeroShotSpec(
         sets=(
@@ -54,17 +54,17 @@ def _downloaded(methods: Sequence[HalvesSpec], ground: Ground) -> DecomposedZero
             ShownSpec("imagenet-r", row=ROWS["imagenet-r"]),
         ),
         methods=tuple(methods),
-        images=None if ground.quick == 1 else max(FEWEST_IMAGES, 10_000 // ground.quick),
-        backbone=ground.backbone,
+        images=None if setup.quick == 1 else max(FEWEST_IMAGES, 10_000 // setup.quick),
+        backbone=setup.backbone,
         sentences=CLIP_80,
         class_sentences=CLIP_80,
-        seeds=ground.seeds,
+        seeds=setup.seeds,
     )
 
 
-def _embedded(methods: Sequence[HalvesSpec], ground: Ground) -> DecomposedZeroShotSpec:
+def _embedded(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
     """As `bench/laid_halves.py` has it."""
-    style, steps = "noto", max(_FEWEST_STEPS, _STEPS // ground.quick)
+    style, steps = "noto", max(_FEWEST_STEPS, _STEPS // setup.quick)
     settings = {"semantic_width": _WIDTH, "learning_rate": _RATE, "steps": steps}
     corrupted = tuple(f"{name} 3" for name in CORRUPTIONS)
     rows = {"clean": (style, ("plain",)), "corrupted": (style, corrupted), "restyled": (style, tuple(STYLES))}
@@ -76,6 +76,6 @@ def _embedded(methods: Sequence[HalvesSpec], ground: Ground) -> DecomposedZeroSh
         methods=tuple(HalvesSpec("LAID", settings=settings) if one.method == "LAID" else one for one in methods),
         names=("emoji-concepts-400",),
         tested_teach=False,
-        backbone=ground.backbone,
-        seeds=ground.seeds,
+        backbone=setup.backbone,
+        seeds=setup.seeds,
     )

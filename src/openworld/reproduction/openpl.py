@@ -12,12 +12,12 @@ from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
-from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
+from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
 PAPER = "openpl"
 PUBLISHED_TASK = "openpl"
 
-USUAL = Usual()
+DEFAULTS = PaperDefaults()
 
 METHODS: dict[str, LearnerSpec] = {
     "CLIP": LearnerSpec("zero-shot"),
@@ -80,75 +80,75 @@ class Need:
     methods: tuple[str, ...]
 
 
-def default_tables(ground: Ground) -> tuple[str, ...]:
+def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all; on embedded data those of the main text, as two data sets
     would fill the appendix with repetitions."""
-    return MAIN_TABLES if ground.embedded else tuple(TABLES[PAPER])
+    return MAIN_TABLES if setup.embedded else tuple(TABLES[PAPER])
 
 
-def remarks(ground: Ground) -> tuple[str, ...]:
+def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
     return ()
 
 
-def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The runs that the tables are read from, each one once."""
-    needs = [need for table in tables for need in _needs(table, ground)]
+    needs = [need for table in tables for need in _needs(table, setup)]
     groups: dict[DatasetSpec, list[Need]] = {}
     for need in needs:
         if need.task in OF_CLASSES:
-            groups.setdefault(ground.place(need.title, STAND_INS), []).append(need)
+            groups.setdefault(setup.place(need.title, STAND_INS), []).append(need)
     for data, group in groups.items():
-        yield _class_run(data, group, ground)
+        yield _class_run(data, group, setup)
     against = [need for need in needs if need.task in _TAKING_OVER]
     if against:
-        yield _source_run(against, ground)
+        yield _source_run(against, setup)
 
 
-def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
+def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[Need]:
     named = {number.method for number in published_numbers(PAPER, table.number)}
-    methods = tuple(name for name in ground.methods(METHODS) if name in named or name not in METHODS)
+    methods = tuple(name for name in setup.methods(METHODS) if name in named or name not in METHODS)
     for task in table.tasks if methods else ():
         yield from (Need(table.number, task, title, methods) for title in table.datasets)
 
 
-def _class_run(data: DatasetSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
-    methods = _methods(needs, ground)
-    spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_shared(methods, data, ground))
-    name = f"classes-{data.dataset}{ground.suffix(*_fewer(methods))}"
-    return PlannedRun(name, spec, ground.titles([data]), _labels(methods, ground), _tables(needs))
+def _class_run(data: DatasetSpec, needs: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
+    methods = _methods(needs, setup)
+    spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_shared(methods, data, setup))
+    name = f"classes-{data.dataset}{setup.suffix(*_fewer(methods))}"
+    return PlannedRun(name, spec, setup.titles([data]), _labels(methods, setup), _tables(needs))
 
 
-def _source_run(needs: Sequence[Need], ground: Ground) -> PlannedRun:
+def _source_run(needs: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
     """Tuned on all of ImageNet's classes, which then give way to those of variants and other data sets."""
-    methods, source = _methods(needs, ground), ground.place(SOURCE, STAND_INS)
-    variants, others = (_places(needs, task, ground) for task in _TAKING_OVER)
+    methods, source = _methods(needs, setup), setup.place(SOURCE, STAND_INS)
+    variants, others = (_places(needs, task, setup) for task in _TAKING_OVER)
     scenarios = tuple(task for task in _TAKING_OVER if any(need.task == task for need in needs))
-    shared = _shared(methods, source, ground)
+    shared = _shared(methods, source, setup)
     spec = DynamicSpec(scenarios=scenarios, source=source, variants=variants, others=others, **shared)
     whole = {"shift": ("distribution-shift", "8"), "co-evolution": ("co-evolution", "9")}
     asked = {
         word: ([need.title for need in needs if need.task == task], TABLES[PAPER][table].datasets)
         for word, (task, table) in whole.items()
     }
-    name = f"from-{source.dataset}{ground.suffix(*fewer_targets(asked), *_fewer(methods))}"
+    name = f"from-{source.dataset}{setup.suffix(*fewer_targets(asked), *_fewer(methods))}"
     data = (source, *variants, *others)
-    return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables(needs))
+    return PlannedRun(name, spec, setup.titles(data), _labels(methods, setup), _tables(needs))
 
 
-def _shared(methods: Sequence[str], data: DatasetSpec, ground: Ground) -> dict:
+def _shared(methods: Sequence[str], data: DatasetSpec, setup: ReproductionSetup) -> dict:
     """What the specs of both kinds of run have alike."""
-    known = ground.changes.methods(METHODS)
-    learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
-    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
-    kept["precision"] = ground.changes.precision
-    return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK}
+    known = setup.changes.methods(METHODS)
+    learners = tuple(setup.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
+    kept = {"learners": learners, "backbone": setup.backbone, "seeds": setup.seeds, "shots": setup.shots}
+    kept["precision"] = setup.changes.precision
+    return kept | {"views": setup.views(PUBLISHED_TASK), "published": PUBLISHED_TASK}
 
 
-def _methods(needs: Iterable[Need], ground: Ground) -> tuple[str, ...]:
+def _methods(needs: Iterable[Need], setup: ReproductionSetup) -> tuple[str, ...]:
     """In the paper's order; zero-shot CLIP always, which every curve is compared with."""
     wanted = {one for need in needs for one in need.methods} | {"CLIP"}
-    return tuple(one for one in ground.changes.methods(METHODS) if one in wanted)
+    return tuple(one for one in setup.changes.methods(METHODS) if one in wanted)
 
 
 def _fewer(methods: Sequence[str]) -> tuple[str, ...]:
@@ -157,9 +157,9 @@ def _fewer(methods: Sequence[str]) -> tuple[str, ...]:
     return () if len(of_paper) == len(METHODS) else tuple(of_paper)
 
 
-def _places(needs: Iterable[Need], task: str, ground: Ground) -> tuple[DatasetSpec, ...]:
+def _places(needs: Iterable[Need], task: str, setup: ReproductionSetup) -> tuple[DatasetSpec, ...]:
     titles = [need.title for need in needs if need.task == task]
-    return tuple(dict.fromkeys(ground.place(title, _TAKING_OVER[task]) for title in titles))
+    return tuple(dict.fromkeys(setup.place(title, _TAKING_OVER[task]) for title in titles))
 
 
 def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
@@ -167,6 +167,6 @@ def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if number in wanted)
 
 
-def _labels(methods: Sequence[str], ground: Ground) -> dict[str, str]:
-    known = ground.changes.methods(METHODS)
+def _labels(methods: Sequence[str], setup: ReproductionSetup) -> dict[str, str]:
+    known = setup.changes.methods(METHODS)
     return {known[one].label: one for one in methods}

@@ -13,12 +13,12 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
-from openworld.reproduction.settings import Ground, PlannedRun, Usual, fewer_targets
+from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
 PAPER = "openworldauc"
 PUBLISHED_TASK = "base-to-new"
 
-USUAL = Usual()
+DEFAULTS = PaperDefaults()
 
 METHODS: dict[str, LearnerSpec] = {
     "CLIP": LearnerSpec("zero-shot"),
@@ -87,36 +87,36 @@ class Need:
     methods: tuple[str, ...]
 
 
-def default_tables(ground: Ground) -> tuple[str, ...]:
+def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
 
 
-def remarks(ground: Ground) -> tuple[str, ...]:
+def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
     return ()
 
 
-def plan_runs(tables: Sequence[PaperTable], ground: Ground) -> Iterator[PlannedRun]:
+def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The runs that the tables are read from, each one once."""
-    needs = [need for table in tables for need in _needs(table, ground)]
+    needs = [need for table in tables for need in _needs(table, setup)]
     crossing = [need for need in needs if need.task in _CROSSING]
-    along = [need for need in needs if _comes_along(need, _methods(crossing, ground))]
+    along = [need for need in needs if _comes_along(need, _methods(crossing, setup))]
     groups: dict[tuple[str, DatasetSpec], list[Need]] = {}
     for need in needs:
         if need not in crossing and need not in along:
             kind = "gates" if need.task == "gates" else "recognition"
-            groups.setdefault((kind, ground.place(need.title, STAND_INS)), []).append(need)
+            groups.setdefault((kind, setup.place(need.title, STAND_INS)), []).append(need)
     for (kind, data), group in groups.items():
-        yield _recognition_run(kind, data, group, ground)
+        yield _recognition_run(kind, data, group, setup)
     if crossing:
-        yield _generalisation_run(crossing, along, ground)
+        yield _generalisation_run(crossing, along, setup)
 
 
-def _needs(table: PaperTable, ground: Ground) -> Iterator[Need]:
+def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[Need]:
     named = {number.method for number in published_numbers(PAPER, table.number)}
-    own = [] if set(table.tasks) & set(_OF_THE_PAPER) or table.rows == "setting" else _added(ground)
-    methods = tuple(name for name in ground.methods(METHODS) if name in named or name in own)
+    own = [] if set(table.tasks) & set(_OF_THE_PAPER) or table.rows == "setting" else _added(setup)
+    methods = tuple(name for name in setup.methods(METHODS) if name in named or name in own)
     for task in table.tasks if methods else ():
         known = _TITLES.get(task, COOP_DATASETS)
         listed = [title for title in known if title in table.datasets]
@@ -128,47 +128,47 @@ def _comes_along(need: Need, methods: Sequence[str]) -> bool:
     return need.task == "recognition" and need.title == SOURCE and set(need.methods) <= set(methods)
 
 
-def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[Need], ground: Ground) -> PlannedRun:
-    methods = _methods(needs, ground)
+def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
+    methods = _methods(needs, setup)
     spec = RecognitionSpec(
-        dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, ground)
+        dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, setup)
     )
-    name = f"{kind}-{data.dataset}{ground.suffix(*_fewer(methods, kind))}"
-    return PlannedRun(name, spec, ground.titles([data]), _labels(methods, ground), _tables(needs))
+    name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
+    return PlannedRun(name, spec, setup.titles([data]), _labels(methods, setup), _tables(needs))
 
 
-def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], ground: Ground) -> PlannedRun:
+def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
     """Tuned on ImageNet's base half, then shown its variants and other data sets."""
-    methods, source = _methods(crossing, ground), ground.place(SOURCE, STAND_INS)
+    methods, source = _methods(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = {task: [need.title for need in crossing if need.task == task] for task in _CROSSING}
-    variants, others = (_places(titles[task], ground) for task in _CROSSING)
-    spec = GeneralisationSpec(source=source, variants=variants, others=others, **_shared(methods, source, ground))
+    variants, others = (_places(titles[task], setup) for task in _CROSSING)
+    spec = GeneralisationSpec(source=source, variants=variants, others=others, **_shared(methods, source, setup))
     asked = {
         "domains": (titles[_CROSSING[0]], VARIANTS),
         "datasets": (titles[_CROSSING[1]], TABLES[PAPER]["13"].datasets),
     }
-    name = f"generalisation-{source.dataset}{ground.suffix(*fewer_targets(asked), *_fewer(methods))}"
+    name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(asked), *_fewer(methods))}"
     data = (source, *variants, *others)
-    return PlannedRun(name, spec, ground.titles(data), _labels(methods, ground), _tables([*along, *crossing]))
+    return PlannedRun(name, spec, setup.titles(data), _labels(methods, setup), _tables([*along, *crossing]))
 
 
-def _shared(methods: Sequence[str], data: DatasetSpec, ground: Ground) -> dict:
+def _shared(methods: Sequence[str], data: DatasetSpec, setup: ReproductionSetup) -> dict:
     """What the specs of both protocols have alike."""
-    known = ground.changes.methods(METHODS)
-    learners = tuple(ground.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
-    kept = {"learners": learners, "backbone": ground.backbone, "seeds": ground.seeds, "shots": ground.shots}
-    kept["precision"] = ground.changes.precision
-    return kept | {"views": ground.views(PUBLISHED_TASK), "published": PUBLISHED_TASK, "keep_learners": False}
+    known = setup.changes.methods(METHODS)
+    learners = tuple(setup.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
+    kept = {"learners": learners, "backbone": setup.backbone, "seeds": setup.seeds, "shots": setup.shots}
+    kept["precision"] = setup.changes.precision
+    return kept | {"views": setup.views(PUBLISHED_TASK), "published": PUBLISHED_TASK, "keep_learners": False}
 
 
-def _methods(needs: Iterable[Need], ground: Ground) -> tuple[str, ...]:
+def _methods(needs: Iterable[Need], setup: ReproductionSetup) -> tuple[str, ...]:
     wanted = {one for need in needs for one in need.methods}
-    return tuple(one for one in ground.changes.methods(METHODS) if one in wanted)
+    return tuple(one for one in setup.changes.methods(METHODS) if one in wanted)
 
 
-def _added(ground: Ground) -> list[str]:
+def _added(setup: ReproductionSetup) -> list[str]:
     """The methods that are not of the paper."""
-    return [name for name in ground.methods(METHODS) if name not in METHODS]
+    return [name for name in setup.methods(METHODS) if name not in METHODS]
 
 
 def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]:
@@ -179,8 +179,8 @@ def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]
     return () if set(of_paper) == every else tuple(of_paper)
 
 
-def _places(titles: Iterable[str], ground: Ground) -> tuple[DatasetSpec, ...]:
-    return tuple(dict.fromkeys(ground.place(title, STAND_INS) for title in titles))
+def _places(titles: Iterable[str], setup: ReproductionSetup) -> tuple[DatasetSpec, ...]:
+    return tuple(dict.fromkeys(setup.place(title, STAND_INS) for title in titles))
 
 
 def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
@@ -188,6 +188,6 @@ def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if number in wanted)
 
 
-def _labels(methods: Sequence[str], ground: Ground) -> dict[str, str]:
-    known = ground.changes.methods(METHODS)
+def _labels(methods: Sequence[str], setup: ReproductionSetup) -> dict[str, str]:
+    known = setup.changes.methods(METHODS)
     return {known[one].label: one for one in methods}

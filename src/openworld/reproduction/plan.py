@@ -1,6 +1,6 @@
 """From the papers' tables to the runs that give their numbers.
 
-plan("openworldauc", ("2", "17"), Ground("path/to/data"))      what to run, and which table is read from what
+plan("openworldauc", ("2", "17"), ReproductionSetup("path/to/data"))      what to run, and which table is read from what
 
 A run that several tables are read from is planned once. Every run is an ordinary spec of an evaluation.
 """
@@ -17,12 +17,12 @@ from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.settings import EMBEDDED, Ground, PlannedRun
+from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
-"""Paper -> its plan: USUAL, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
+"""Paper -> its plan: DEFAULTS, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
-ON_EMBEDDED = Ground()
+ON_EMBEDDED = ReproductionSetup()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
 
 
@@ -32,7 +32,7 @@ class Plan:
 
     Args:
         paper: a key of PAPERS.
-        ground: data, backbone, seeds; nothing left open.
+        setup: data, backbone, seeds; nothing left open.
         runs: in the order in which they are carried out.
         tables: numbers of the tables that will be made.
         left_out: tables that were asked for and will not be made -> why.
@@ -40,7 +40,7 @@ class Plan:
     """
 
     paper: str
-    ground: Ground
+    setup: ReproductionSetup
     runs: tuple[PlannedRun, ...]
     tables: tuple[str, ...]
     left_out: dict[str, str] = field(default_factory=dict)
@@ -68,36 +68,36 @@ class Plan:
         return sum(run.units for run in self.runs)
 
 
-def plan(paper: str, tables: Sequence[str] = (), ground: Ground = ON_EMBEDDED) -> Plan:
+def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_EMBEDDED) -> Plan:
     """What must be run for tables of a paper.
 
     Args:
         paper: "openworldauc", "openpl", "frap" or "is-ood".
         tables: their numbers; () for all (of OpenPL on embedded data, those of the main text).
-        ground: data, backbone, seeds, methods.
+        setup: data, backbone, seeds, methods.
 
     Raises:
         OpenworldError: an unknown paper, table or method; a table without results; nothing left to run.
 
-    >>> [run.name for run in plan("openworldauc", ["11"], Ground("data")).runs]
+    >>> [run.name for run in plan("openworldauc", ["11"], ReproductionSetup("data")).runs]
     ['recognition-dtd-tcp']
     """
     if paper not in PAPERS:
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
-    ground = ground.settled(module.USUAL)
-    _require_methods(module, ground)
-    _require_changeable(module, ground)
-    wanted = [find_table(paper, one) for one in tables or module.default_tables(ground)]
+    setup = setup.settled(module.DEFAULTS)
+    _require_methods(module, setup)
+    _require_changeable(module, setup)
+    wanted = [find_table(paper, one) for one in tables or module.default_tables(setup)]
     asked = list({table.number: table for table in wanted}.values())
-    runs = tuple(module.plan_runs(asked, ground))
+    runs = tuple(module.plan_runs(asked, setup))
     made = {number for run in runs for number in run.tables}
     reason = "none of its methods is among those asked for"
     left_out = {table.number: reason for table in asked if table.number not in made}
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
     kept = tuple(one.number for one in asked if one.number in made)
-    return Plan(paper, ground, runs, kept, left_out, (*ground.sentences, *module.remarks(ground)))
+    return Plan(paper, setup, runs, kept, left_out, (*setup.sentences, *module.remarks(setup)))
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -116,15 +116,15 @@ def find_table(paper: str, number: str) -> PaperTable:
     raise unknown_name(f"table of {paper}", number, known)
 
 
-def _require_methods(module: ModuleType, ground: Ground) -> None:
+def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:
     known = {name.casefold(): name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)}
-    for name in ground.learners:
+    for name in setup.learners:
         if name.casefold() not in known:
             raise unknown_name(f"method of {module.PAPER}", name, known.values())
 
 
-def _require_changeable(module: ModuleType, ground: Ground) -> None:
-    if ground.changes and not hasattr(module, "PUBLISHED_TASK"):
+def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
+    if setup.changes and not hasattr(module, "PUBLISHED_TASK"):
         of_learners = " and ".join(name for name, one in PAPERS.items() if hasattr(one, "PUBLISHED_TASK"))
         raise OpenworldError(
             f"added learners, other settings, shots and views are for {of_learners}, which tune learners; "
@@ -132,4 +132,4 @@ def _require_changeable(module: ModuleType, ground: Ground) -> None:
         )
 
 
-__all__ = ["EMBEDDED", "PAPERS", "Changes", "Ground", "Plan", "PlannedRun", "find_table", "plan"]
+__all__ = ["EMBEDDED", "PAPERS", "Changes", "ReproductionSetup", "Plan", "PlannedRun", "find_table", "plan"]

@@ -28,7 +28,7 @@ _FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
 
 
 @dataclass(frozen=True)
-class Usual:
+class PaperDefaults:
     """What a paper uses where nothing else is asked for."""
 
     backbone: str = "ViT-B/16"
@@ -36,7 +36,7 @@ class Usual:
 
 
 @dataclass(frozen=True)
-class Ground:
+class ReproductionSetup:
     """What the runs of a plan share.
 
     Args:
@@ -47,7 +47,7 @@ class Ground:
         learners: methods to keep, by the paper's name or ours; () for all of them.
         quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
         changes: what is otherwise than in the paper.
-        usual: of the paper; `plan` sets it.
+        defaults: of the paper; `plan` sets it.
 
     Raises:
         OpenworldError: quick below 1.
@@ -59,7 +59,7 @@ class Ground:
     learners: tuple[str, ...] = ()
     quick: int = 1
     changes: Changes = Changes()
-    usual: Usual = Usual()
+    defaults: PaperDefaults = PaperDefaults()
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
@@ -71,14 +71,14 @@ class Ground:
         few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
         return (*([few] if self.quick > 1 else []), *self.changes.sentences)
 
-    def settled(self, usual: Usual) -> "Ground":
+    def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
         """The same with what a paper uses in place of what is left open.
 
-        >>> Ground("data").settled(Usual("ViT-B/32", (0, 1, 10))).backbone
+        >>> ReproductionSetup("data").settled(PaperDefaults("ViT-B/32", (0, 1, 10))).backbone
         'openai/clip-vit-base-patch32'
         """
-        named = self.backbone or (EMBEDDED if self.embedded else usual.backbone)
-        return replace(self, backbone=named, seeds=self.seeds or usual.seeds, usual=usual)
+        named = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
+        return replace(self, backbone=named, seeds=self.seeds or defaults.seeds, defaults=defaults)
 
     @property
     def embedded(self) -> bool:
@@ -127,10 +127,10 @@ class Ground:
         """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds,
         whatever is changed.
 
-        >>> Ground(seeds=(1,)).suffix("GMoP, no gate")
+        >>> ReproductionSetup(seeds=(1,)).suffix("GMoP, no gate")
         '-gmop-no-gate-seed-1'
         """
-        if self.seeds not in ((), self.usual.seeds):
+        if self.seeds not in ((), self.defaults.seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
         parts = (*parts, *self.changes.suffix)
         plain = "-".join(_plain(part) for part in parts)

@@ -6,11 +6,11 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.papers import AVERAGE, published_numbers
-from openworld.papers.measured import StandsFor
+from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
 from openworld.reproduction.comparison.page import comparison_page
 from openworld.reproduction.comparison.table import WRITERS, table_of
-from openworld.reproduction.measure import measured as paper_numbers
+from openworld.reproduction.paper_results import paper_results as paper_numbers
 from openworld.results import RunFolder
 from openworld.testing import check_table
 
@@ -42,7 +42,7 @@ def of(numbers, dataset, method):
 
 
 def test_a_row_is_the_mean_of_absolute_errors_as_a_fraction(folder):
-    numbers = paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)])
+    numbers = paper_numbers("frap", "1", [PaperRun(folder, methods=OWN)])
     assert {one.method for one in numbers} == {"AC", "COTT", "FRAP (CLIP)"}, "methods of this table alone"
     run = read_measurements(RunFolder.read(folder))
     of_row = [place for place, one in enumerate(run.conditions) if one.row == "Emoji, natural"]
@@ -56,21 +56,21 @@ def test_a_row_is_the_mean_of_absolute_errors_as_a_fraction(folder):
 
 
 def test_the_average_is_the_unweighted_mean_of_the_rows(folder):
-    numbers = paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)])
+    numbers = paper_numbers("frap", "1", [PaperRun(folder, methods=OWN)])
     rows = [of(numbers, row, "AC").number for row in ("Emoji, natural", "Emoji, synthetic")]
     assert of(numbers, AVERAGE, "AC").number == pytest.approx(sum(rows) / 2)
-    assert {one.dataset for one in paper_numbers("frap", "4", [StandsFor(folder, methods=OWN)])} == {AVERAGE}
+    assert {one.dataset for one in paper_numbers("frap", "4", [PaperRun(folder, methods=OWN)])} == {AVERAGE}
 
 
 def test_a_missing_estimate_leaves_no_number(make_estimates_folder):
     silent = make_estimates_folder(methods={"AC": METHODS["AC"], "COTT": METHODS["COTT"]}, silent=("AC",))
-    numbers = paper_numbers("frap", "1", [StandsFor(silent)])
+    numbers = paper_numbers("frap", "1", [PaperRun(silent)])
     assert of(numbers, "Emoji, synthetic", "AC").number is None and of(numbers, AVERAGE, "AC").number is None
     assert of(numbers, "Emoji, synthetic", "COTT").number is not None
 
 
 def test_calibration_is_of_the_references_whose_name_methods_begin_with(folder):
-    numbers = paper_numbers("frap", "2", [StandsFor(folder, datasets={"emoji-concepts": "CIFAR-10"})])
+    numbers = paper_numbers("frap", "2", [PaperRun(folder, datasets={"emoji-concepts": "CIFAR-10"})])
     assert {(one.dataset, one.method) for one in numbers} == {("CIFAR-10", "CLIP TTC"), ("CIFAR-10", "CLIP raw")}
     assert of(numbers, "CIFAR-10", "CLIP raw").number == pytest.approx(0.6)
 
@@ -78,7 +78,7 @@ def test_calibration_is_of_the_references_whose_name_methods_begin_with(folder):
 def test_runs_without_a_method_of_the_table_are_refused(make_estimates_folder):
     alone = make_estimates_folder(methods={"mine": METHODS["mine"]}, silent=())
     with pytest.raises(OpenworldError, match="Table 3: .* is read from runs of accuracy estimation with RAP"):
-        paper_numbers("frap", "3", [StandsFor(alone)])
+        paper_numbers("frap", "3", [PaperRun(alone)])
 
 
 def printed(table, dataset, method):
@@ -89,7 +89,7 @@ def printed(table, dataset, method):
 
 
 def test_on_other_data_only_the_average_stands_beside_the_printed_one(folder):
-    shown = compare_with_paper("frap", "1", paper_numbers("frap", "1", [StandsFor(folder, methods=OWN)]))
+    shown = compare_with_paper("frap", "1", paper_numbers("frap", "1", [PaperRun(folder, methods=OWN)]))
     assert not shown.same_data and shown.rows == ("Emoji, natural", "Emoji, synthetic", AVERAGE)
     for (row, column), pair in shown.pairs.items():
         expected = printed("1", AVERAGE, column.method) if row == AVERAGE else None
@@ -100,7 +100,7 @@ def test_on_other_data_only_the_average_stands_beside_the_printed_one(folder):
 
 def test_on_the_same_rows_every_number_is_subtracted(paper_folders):
     named = ({"Emoji, natural": "C10-N", "Emoji, synthetic": "C10-S"}, {"Emoji, natural": "L17-N"})
-    runs = [StandsFor(folder, rows, OWN) for folder, rows in zip(paper_folders, named, strict=True)]
+    runs = [PaperRun(folder, rows, OWN) for folder, rows in zip(paper_folders, named, strict=True)]
     shown = compare_with_paper("frap", "1", paper_numbers("frap", "1", runs))
     assert shown.same_data and len(shown.rows) == 19 and "Emoji, synthetic" not in shown.rows
     cells = {(row, column.method): pair for (row, column), pair in shown.pairs.items()}
@@ -114,7 +114,7 @@ def test_on_the_same_rows_every_number_is_subtracted(paper_folders):
 
 @pytest.mark.parametrize("table", ["1", "2", "3", "4", "7"])
 def test_every_table_is_written_in_every_form(folder, table):
-    shown = compare_with_paper("frap", table, paper_numbers("frap", table, [StandsFor(folder, methods=OWN)]))
+    shown = compare_with_paper("frap", table, paper_numbers("frap", table, [PaperRun(folder, methods=OWN)]))
     check_table(table_of(shown))
     for text in (*(write(shown) for write in WRITERS.values()), comparison_page([shown])):
         assert "CLIP" in text and "nan" not in text.lower().split()

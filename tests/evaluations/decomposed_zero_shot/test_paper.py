@@ -2,10 +2,10 @@
 
 import pytest
 
-from openworld.papers.measured import StandsFor
+from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
 from openworld.reproduction.comparison.table import as_markdown, table_of
-from openworld.reproduction.measure import measured
+from openworld.reproduction.paper_results import paper_results
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def find(numbers, *asked):
 
 
 def test_numbers_of_the_table(folder):
-    numbers = measured("is-ood", "3", [StandsFor(folder)])
+    numbers = paper_results("is-ood", "3", [PaperRun(folder)])
     assert len(numbers) == 5 * 2 * 2
     whole = find(numbers, "clean", "full features", "CLIP", "Acc@1")
     assert whole.number == pytest.approx(0.7)
@@ -32,17 +32,17 @@ def test_numbers_of_the_table(folder):
 
 
 def test_only_what_was_asked_for_is_read(folder):
-    numbers = measured("is-ood", "3", [StandsFor(folder, {}, {"CLIP": "CLIP"})])
+    numbers = paper_results("is-ood", "3", [PaperRun(folder, {}, {"CLIP": "CLIP"})])
     assert {one.method for one in numbers} == {"CLIP"}
 
 
 def test_the_table_stands_beside_the_printed_one(folder):
-    named = StandsFor(folder, {"clean": "ImageNet-1K", "foggy": "ImageNet-C"})
-    shown = compare_with_paper("is-ood", "3", measured("is-ood", "3", [named]))
+    named = PaperRun(folder, {"clean": "ImageNet-1K", "foggy": "ImageNet-C"})
+    shown = compare_with_paper("is-ood", "3", paper_results("is-ood", "3", [named]))
     assert shown.same_data and "67.49" in as_markdown(shown)
 
 
 def test_on_other_data_every_half_has_a_printed_column_of_its_own(folder):
-    shown = compare_with_paper("is-ood", "3", measured("is-ood", "3", [StandsFor(folder)]))
+    shown = compare_with_paper("is-ood", "3", paper_results("is-ood", "3", [PaperRun(folder)]))
     heads = [column.heading for column in table_of(shown).columns if "printed" in column.heading]
     assert len(heads) == 6 and heads[:2] == ["full features Acc@1, printed", "semantic features Acc@1, printed"]

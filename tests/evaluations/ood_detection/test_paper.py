@@ -18,9 +18,9 @@ from openworld.evaluations.ood_detection.record import (
     PoolFacts,
     PoolRecord,
 )
-from openworld.papers.measured import StandsFor
+from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
-from openworld.reproduction.measure import measured
+from openworld.reproduction.paper_results import paper_results
 
 FULL = "entire ImageNet-21K (with labeling issues)"
 
@@ -56,7 +56,7 @@ def detector(step):
 
 @pytest.fixture
 def make(write_run):
-    return lambda *records, **options: StandsFor(write_run(records, **options))
+    return lambda *records, **options: PaperRun(write_run(records, **options))
 
 
 def found(numbers, setting, metric):
@@ -66,7 +66,7 @@ def found(numbers, setting, metric):
 
 def test_trends_of_the_cells_that_are_there(make):
     run = make(record(1, step=0.2), record(0), record(0, kind="two-tower"))
-    numbers = measured("is-ood", "1", [run])
+    numbers = paper_results("is-ood", "1", [run])
     assert {one.backbone for one in numbers} == {"classifier"}, "what the judged model is called"
     assert {one.method for one in numbers} == {"MSP"} and {one.dataset for one in numbers} == {"emoji-concepts"}
     slope = found(numbers, "semantic shift", "sensitivity(AUROC)")
@@ -75,18 +75,18 @@ def test_trends_of_the_cells_that_are_there(make):
     assert found(numbers, "semantic shift", "correlation(AUROC)").number == pytest.approx(1.0)
     looks = found(numbers, "covariate shift", "correlation(AUROC)")
     assert looks.number == pytest.approx(1.0), "the missing near cell lifts its row, as in the paper's analysis"
-    falls = found(measured("is-ood", "4", [run]), "semantic shift", "correlation(FPR@95)")
+    falls = found(paper_results("is-ood", "4", [run]), "semantic shift", "correlation(FPR@95)")
     assert falls.number == pytest.approx(-1.0)
 
 
 def test_a_flat_curve_has_no_correlation(make):
-    numbers = measured("is-ood", "6", [make(record(0))])
+    numbers = paper_results("is-ood", "6", [make(record(0))])
     assert found(numbers, "semantic shift", "correlation(AUPR)").number is None
     assert found(numbers, "semantic shift", "sensitivity(AUPR)").number == 0.0
 
 
 def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
-    one = found(measured("is-ood", "8", [make(record(0))]), FULL, "AUROC")
+    one = found(paper_results("is-ood", "8", [make(record(0))]), FULL, "AUROC")
     (interval,) = one.value.intervals
     assert one.number == pytest.approx(0.6) and (interval.low, interval.high) == pytest.approx((0.5, 0.7))
     assert (interval.over, interval.n) == ("images", 99)
@@ -95,7 +95,7 @@ def test_labelling_issues_have_an_interval_over_images_where_one_seed_ran(make):
 def test_orders_are_compared_axis_by_axis(make):
     steps = {"MSP": 0.05, "KNN": 0.1, "ASH": 0.15}
     one = record(0, labels=tuple(steps), steps=steps)
-    shown = compare_with_paper("is-ood", "1", measured("is-ood", "1", [make(one)]))
+    shown = compare_with_paper("is-ood", "1", paper_results("is-ood", "1", [make(one)]))
     columns = [(order.metric, order.setting) for order in shown.agreements]
     assert len(columns) == 4 and ("correlation(AUROC)", "covariate shift") in columns, "no mean over both axes"
     (near,) = [one for one in shown.agreements if (one.metric, one.setting) == ("sensitivity(AUROC)", "semantic shift")]
@@ -104,17 +104,17 @@ def test_orders_are_compared_axis_by_axis(make):
 
 
 def test_the_table_stands_beside_the_printed_one(make):
-    shown = compare_with_paper("is-ood", "8", measured("is-ood", "8", [make(record(0), record(1))]))
+    shown = compare_with_paper("is-ood", "8", paper_results("is-ood", "8", [make(record(0), record(1))]))
     assert not shown.same_data and shown.sentences
     run = make(record(0, decomposition=None))
-    named = StandsFor(run.folder, {"given cells": "ImageNet-21K"})
-    assert compare_with_paper("is-ood", "1", measured("is-ood", "1", [named])).same_data
+    named = PaperRun(run.folder, {"given cells": "ImageNet-21K"})
+    assert compare_with_paper("is-ood", "1", paper_results("is-ood", "1", [named])).same_data
 
 
 def test_refusals(make):
     with pytest.raises(OpenworldError, match="is a run of recognition, expected incremental-shift"):
-        measured("is-ood", "1", [make(record(0), protocol="recognition")])
+        paper_results("is-ood", "1", [make(record(0), protocol="recognition")])
     with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
-        measured("is-ood", "3", [])
+        paper_results("is-ood", "3", [])
     with pytest.raises(OpenworldError, match="none of the 0 given"):
-        measured("is-ood", "1", [])
+        paper_results("is-ood", "1", [])

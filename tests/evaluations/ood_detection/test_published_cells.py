@@ -16,10 +16,10 @@ from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
-from openworld.papers.measured import StandsFor
+from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
-from openworld.reproduction.measure import measured
-from openworld.reproduction.plan import Ground, plan
+from openworld.reproduction.paper_results import paper_results
+from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.runs import RunStore, execute
 from openworld.runs.canonical import to_json
 
@@ -76,7 +76,7 @@ def test_syn_is_tells_label_and_style_by_file_name(released):
 
 
 def test_only_listed_pictures_are_tested_on(rooted):
-    (run,) = plan("is-ood", ["1"], Ground(str(rooted))).runs
+    (run,) = plan("is-ood", ["1"], ReproductionSetup(str(rooted))).runs
     every = replace(run.spec, cells=replace(run.spec.cells, tested="")).ground.test.load()
     tested = run.spec.ground.test.load()
     assert (len(every), len(tested)) == (12, 8) and tested.labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -84,7 +84,10 @@ def test_only_listed_pictures_are_tested_on(rooted):
 
 
 def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
-    found, machine = plan("is-ood", ["1", "2", "8"], Ground(str(rooted), learners=("MSP", "DICE"))), Machine()
+    found, machine = (
+        plan("is-ood", ["1", "2", "8"], ReproductionSetup(str(rooted), learners=("MSP", "DICE"))),
+        Machine(),
+    )
     stand = {}
     for run in found.runs:
         place = tmp_path / run.name
@@ -93,14 +96,14 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
         store, resolved = RunStore(place), to_json(run.spec)
         store.create(resolved, resolved, {})
         (record,) = execute(EVALUATION.units(run.spec, machine), store)
-        stand[run.name.partition("-")[0]] = StandsFor(place, run.datasets, run.methods), record.metrics
+        stand[run.name.partition("-")[0]] = PaperRun(place, run.datasets, run.methods), record.metrics
     real, told = stand["imagenet21k"]
     assert (told["model"], told["source"]["n"], told["pool"]["known"]) == ("ResNet-50", 8, 34)
     cells = told["detectors"]["MSP"]["cells"]
     assert {cell for cell in np.ndindex(8, 8) if cells[cell[0]][cell[1]] is None} == set(TOO_FEW)
     assert stand["SynIS"][1]["pool"]["known"] == 0, "its labels have numbers, and no names"
     for number, runs in {"1": real, "2": stand["SynIS"][0], "8": real}.items():
-        shown = compare_with_paper("is-ood", number, measured("is-ood", number, [runs]))
+        shown = compare_with_paper("is-ood", number, paper_results("is-ood", number, [runs]))
         assert shown.same_data and shown.backbones == ("ResNet-50",)
 
 
@@ -113,7 +116,7 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
     ],
 )
 def test_a_saved_classifier_that_cannot_serve_is_refused_at_once(rooted, tmp_path, names, detector, said):
-    (run,) = plan("is-ood", ["1"], Ground(str(rooted))).runs
+    (run,) = plan("is-ood", ["1"], ReproductionSetup(str(rooted))).runs
     saved = load(rooted / "resnet50_imagenet1k_v1")
     save(Classifier(build("convnet", len(names), 16), names, saved.preprocess, "convnet"), tmp_path)
     model = JudgedSpec(weights=str(tmp_path), detectors=(DetectorSpec(detector),))

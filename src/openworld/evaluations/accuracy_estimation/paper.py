@@ -14,7 +14,7 @@ from openworld.evaluations.accuracy_estimation.record import TTC, UNSCALED
 from openworld.evaluations.accuracy_estimation.reference_results import ALL, CALIBRATION, CALIBRATIONS
 from openworld.evaluations.accuracy_estimation.results import ERROR, is_complete, results
 from openworld.papers import PaperTable, published_numbers
-from openworld.papers.measured import Measured, StandsFor, average_of, measured_of, several_datasets
+from openworld.papers.results import PaperResult, PaperRun, average_of, paper_result, several_datasets
 from openworld.results import Result, Results, RunFolder, Value
 
 KINDS = {"raw": CALIBRATIONS[UNSCALED], "TTC": CALIBRATIONS[TTC]}
@@ -22,7 +22,7 @@ KINDS = {"raw": CALIBRATIONS[UNSCALED], "TTC": CALIBRATIONS[TTC]}
 similarities: its section 4.1 finds them nearly uniform."""
 
 
-def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Our numbers of a table.
 
     Args:
@@ -46,7 +46,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return tuple(averages if wanted.number == "4" else (*found, *averages))
 
 
-def _errors(run: StandsFor, found: Results, measured: Measurements, methods: Sequence[str]) -> Iterator[Measured]:
+def _errors(run: PaperRun, found: Results, measured: Measurements, methods: Sequence[str]) -> Iterator[PaperResult]:
     backbones = _backbones(measured)
     for method in measured.methods:
         if run.method(method.label) in methods:
@@ -55,17 +55,19 @@ def _errors(run: StandsFor, found: Results, measured: Measurements, methods: Seq
                 result = found.result(method.label, ERROR.key, images=row)
                 if not is_complete(found, method.label, row):
                     result = Result(method.label, ERROR, Value(None, reason="an estimate is missing"))
-                yield measured_of(result, "MAE", dataset=run.dataset(row), **names)
+                yield paper_result(result, "MAE", dataset=run.dataset(row), **names)
 
 
-def _calibration(run: StandsFor, found: Results, measured: Measurements, methods: Sequence[str]) -> Iterator[Measured]:
+def _calibration(
+    run: PaperRun, found: Results, measured: Measurements, methods: Sequence[str]
+) -> Iterator[PaperResult]:
     """Of several sources that were pooled the first names the data set."""
     dataset, backbones = run.dataset(measured.records[0].sources[0].dataset), _backbones(measured)
     for method in methods:
         reference, _, kind = method.rpartition(" ")
         if reference in found.where(metric=CALIBRATION.key, images=ALL, calibration=KINDS[kind]).entities:
             result = found.result(reference, CALIBRATION.key, images=ALL, calibration=KINDS[kind])
-            yield measured_of(result, "ECE", dataset=dataset, method=method, backbone=backbones.get(reference, ""))
+            yield paper_result(result, "ECE", dataset=dataset, method=method, backbone=backbones.get(reference, ""))
 
 
 def _backbones(measured: Measurements) -> dict[str, str]:

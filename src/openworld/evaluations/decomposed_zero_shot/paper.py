@@ -11,7 +11,7 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
 from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, results
 from openworld.papers import PaperTable
-from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Results, RunFolder
 
 WHOLE = "CLIP"
@@ -21,7 +21,7 @@ SETTINGS = {"whole": "full features", "semantic": "semantic features", "covariat
 RANKS = {"Acc@1": "top1", "Acc@5": "top5"}
 
 
-def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Our numbers of the table.
 
     Args:
@@ -36,7 +36,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return tuple(number for one in runs for number in _numbers(one, one.read(_load), wanted))
 
 
-def _numbers(stands: StandsFor, found: tuple[Results, Facts], wanted: PaperTable) -> Iterator[Measured]:
+def _numbers(stands: PaperRun, found: tuple[Results, Facts], wanted: PaperTable) -> Iterator[PaperResult]:
     results, facts = found
     settings = {PARTS[part]: setting for part, setting in SETTINGS.items()}
     for result in results:
@@ -46,7 +46,7 @@ def _numbers(stands: StandsFor, found: tuple[Results, Facts], wanted: PaperTable
         for metric in wanted.metrics:
             if RANKS[metric] == result.metric.key:
                 names = {"dataset": stands.dataset(result.where["images"]), "setting": settings[result.where["part"]]}
-                yield measured_of(result, metric, method=method, backbone=facts.backbone, **names)
+                yield paper_result(result, metric, method=method, backbone=facts.backbone, **names)
 
 
 def _load(folder: Path) -> tuple[Results, Facts]:

@@ -8,7 +8,7 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.averages import Average, average_of
 from openworld.evaluations.dynamic.curves import ScenarioCurves, ScenarioKey, scenario_curves
 from openworld.papers import AVERAGE, PaperTable
-from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Result, RunFolder
 
 KEYS = {
@@ -26,11 +26,11 @@ KEYS = {
 }
 """A number of the paper -> our metric."""
 
-PlacedRun = tuple[str, ScenarioCurves, StandsFor]
+PlacedRun = tuple[str, ScenarioCurves, PaperRun]
 """What a paper calls the data set whose images or classes are new; its curves; the run."""
 
 
-def scenario_runs(runs: Sequence[StandsFor], scenario: str) -> tuple[PlacedRun, ...]:
+def scenario_runs(runs: Sequence[PaperRun], scenario: str) -> tuple[PlacedRun, ...]:
     """Every run of a scenario, in order of appearance."""
     return tuple(
         (_dataset(run, curves.key), curves, run)
@@ -40,7 +40,7 @@ def scenario_runs(runs: Sequence[StandsFor], scenario: str) -> tuple[PlacedRun, 
     )
 
 
-def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Return every number of every run of a table's scenario; only averages where the table has several data sets.
 
     Where any run is on a data set of the table, those on others are left out: a table averages its own data sets.
@@ -57,13 +57,13 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return tuple(number for placed in found for number in numbers_of(placed, wanted.metrics))
 
 
-def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[Measured]:
+def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """The numbers of one scenario run: of the mean curve over the seeds; ranks over its levels, among its learners."""
     dataset, curves, run = placed
     yield from _measured(Average((curves,), {}).rows(), metrics, dataset, run)
 
 
-def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[Measured]:
+def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 6 to 9: deltas averaged over the data sets, ranks over all (data set, level) pairs."""
     datasets = tuple(dataset for dataset, _, _ in found)
     rows = average_of([curves for _, curves, _ in found]).rows()
@@ -71,17 +71,17 @@ def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[Me
         yield replace(number, datasets=datasets)
 
 
-def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run: StandsFor) -> Iterator[Measured]:
+def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run: PaperRun) -> Iterator[PaperResult]:
     """The results that a table has, learner by learner, in its order of metrics; undefined ones have no row."""
     by_place = {(row.entity, row.metric.key): row for row in rows if "level" not in row.where}
     for learner in dict.fromkeys(learner for learner, _ in by_place):
         for metric in metrics:
             row = by_place[learner, KEYS[metric]]
             if row.value.value is not None:
-                yield measured_of(row, metric, dataset=dataset, method=run.method(learner), backbone=run.backbone)
+                yield paper_result(row, metric, dataset=dataset, method=run.method(learner), backbone=run.backbone)
 
 
-def _dataset(run: StandsFor, key: ScenarioKey) -> str:
+def _dataset(run: PaperRun, key: ScenarioKey) -> str:
     if key.against is None:
         return run.dataset(key.dataset, key.domain)
     name, _, domain = key.against.partition(", ")

@@ -14,7 +14,7 @@ from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.evaluations.ood_detection.results import ALL, results
 from openworld.papers import PaperTable, published_numbers
-from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Result, Results, RunFolder, over_seeds
 
 EVALUATION = "incremental-shift"
@@ -33,7 +33,7 @@ COLUMNS = {
 """Columns of Table 8 -> the subsets of a record; the paper does not say which levels are larger."""
 
 
-def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Our numbers of a table.
 
     Args:
@@ -54,7 +54,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def _numbers(run: StandsFor, found: Results, facts: ShiftFacts, wanted: PaperTable, methods) -> Iterator[Measured]:
+def _numbers(run: PaperRun, found: Results, facts: ShiftFacts, wanted: PaperTable, methods) -> Iterator[PaperResult]:
     of_one = _labelling if wanted.tasks == ("labelling issues",) else _trends
     classifiers = [one for one in facts.detectors if facts.of(one.model)[0].kind == "classifier"] or facts.detectors
     for detector in classifiers:
@@ -62,7 +62,7 @@ def _numbers(run: StandsFor, found: Results, facts: ShiftFacts, wanted: PaperTab
         if detector.model == classifiers[0].model and method in methods:
             for setting, metric, result in of_one(found, facts, detector, wanted.metrics):
                 names = {"dataset": run.dataset(_pool(facts)), "setting": setting, "method": method}
-                yield measured_of(_over_seeds(result), metric, backbone=detector.model, **names)
+                yield paper_result(_over_seeds(result), metric, backbone=detector.model, **names)
 
 
 def _trends(found: Results, facts: ShiftFacts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from openworld._errors import OpenworldError
 from openworld.evaluations.recognition.paper_tasks import BOTH_SIDES, MethodOutcomes, methods_of, numbers_of
 from openworld.papers import AVERAGE, AVERAGED, PaperTable, published_numbers
-from openworld.papers.measured import Measured, StandsFor, average_of, several_datasets
+from openworld.papers.results import PaperResult, PaperRun, average_of, several_datasets
 
 
-def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Return our numbers of a table.
 
     Args:
@@ -27,7 +27,7 @@ def read(wanted: PaperTable, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
     return numbers
 
 
-def _numbers(wanted: PaperTable, methods: Sequence[MethodOutcomes]) -> Iterator[Measured]:
+def _numbers(wanted: PaperTable, methods: Sequence[MethodOutcomes]) -> Iterator[PaperResult]:
     if wanted.columns == ("task",):
         yield from _task_columns(methods)
         return
@@ -47,7 +47,7 @@ def _numbers(wanted: PaperTable, methods: Sequence[MethodOutcomes]) -> Iterator[
         yield from (average_of(group, dataset="") for group in _groups(numbers, with_source=True))
 
 
-def _task_columns(methods: Sequence[MethodOutcomes]) -> Iterator[Measured]:
+def _task_columns(methods: Sequence[MethodOutcomes]) -> Iterator[PaperResult]:
     """Table 15. Its column of domain adaption repeats the source, and so does ours, to be of the same thing."""
     for name, (task, datasets) in AVERAGED.items():
         metrics = ("n_params_thousand",) if task == "size" else ("OpenworldAUC",)
@@ -58,14 +58,14 @@ def _task_columns(methods: Sequence[MethodOutcomes]) -> Iterator[Measured]:
             yield average_of(group, task=name, dataset="" if task == "size" else AVERAGE)
 
 
-def _of_datasets(numbers: Sequence[Measured], datasets: Sequence[str]) -> list[Measured]:
+def _of_datasets(numbers: Sequence[PaperResult], datasets: Sequence[str]) -> list[PaperResult]:
     """Those on the table's own data sets; all of them where none is."""
     return [number for number in numbers if number.dataset in datasets] or list(numbers)
 
 
-def _groups(numbers: Sequence[Measured], *, with_source: bool = False) -> list[list[Measured]]:
+def _groups(numbers: Sequence[PaperResult], *, with_source: bool = False) -> list[list[PaperResult]]:
     """The numbers of each method and metric; a source is averaged with its targets only where that is asked for."""
-    groups: dict[tuple[str, str], list[Measured]] = {}
+    groups: dict[tuple[str, str], list[PaperResult]] = {}
     for number in numbers:
         if with_source or number.setting != "source":
             groups.setdefault((number.method, number.metric), []).append(number)

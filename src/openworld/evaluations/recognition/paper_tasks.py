@@ -9,7 +9,7 @@ from openworld.evaluations.recognition.mixes import ALL_RATIOS, VARIANCES, mix_r
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.record import RecognitionRecord
 from openworld.evaluations.recognition.results import HM, Counts, counts_of, learner_results
-from openworld.papers.measured import Measured, StandsFor, measured_of
+from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Interval, Result, Results
 
 KEYS = {
@@ -59,16 +59,16 @@ class MethodOutcomes:
         """How many images and groups there are."""
         return counts_of(self.outcomes)
 
-    def number(self, metric: str, key: str, setting: str = "", **place: str | float) -> Measured:
+    def number(self, metric: str, key: str, setting: str = "", **place: str | float) -> PaperResult:
         """A result of this method as a number of the paper."""
         return self.measured(metric, self.results.result(self.method, key, **place), setting)
 
-    def measured(self, metric: str, result: Result, setting: str = "") -> Measured:
+    def measured(self, metric: str, result: Result, setting: str = "") -> PaperResult:
         """A result as a number of the paper; its first interval says what images were drawn by."""
         intervals = tuple(self._named(interval) for interval in result.value.intervals)
         result = replace(result, value=replace(result.value, intervals=intervals))
         names = {"dataset": self.dataset, "method": self.method, "backbone": self.backbone}
-        return measured_of(result, metric, setting=setting, **names)
+        return paper_result(result, metric, setting=setting, **names)
 
     def _named(self, interval: Interval) -> Interval:
         if interval.over != "images" or self.counts.groups == self.counts.images:
@@ -77,7 +77,7 @@ class MethodOutcomes:
         return replace(interval, over=f"{group}s", n=self.counts.groups)
 
 
-def methods_of(runs: Sequence[StandsFor]) -> tuple[MethodOutcomes, ...]:
+def methods_of(runs: Sequence[PaperRun]) -> tuple[MethodOutcomes, ...]:
     """Every method on every data set of the runs, in order of appearance.
 
     Raises:
@@ -98,7 +98,7 @@ def methods_of(runs: Sequence[StandsFor]) -> tuple[MethodOutcomes, ...]:
     return tuple(MethodOutcomes(*key, tuple(seeds[seed] for seed in sorted(seeds))) for key, seeds in found.items())
 
 
-def _dataset(run: StandsFor, record: RecognitionRecord) -> str:
+def _dataset(run: PaperRun, record: RecognitionRecord) -> str:
     """A recognition record names its task and domains, a target of a generalisation record its data set and domain."""
     if record.kind:
         return run.dataset(record.dataset, record.domain)
@@ -106,35 +106,35 @@ def _dataset(run: StandsFor, record: RecognitionRecord) -> str:
     return run.dataset(record.task, tested if trained == tested else f"{trained} → {tested}")
 
 
-def detection(one: MethodOutcomes, metric: str, setting: str = "") -> Measured:
+def detection(one: MethodOutcomes, metric: str, setting: str = "") -> PaperResult:
     """A number of the per-image tables: mean over seeds; HM is that of the mean accuracies, as the paper prints it."""
     return one.number(metric, HM.key if metric == "HM" else KEYS[metric], setting)
 
 
-def recognition(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def recognition(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 2, 8, 9, 14 and 17."""
     yield from (detection(one, metric) for metric in metrics)
 
 
-def domain_generalisation(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def domain_generalisation(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 4 and 10: the source, and other appearances of its classes."""
     setting = "source" if one.kind == "source" else "target"
     yield from (detection(one, metric, setting) for metric in metrics)
 
 
-def cross_dataset(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def cross_dataset(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Table 13: base classes of the source, new classes of another data set."""
     yield from (detection(one, metric, CROSSED) for metric in metrics)
 
 
-def imbalance(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def imbalance(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Table 3: one half of the images cut to a fifth; means over the records' draws."""
     _require(one, "imbalance")
     for direction, setting in SIDES.items():
         yield one.number("OpenworldAUC", "openworld_auc", setting, mix=direction)
 
 
-def ratio_sweep(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def ratio_sweep(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 11 and 12: other shares of new images, then mean and sample variance over them, of one draw each."""
     _require(one, "ratio_sweep", "ratio_variation")
     for metric in metrics:
@@ -154,17 +154,17 @@ def _in_points(variance: Result) -> Result:
     return replace(variance, value=replace(value, value=number, intervals=intervals), per_seed=per_seed)
 
 
-def size(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def size(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Table 7, and a column of Table 15: tuned parameters."""
     yield from (one.number(metric, "tuned_parameters") for metric in metrics)
 
 
-def time(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[Measured]:
+def time(one: MethodOutcomes, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Table 16: seconds of scoring one image, names included, on the machine at hand."""
     yield from (one.number(metric, "score_seconds") for metric in metrics)
 
 
-READERS: dict[str, Callable[[MethodOutcomes, Sequence[str]], Iterator[Measured]]] = {
+READERS: dict[str, Callable[[MethodOutcomes, Sequence[str]], Iterator[PaperResult]]] = {
     "recognition": recognition,
     "gates": recognition,
     "imbalance": imbalance,
@@ -176,7 +176,7 @@ READERS: dict[str, Callable[[MethodOutcomes, Sequence[str]], Iterator[Measured]]
 }
 
 
-def numbers_of(task: str, methods: Sequence[MethodOutcomes], metrics: Sequence[str]) -> tuple[Measured, ...]:
+def numbers_of(task: str, methods: Sequence[MethodOutcomes], metrics: Sequence[str]) -> tuple[PaperResult, ...]:
     """Every number of one task, data set by data set.
 
     A generalisation record scores its source as a recognition record of that data set would; where there are both, the

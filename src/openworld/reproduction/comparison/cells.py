@@ -7,7 +7,7 @@ from statistics import fmean
 
 from openworld.metrics import seeds_test
 from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, PublishedNumber
-from openworld.papers.measured import Measured
+from openworld.papers.results import PaperResult
 from openworld.results import Comparison, comparison_of, correct_for_many
 
 AXES = ("task", "method", "dataset", "setting")
@@ -43,7 +43,7 @@ class Pair:
             corrected over the table; None where the two are not of the same thing.
     """
 
-    ours: Measured | None
+    ours: PaperResult | None
     printed: float | None
     deviation: float | None = None
     test: Comparison | None = None
@@ -84,11 +84,11 @@ class TableNumbers:
 
     table: PaperTable
     axes: tuple[str, ...]
-    ours: Sequence[Measured]
+    ours: Sequence[PaperResult]
     printed: Sequence[PublishedNumber]
     same_data: bool
 
-    def key(self, number: Measured | PublishedNumber) -> tuple[str, PaperColumn]:
+    def key(self, number: PaperResult | PublishedNumber) -> tuple[str, PaperColumn]:
         """Row and column of a number."""
         column = PaperColumn(number.metric, **{axis: getattr(number, axis) for axis in self.axes})
         return getattr(number, self.table.rows), column
@@ -125,7 +125,7 @@ def _same_data(numbers: TableNumbers) -> Cells:
     """The paper's columns as far as we measured them; in them every printed number, run by us or not."""
     averaged = any(one.dataset == AVERAGE for one in numbers.printed)
     ours = {numbers.key(one): one for one in numbers.ours if averaged or one.dataset != AVERAGE}
-    columns: dict[PaperColumn, Measured] = {}
+    columns: dict[PaperColumn, PaperResult] = {}
     for (_, column), one in ours.items():
         columns.setdefault(column, one)
     found = {}
@@ -155,16 +155,16 @@ def _other_data(numbers: TableNumbers) -> Cells:
     return found
 
 
-def summary(numbers: Sequence[Measured | PublishedNumber]) -> float | None:
+def summary(numbers: Sequence[PaperResult | PublishedNumber]) -> float | None:
     """Return one number for several of one method and metric: their average, or the mean without a source."""
     averages = [_plain(one) for one in numbers if one.dataset == AVERAGE]
     values = averages or [_plain(one) for one in numbers if one.setting != "source"]
     return None if not values or None in values else fmean(values)
 
 
-def _plain(number: Measured | PublishedNumber) -> float | None:
+def _plain(number: PaperResult | PublishedNumber) -> float | None:
     """The number of either side in the unit of data."""
-    return number.number if isinstance(number, Measured) else number.in_data
+    return number.number if isinstance(number, PaperResult) else number.in_data
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _printed_like(numbers: TableNumbers, row: str, column: PaperColumn, datasets
     return exact and _Printed(exact.in_data, exact.std, set(datasets) == whole)
 
 
-def _measured_on(numbers: TableNumbers, ours: Measured | None, another: Measured) -> Sequence[str]:
+def _measured_on(numbers: TableNumbers, ours: PaperResult | None, another: PaperResult) -> Sequence[str]:
     """The data sets of our number; where we have none those of `another` of its column, or, in a table of rows, all."""
     if ours is None and numbers.table.rows == "dataset":
         return numbers.table.datasets
@@ -205,7 +205,7 @@ def _averaged(table: PaperTable, column: PaperColumn) -> tuple[str, ...]:
     return AVERAGED[column.task][1] if column.task else table.datasets
 
 
-def _paired(numbers: TableNumbers, ours: Measured | None, printed: _Printed) -> Pair:
+def _paired(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> Pair:
     """Seconds are of different machines, ranks of different fields unless the methods are the same.
 
     Numbers of parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
@@ -218,7 +218,7 @@ def _paired(numbers: TableNumbers, ours: Measured | None, printed: _Printed) -> 
     return Pair(ours, printed.value, printed.std, test)
 
 
-def _test(ours: Measured, printed: float) -> Comparison:
+def _test(ours: PaperResult, printed: float) -> Comparison:
     """Student's t of our seeds against the printed number."""
     metric, difference = METRICS[ours.metric], ours.number - printed
     where = {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}

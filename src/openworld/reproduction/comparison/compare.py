@@ -20,7 +20,7 @@ from openworld.papers import (
     paper_table,
     published_numbers,
 )
-from openworld.papers.measured import Measured
+from openworld.papers.results import PaperResult
 from openworld.reproduction.comparison.cells import AXES, Pair, PaperColumn, TableNumbers, cells
 from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
 
@@ -65,7 +65,7 @@ class PaperComparison:
     agreements: tuple[Agreement, ...]
     backbones: tuple[str, ...]
     datasets: tuple[str, ...]
-    ours: tuple[Measured, ...]
+    ours: tuple[PaperResult, ...]
     printed: tuple[PublishedNumber, ...]
     remarks: tuple[str, ...] = ()
 
@@ -126,7 +126,7 @@ class PaperComparison:
 
 
 def compare_with_paper(
-    paper: str, table: str, ours: Sequence[Measured], *, remarks: Sequence[str] = ()
+    paper: str, table: str, ours: Sequence[PaperResult], *, remarks: Sequence[str] = ()
 ) -> PaperComparison:
     """Put our numbers of a table beside the printed ones.
 
@@ -159,14 +159,14 @@ def compare_with_paper(
     )
 
 
-def _alike(printed: Sequence[PublishedNumber], ours: Sequence[Measured]) -> list[PublishedNumber]:
+def _alike(printed: Sequence[PublishedNumber], ours: Sequence[PaperResult]) -> list[PublishedNumber]:
     """The printed numbers of the data sets that ours are on; all where the table names none of them."""
     known = {name for one in ours for name in one.datasets}
     every = {one.dataset for one in printed} - {"", AVERAGE}
     return list(printed) if known >= every else [one for one in printed if one.dataset in known]
 
 
-def _axes(wanted: PaperTable, ours: Sequence[Measured]) -> tuple[str, ...]:
+def _axes(wanted: PaperTable, ours: Sequence[PaperResult]) -> tuple[str, ...]:
     """What the columns differ in: as printed, and what else differs among ours, which may be on more data sets."""
     also = {axis for axis in ("dataset", "method") if len({getattr(one, axis) for one in ours}) > 1}
     return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from openworld.metrics import holm
 from openworld.papers import METRICS, PaperTable, PublishedNumber
-from openworld.papers.measured import Measured
+from openworld.papers.results import PaperResult
 from openworld.reproduction.comparison.cells import summary
 from openworld.results import significant
 
@@ -67,7 +67,7 @@ class Agreement:
 
 
 def agreements(
-    table: PaperTable, ours: Sequence[Measured], printed: Sequence[PublishedNumber]
+    table: PaperTable, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]
 ) -> tuple[Agreement, ...]:
     """One per metric of the table, and per task or setting where columns are such first, over the methods of both.
 
@@ -88,7 +88,7 @@ def agreements(
 
 
 def both_sides(
-    one: Agreement, ours: Sequence[Measured], printed: Sequence[PublishedNumber]
+    one: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]
 ) -> dict[str, tuple[float, float]]:
     """{method: (ours, printed)} that is ordered, averages over either side's data sets, for the methods of both."""
     sides = [
@@ -98,7 +98,7 @@ def both_sides(
     return {name: (value, sides[1][name]) for name, value in sides[0].items() if name in sides[1]}
 
 
-def _agreement(one: Agreement, ours: Sequence[Measured], printed: Sequence[PublishedNumber]) -> Agreement:
+def _agreement(one: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]) -> Agreement:
     """With its numbers."""
     methods = both_sides(one, ours, printed)
     one = replace(one, n=len(methods))
@@ -113,11 +113,11 @@ def _agreement(one: Agreement, ours: Sequence[Measured], printed: Sequence[Publi
     return replace(one, tau=tau, p=p)
 
 
-def _is_of(one: Agreement, number: Measured | PublishedNumber) -> bool:
+def _is_of(one: Agreement, number: PaperResult | PublishedNumber) -> bool:
     return one.task in ("", number.task) and one.setting in ("", number.setting)
 
 
-def _by_method(numbers: Sequence[Measured | PublishedNumber]) -> dict[str, float]:
+def _by_method(numbers: Sequence[PaperResult | PublishedNumber]) -> dict[str, float]:
     groups: dict[str, list] = {}
     for one in numbers:
         groups.setdefault(one.method, []).append(one)

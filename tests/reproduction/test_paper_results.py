@@ -10,8 +10,8 @@ from openworld import OpenworldError
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
 from openworld.evaluations.recognition.record import read_record
 from openworld.papers import AVERAGE, METRICS
-from openworld.papers.measured import Measured, StandsFor, average_of
-from openworld.reproduction.measure import measured
+from openworld.papers.results import PaperResult, PaperRun, average_of
+from openworld.reproduction.paper_results import paper_results
 from openworld.results import Value, student
 from openworld.runs import RunStore, Unit, UnitResult
 
@@ -56,9 +56,7 @@ def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0)
 
 def run(*outcomes, **names):
     """A run that nobody wrote."""
-    made = StandsFor(
-        Path("nowhere"), names.get("datasets", {"dtd": "DTD"}), names.get("methods", {"zero-shot": "CLIP"})
-    )
+    made = PaperRun(Path("nowhere"), names.get("datasets", {"dtd": "DTD"}), names.get("methods", {"zero-shot": "CLIP"}))
     made.__dict__.update(_loaded={load: outcomes}, backbone="embedded")
     return made
 
@@ -71,7 +69,7 @@ def only(numbers, **named):
 
 def test_recognition_with_both_intervals():
     seeds = [outcome(seed=2), outcome(seed=1, base=(1, 1, 1, 1))]
-    (one,) = measured("openworldauc", "2", [run(*seeds)])
+    (one,) = paper_results("openworldauc", "2", [run(*seeds)])
     assert (one.dataset, one.method, one.metric, one.backbone) == ("DTD", "CoOp", "OpenworldAUC", "embedded")
     assert one.number == pytest.approx((0.5 + 0.375) / 2)
     assert one.per_seed == pytest.approx((0.5, 0.375))  # seeds in increasing order
@@ -80,7 +78,7 @@ def test_recognition_with_both_intervals():
 
 
 def test_hm_is_that_of_the_mean_accuracies():
-    numbers = measured("openworldauc", "8-9", [run(outcome(seed=1), outcome(seed=2, base=(1, 1, 1, 1)))])
+    numbers = paper_results("openworldauc", "8-9", [run(outcome(seed=1), outcome(seed=2, base=(1, 1, 1, 1)))])
     base, new = 0.875, 0.5
     found = only(numbers, metric="HM")
     assert found.number == pytest.approx(2 * base * new / (base + new))
@@ -91,33 +89,33 @@ def test_hm_is_that_of_the_mean_accuracies():
 def test_averages_are_over_the_data_sets_of_the_table():
     names = {"datasets": {"dtd": "DTD", "food": "Food101"}}
     outcomes = [outcome(dataset=name, seed=seed) for name in ("dtd", "food", "my own") for seed in (1, 2)]
-    numbers = measured("openworldauc", "2", [run(*outcomes, **names)])
+    numbers = paper_results("openworldauc", "2", [run(*outcomes, **names)])
     assert [one.dataset for one in numbers] == ["DTD", "Food101", AVERAGE]
     assert numbers[-1].datasets == ("DTD", "Food101") and numbers[-1].number == pytest.approx(0.375)
 
 
 def test_other_data_keeps_its_names():
-    numbers = measured(
+    numbers = paper_results(
         "openworldauc", "2", [run(outcome(dataset="mine"), outcome(dataset="mine", learner="zero-shot"))]
     )
     assert [(one.dataset, one.method) for one in numbers] == [("mine", "CoOp"), ("mine", "CLIP")]
-    assert StandsFor(Path(), {"a, b": "X", "a": "Y"}).dataset("a", "b") == "X"
+    assert PaperRun(Path(), {"a, b": "X", "a": "Y"}).dataset("a", "b") == "X"
 
 
 def test_a_domain_other_than_the_trained_one_is_named():
     made = outcome(dataset="emoji", train_domain="twemoji", test_domain="noto")
-    assert measured("openworldauc", "2", [run(made)])[0].dataset == "emoji, twemoji → noto"
+    assert paper_results("openworldauc", "2", [run(made)])[0].dataset == "emoji, twemoji → noto"
 
 
 def test_generalisation_targets():
     kinds = {"ImageNet": "source", "ImageNetV2": "variant", "DTD": "other"}
     made = run(*(outcome(dataset=name, kind=kind) for name, kind in kinds.items()), datasets={})
-    four = measured("openworldauc", "4", [made])
+    four = paper_results("openworldauc", "4", [made])
     assert [(one.dataset, one.setting) for one in four] == [("ImageNet", "source"), ("ImageNetV2", "target")]
-    thirteen = measured("openworldauc", "13", [made])
+    thirteen = paper_results("openworldauc", "13", [made])
     assert [(one.dataset, one.setting) for one in thirteen] == [("DTD", "base classes = 500 ImageNet classes")]
-    assert [one.dataset for one in measured("openworldauc", "2", [made])] == ["ImageNet"]
-    fine = measured("openworldauc", "14", [made])
+    assert [one.dataset for one in paper_results("openworldauc", "2", [made])] == ["ImageNet"]
+    fine = paper_results("openworldauc", "14", [made])
     assert {(one.dataset, one.setting) for one in fine if one.dataset != AVERAGE} == {
         ("ImageNet", ""),
         ("ImageNetV2", "target"),
@@ -126,7 +124,7 @@ def test_generalisation_targets():
 
 def test_a_recognition_record_goes_before_the_source_of_a_generalisation_record():
     made = run(outcome(dataset="ImageNet", kind="source"), outcome(dataset="ImageNet", base=(1, 1, 1, 1)), datasets={})
-    assert [one.number for one in measured("openworldauc", "2", [made])] == [0.5]
+    assert [one.number for one in paper_results("openworldauc", "2", [made])] == [0.5]
 
 
 def mixes(value):
@@ -137,19 +135,19 @@ def mixes(value):
 
 
 def test_imbalance():
-    numbers = measured("openworldauc", "3", [run(outcome(**mixes(0.4)))])
+    numbers = paper_results("openworldauc", "3", [run(outcome(**mixes(0.4)))])
     assert [(one.setting, one.number) for one in numbers] == [
         ("base:new=5:1 (Fwd)", 0.4),
         ("base:new=1:5 (Bwd)", 0.2),
     ]
     assert numbers[0].value.intervals[0].over == "images" and numbers[0].value.intervals[0].width > 0
-    several = measured("openworldauc", "3", [run(outcome(seed=1, **mixes(0.4)), outcome(seed=2, **mixes(0.5)))])
+    several = paper_results("openworldauc", "3", [run(outcome(seed=1, **mixes(0.4)), outcome(seed=2, **mixes(0.5)))])
     assert several[0].number == pytest.approx(0.45) and [one.over for one in several[0].value.intervals] == [
         "images",
         "seeds",
     ]
     both = run(*(outcome(dataset=name, **mixes(0.4)) for name in ("DTD", "Food101")), datasets={})
-    average = only(measured("openworldauc", "3", [both]), dataset=AVERAGE)
+    average = only(paper_results("openworldauc", "3", [both]), dataset=AVERAGE)
     assert average.number == pytest.approx(0.3) and average.setting == "mean of Fwd and Bwd columns"
 
 
@@ -160,7 +158,7 @@ def test_the_ratio_sweep_and_its_variance():
     sweep = [{"ratio": ratio, **counts} | dict.fromkeys(keys, share) for ratio, share in shares.items()]
     varied = dict.fromkeys(keys, {"mean": 0.6, "variance": variance(shares.values())})
     made = [outcome(name, ratio_sweep=sweep, ratio_variation=varied) for name in ("TCP", "CoOp")]
-    numbers = measured("openworldauc", "11", [run(*made)])
+    numbers = paper_results("openworldauc", "11", [run(*made)])
     assert {one.method for one in numbers} == {"TCP"}, "the paper's method alone, where it was run"
     rows = [one for one in numbers if one.metric == "OpenworldAUC"]
     assert [one.setting for one in rows[:3]] == ["new/base=10", "new/base=1", "new/base=0.1"]
@@ -169,14 +167,16 @@ def test_the_ratio_sweep_and_its_variance():
 
 
 def test_size_and_time_belong_to_no_data_set():
-    (size,) = measured("openworldauc", "7", [run(outcome(), outcome(dataset="food"))])
+    (size,) = paper_results("openworldauc", "7", [run(outcome(), outcome(dataset="food"))])
     assert (size.dataset, size.number, size.metric) == ("", 512, "n_params")
-    (time,) = measured("openworldauc", "16", [run(outcome())])
+    (time,) = paper_results("openworldauc", "16", [run(outcome())])
     assert time.number == pytest.approx(0.02) and METRICS[time.metric].title == "seconds"
 
 
 def test_averages_over_tasks():
-    numbers = measured("openworldauc", "15", [run(outcome(**mixes(0.4)), outcome(dataset="ImageNet", kind="source"))])
+    numbers = paper_results(
+        "openworldauc", "15", [run(outcome(**mixes(0.4)), outcome(dataset="ImageNet", kind="source"))]
+    )
     found = {one.task: (one.dataset, one.number) for one in numbers}
     assert found["open-world recognition (imbalanced test sets)"] == (AVERAGE, pytest.approx(0.3))
     assert found["open-world recognition"] == (AVERAGE, pytest.approx(0.375))
@@ -186,23 +186,23 @@ def test_averages_over_tasks():
 
 def test_what_cannot_be_read_is_refused():
     with pytest.raises(OpenworldError, match="holds no 'imbalance'.*run again"):
-        measured("openworldauc", "3", [run(outcome())])
+        paper_results("openworldauc", "3", [run(outcome())])
     with pytest.raises(OpenworldError, match="differ in OpenworldAUC"):
-        measured("openworldauc", "2", [run(outcome()), run(outcome(base=(0, 0, 0, 1)))])
+        paper_results("openworldauc", "2", [run(outcome()), run(outcome(base=(0, 0, 0, 1)))])
     with pytest.raises(OpenworldError, match="Table 13: .* is read from runs of generalisation; none of the 1 given"):
-        measured("openworldauc", "13", [run(outcome())])
+        paper_results("openworldauc", "13", [run(outcome())])
     with pytest.raises(OpenworldError, match="unknown table of openworldauc '5'"):
-        measured("openworldauc", "5", [run(outcome())])
+        paper_results("openworldauc", "5", [run(outcome())])
 
 
 def test_the_same_outcome_in_two_runs_counts_once():
-    (one,) = measured("openworldauc", "2", [run(outcome()), run(outcome())])
+    (one,) = paper_results("openworldauc", "2", [run(outcome()), run(outcome())])
     assert len(one.per_seed) == 1
 
 
 def test_an_undefined_number_stays_undefined():
     made = outcome(new=(), harmonic_mean=None, auroc=None)
-    numbers = measured("openworldauc", "8-9", [run(made)])
+    numbers = paper_results("openworldauc", "8-9", [run(made)])
     assert [(one.number, one.value.intervals) for one in numbers] == [(None, ())] * 3
 
 
@@ -215,7 +215,7 @@ def test_student_by_hand():
 
 def test_an_average_of_other_seeds_is_not_by_seed():
     parts = [
-        Measured(name, "", "CoOp", "HM", Value(0.5), per_seed=seeds)
+        PaperResult(name, "", "CoOp", "HM", Value(0.5), per_seed=seeds)
         for name, seeds in (("a", (1.0,)), ("b", (1.0, 2.0)))
     ]
     assert average_of(parts).per_seed == ()
@@ -265,7 +265,7 @@ def _views(accuracy):
 
 def test_curves_of_one_data_set(played):
     names = {"dtd": "DTD", "food": "Food101"}
-    numbers = measured("openpl", "12", [StandsFor(played, names, {"zero-shot": "CLIP"})])
+    numbers = paper_results("openpl", "12", [PaperRun(played, names, {"zero-shot": "CLIP"})])
     found = {(one.method, one.metric): one for one in numbers}
     assert {one.dataset for one in numbers} == {"DTD"} and found["CoOp", "AUC"].backbone == "embedded"
     assert ("CLIP", "PosArea") not in found and found["CLIP", "AUC"].number == pytest.approx(0.5)
@@ -279,16 +279,16 @@ def test_curves_of_one_data_set(played):
 
 
 def test_the_data_set_of_a_shift_is_the_variant(played):
-    numbers = measured("openpl", "33", [StandsFor(played, {"dtd-r": "ImageNet-R"})])
+    numbers = paper_results("openpl", "33", [PaperRun(played, {"dtd-r": "ImageNet-R"})])
     assert {one.dataset for one in numbers} == {"ImageNet-R"}
 
 
 def test_ranks_of_one_data_set_and_over_all(played):
     names = {"dtd": "DTD", "food": "Food101"}
-    runs = [StandsFor(played, names, {"zero-shot": "CLIP"})]
-    one = {(number.method, number.metric): number.number for number in measured("openpl", "38", runs)}
+    runs = [PaperRun(played, names, {"zero-shot": "CLIP"})]
+    one = {(number.method, number.metric): number.number for number in paper_results("openpl", "38", runs)}
     assert one["CoOp", "Friedman_rank"] == pytest.approx(4 / 3) and one["CLIP", "Final_rank"] == 2
-    both = measured("openpl", "6", runs)
+    both = paper_results("openpl", "6", runs)
     assert {number.dataset for number in both} == {AVERAGE}
     gain = only(both, method="CoOp", metric="delta_AUC")
     assert gain.number == pytest.approx(0.1) and gain.datasets == ("DTD", "Food101")
@@ -297,4 +297,4 @@ def test_ranks_of_one_data_set_and_over_all(played):
 
 def test_a_scenario_that_nobody_played_is_refused(played):
     with pytest.raises(OpenworldError, match="no run has co-evolution"):
-        measured("openpl", "9", [StandsFor(played)])
+        paper_results("openpl", "9", [PaperRun(played)])

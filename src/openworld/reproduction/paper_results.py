@@ -5,10 +5,10 @@ from importlib import import_module
 
 from openworld.evaluations import paper_of
 from openworld.papers import paper_table
-from openworld.papers.measured import Measured, StandsFor
+from openworld.papers.results import PaperResult, PaperRun
 
 
-def measured(paper: str, table: str, runs: Sequence[StandsFor]) -> tuple[Measured, ...]:
+def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Return our numbers of a paper's table.
 
     Args:

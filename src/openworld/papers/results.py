@@ -14,7 +14,7 @@ Run = TypeVar("Run")
 
 
 @dataclass(frozen=True)
-class Measured:
+class PaperResult:
     """One number as a table of a paper would have it.
 
     Args:
@@ -47,7 +47,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class StandsFor:
+class PaperRun:
     """A run, and what a paper calls its data sets and learners.
 
     Args:
@@ -64,7 +64,7 @@ class StandsFor:
     def dataset(self, name: str, domain: str | None = None) -> str:
         """Return what the paper calls a data set in a domain.
 
-        >>> StandsFor(Path(), {"dtd": "DTD"}).dataset("dtd"), StandsFor(Path()).dataset("emoji-concepts", "noto")
+        >>> PaperRun(Path(), {"dtd": "DTD"}).dataset("dtd"), PaperRun(Path()).dataset("emoji-concepts", "noto")
         ('DTD', 'emoji-concepts, noto')
         """
         own = f"{name}, {domain}" if domain else name
@@ -91,9 +91,9 @@ class StandsFor:
         return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
 
 
-def measured_of(
+def paper_result(
     result: Result, metric: str, *, dataset: str, method: str, setting: str = "", backbone: str = ""
-) -> Measured:
+) -> PaperResult:
     """Return a result of ours under a paper's names.
 
     Args:
@@ -104,10 +104,12 @@ def measured_of(
     """
     seeds, per_seed = ((), ()) if None in result.per_seed else (result.seeds, result.per_seed)
     names = {"datasets": (dataset,), "backbone": backbone}
-    return Measured(dataset, setting, method, metric, result.value, seeds, per_seed, **names)
+    return PaperResult(dataset, setting, method, metric, result.value, seeds, per_seed, **names)
 
 
-def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", dataset: str = AVERAGE) -> Measured:
+def average_of(
+    numbers: Sequence[PaperResult], setting: str = "", task: str = "", dataset: str = AVERAGE
+) -> PaperResult:
     """Return the unweighted mean of numbers of one method and metric on several data sets.
 
     Two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Images of two data
@@ -124,11 +126,11 @@ def average_of(numbers: Sequence[Measured], setting: str = "", task: str = "", d
     average = mean(values)
     value = Value(average, intervals, reason="" if average is not None else "it is not defined on every data set")
     names = {"task": task, "datasets": datasets, "backbone": first.backbone}
-    return Measured(
+    return PaperResult(
         dataset, setting, first.method, first.metric, value, first.seeds if per_seed else (), per_seed, **names
     )
 
 
-def several_datasets(numbers: Sequence[Measured]) -> bool:
+def several_datasets(numbers: Sequence[PaperResult]) -> bool:
     """Return whether an average of the numbers is one over data sets."""
     return len({number.dataset for number in numbers}) > 1
