@@ -24,7 +24,7 @@ def say_missing_runs(plan, out):
     return found
 
 
-def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
+def show_acceptance(plan, options, out, failures: Mapping[str, str]) -> bool:
     """On screen and as OUT/tables/acceptance.csv; whether every number is within its tolerance."""
     from openworld.cli._running import machine_of
     from openworld.papers.results import PaperRun
@@ -34,13 +34,13 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
     from openworld.reproduction.acceptance_stages import departures
 
     runs = [run for run in plan.runs if run.name not in failures]
-    stand = [PaperRun(manner.folder / run.name, run.datasets, run.methods) for run in runs]
+    stand = [PaperRun(options.folder / run.name, run.datasets, run.methods) for run in runs]
     cells = tuple(CELLS[plan.paper](stand))
-    found = departures(runs, manner.folder, plan.setup.backbone, manner.devices[0])
-    others = tuple(other_sentences(runs, cells, machine_of(manner, plan.runs[0].spec)))
-    path = _keep(manner.folder, cells)
+    found = departures(runs, options.folder, plan.setup.backbone, options.devices[0])
+    others = tuple(other_sentences(runs, cells, machine_of(options, plan.runs[0].spec)))
+    path = _keep(options.folder, cells)
     accepted = all(one.within for one in cells)
-    if manner.as_json and not manner.quiet:
+    if options.as_json and not options.quiet:
         console.write(json.dumps(_as_json(cells, found, others, accepted=accepted), indent=1))
     out.print(terminal_table(acceptance_table(cells)))
     out.print(REASONS[plan.paper], markup=False)
@@ -48,7 +48,7 @@ def show_acceptance(plan, manner, out, failures: Mapping[str, str]) -> bool:
         out.print(sentence, markup=False)
     for dataset, what in others:
         out.print(f"{dataset}: {what}.", markup=False)
-    out.print(f"\nNumbers: {path}   Runs: {manner.folder}/", markup=False)
+    out.print(f"\nNumbers: {path}   Runs: {options.folder}/", markup=False)
     return accepted
 
 

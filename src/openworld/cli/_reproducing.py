@@ -1,83 +1,75 @@
-"""Carry out the plan of a reproduction: tell its cost, do its runs, put its tables beside the printed ones."""
+"""Carry out the plan of a reproduction: say its cost, do its runs, put its tables beside the printed ones."""
 
 import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.cli import console
-from openworld.cli._running import Among, Manner, count_workers, perform
+from openworld.cli._running import RunOptions, SeriesProgress, count_workers, perform
 from openworld.cli._telling import say_run
 
 MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
 
 
-@dataclass(frozen=True)
-class Wish:
-    """How far to go."""
-
-    only_plan: bool = False
-    accept: bool = False
-
-
-def carry_out_plan(plan, manner: Manner, wish: Wish) -> None:
-    """Everything, in the order in which a reader sees it."""
+def carry_out_plan(plan, options: RunOptions, *, only_plan: bool = False, accept: bool = False) -> None:
+    """Everything, in the order in which a reader sees it; the plan alone, or the numbers of zero-shot CLIP alone."""
     from openworld import datasets
     from openworld.cli import _plan_words as words
     from openworld.cli._accepting import DEPARTS, say_missing_runs, show_acceptance
     from openworld.datasets.checking import require_places
 
-    out = console.output(quiet=manner.quiet or manner.as_json)
+    out = console.output(quiet=options.quiet or options.as_json)
     if plan.downloads and Path(plan.setup.data).is_dir():
         datasets.use_root(plan.setup.data)
-    if wish.accept and not wish.only_plan:
+    if accept and not only_plan:
         plan = say_missing_runs(plan, out)
-    if not wish.only_plan:
+    if not only_plan:
         require_places(plan.downloads, plan.setup.data)
-    cost = _cost(plan, manner)
-    if wish.only_plan and manner.as_json:
+    cost = _cost(plan, options)
+    if only_plan and options.as_json:
         console.write(json.dumps(words.plan_as_json(plan, cost), indent=1))
         return
     words.say_plan(plan, cost, out)
-    if wish.only_plan:
+    if only_plan:
         words.say_missing(plan, out)
         return
-    failures = _perform_all(plan, manner, out)
+    failures = _perform_all(plan, options, out)
     accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
-            show = show_acceptance if wish.accept else _show_tables
-            accepted = show(plan, manner, out, failures)
+            show = show_acceptance if accept else _show_tables
+            accepted = show(plan, options, out, failures)
     if failures:
         _fail(failures, plan)
     if accepted is False:
         sys.exit(DEPARTS)
 
 
-def _cost(plan, manner: Manner):
+def _cost(plan, options: RunOptions):
     from openworld.reproduction.cost import cost
 
-    if manner.cache_limit is None:
+    if options.cache_limit is None:
         return cost(plan)
-    return cost(plan, count_workers(manner, [run.spec for run in plan.runs]), manner.cache_limit)
+    return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_limit)
 
 
-def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
+def _perform_all(plan, options: RunOptions, out) -> dict[str, str]:
     """Every run in turn; one that fails does not keep the others from being done. Returns {failed run: why}."""
 
     silent, failures, before = console.output(quiet=True), {}, 0
     for place, run in enumerate(plan.runs, start=1):
         title = f"[{place}/{len(plan.runs)}] {run.name}"
-        among = Among(f"{title}: ", before, plan.units, _siblings(manner, run))
+        series = SeriesProgress(f"{title}: ", before, plan.units, _siblings(options, run))
         started = time.perf_counter()
         try:
-            perform(run.spec, run.spec, replace(manner, folder=manner.folder / run.name, among=among), silent)
-            say_run(run.spec.protocol, manner.folder / run.name, silent, as_json=False)
+            perform(run.spec, run.spec, replace(options, folder=options.folder / run.name, series=series), silent)
+            say_run(run.spec.protocol, options.folder / run.name, silent, as_json=False)
         except OpenworldError as error:
             failures[run.name] = str(error)
             out.print(f"{title}: failed", style="red", markup=False)
@@ -87,9 +79,9 @@ def _perform_all(plan, manner: Manner, out) -> dict[str, str]:
     return failures
 
 
-def _siblings(manner: Manner, run) -> tuple[Path, ...]:
+def _siblings(options: RunOptions, run) -> tuple[Path, ...]:
     """Every other run that lies in the folder, whichever plan it was made for."""
-    found = sorted(manner.folder.glob("*/run.json"))
+    found = sorted(options.folder.glob("*/run.json"))
     return tuple(path.parent for path in found if path.parent.name != run.name)
 
 
@@ -123,17 +115,17 @@ def _without_runs(plan, failures: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(number for number in plan.tables if number not in made)
 
 
-def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None:
+def _show_tables(plan, options: RunOptions, out, failures: Mapping[str, str]) -> None:
     """On screen, as files, and on a page."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.comparison.compared_results import compared_results
     from openworld.reproduction.comparison.page import write_comparison_page
     from openworld.reproduction.comparison.table import sentences, table_of
 
-    found = comparisons(plan, manner.folder, failures)
-    _write_tables(plan, manner.folder, found)
-    page = write_comparison_page(manner.folder, found)
-    if manner.as_json and not manner.quiet:
+    found = comparisons(plan, options.folder, failures)
+    _write_tables(plan, options.folder, found)
+    page = write_comparison_page(options.folder, found)
+    if options.as_json and not options.quiet:
         console.write(json.dumps([_as_json(one, compared_results([one]).records()) for one in found], indent=1))
     for one in found:
         out.print()
@@ -143,7 +135,7 @@ def _show_tables(plan, manner: Manner, out, failures: Mapping[str, str]) -> None
         out.print(terminal_table(table_of(one)))
         for sentence in sentences(one):
             out.print(sentence, markup=False, style="dim")
-    out.print(f"\nTables: {manner.folder / 'tables'}/   Page: {page}   Runs: {manner.folder}/", markup=False)
+    out.print(f"\nTables: {options.folder / 'tables'}/   Page: {page}   Runs: {options.folder}/", markup=False)
 
 
 def _write_tables(plan, folder: Path, found: Sequence) -> None:

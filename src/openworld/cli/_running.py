@@ -11,8 +11,8 @@ from openworld.cli import console
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How a run is carried out and told; nothing here changes a result.
+class RunOptions:
+    """How a run is carried out and shown; nothing here changes a result.
 
     device: as asked for: "auto", a device, or a list of GPUs with commas; `devices` are those that it comes to.
     workers: units at a time; 0 for as many as suit the machine.
@@ -28,7 +28,7 @@ class Manner:
     remark: str = ""
     engine: str = "local"
     cache_limit: int | None = None
-    among: "Among | None" = None
+    series: "SeriesProgress | None" = None
 
     @cached_property
     def devices(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class Among:
+class SeriesProgress:
     """Where a run stands in a series of runs.
 
     Args:
@@ -62,49 +62,49 @@ class Among:
     siblings: tuple[Path, ...] = ()
 
 
-def carry_out(spec, given, manner: Manner) -> None:
+def carry_out(spec, given, options: RunOptions) -> None:
     """Encode, run every unit, build the report, print the table."""
     from openworld.cli._telling import say_run
 
-    out = console.output(quiet=manner.quiet or manner.as_json)
-    perform(spec, given, manner, out)
+    out = console.output(quiet=options.quiet or options.as_json)
+    perform(spec, given, options, out)
     with console.working():
-        say_run(spec.protocol, manner.folder, out, as_json=manner.as_json and not manner.quiet)
+        say_run(spec.protocol, options.folder, out, as_json=options.as_json and not options.quiet)
 
 
-def perform(spec, given, manner: Manner, out) -> None:
+def perform(spec, given, options: RunOptions, out) -> None:
     """Encode and run every unit; records are all that comes of it."""
     from openworld.cli._names import audit_names
     from openworld.evaluations import evaluation_of
     from openworld.evaluations.class_lists import require_data
     from openworld.runs import RunStore
 
-    machine = machine_of(manner, spec)
-    store = RunStore(manner.folder)
-    _require_free(manner.folder)
+    machine = machine_of(options, spec)
+    store = RunStore(options.folder)
+    _require_free(options.folder)
     require_data(spec)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
     store.create(given, spec, _provenance(spec, machine))
-    manner = replace(manner, workers=count_workers(manner, [spec]))
-    out.print(_headline(spec, manner))
-    if manner.remark:
-        out.print(manner.remark)
+    options = replace(options, workers=count_workers(options, [spec]))
+    out.print(_headline(spec, options))
+    if options.remark:
+        out.print(options.remark)
     with console.working():
-        audit_names(spec, manner, out)
-        _take_over(units, store, manner)
+        audit_names(spec, options, out)
+        _take_over(units, store, options)
         if not all(map(store.has, units)):
             for stage in evaluation.artifacts(spec, machine):
-                _prepare(stage, out, manner)
-        _execute(units, store, manner)
+                _prepare(stage, out, options)
+        _execute(units, store, options)
 
 
-def machine_of(manner: Manner, spec):
+def machine_of(options: RunOptions, spec):
     """What a run tells its units of where they compute."""
     from openworld.evaluations.runtime import Machine
 
-    cache, precision = None if manner.cache is None else str(manner.cache), getattr(spec, "precision", "float32")
-    return Machine(manner.devices[0], cache, manner.allow_corrupt, precision, manner.cache_limit)
+    cache, precision = None if options.cache is None else str(options.cache), getattr(spec, "precision", "float32")
+    return Machine(options.devices[0], cache, options.allow_corrupt, precision, options.cache_limit)
 
 
 def _require_free(folder: Path) -> None:
@@ -122,7 +122,7 @@ def _provenance(spec, machine) -> dict:
     return provenance(weights=weights, data=evaluation.fingerprints(spec), command=console.command())
 
 
-def _headline(spec, manner: Manner) -> str:
+def _headline(spec, options: RunOptions) -> str:
     from openworld.evaluations import evaluation_of
 
     threads = getattr(spec, "threads", 1)
@@ -131,24 +131,24 @@ def _headline(spec, manner: Manner) -> str:
         *evaluation_of(spec).summary(spec),
         *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
         *_precision(spec),
-        f"{_places(manner)}, {manner.workers} worker(s){_on(manner)} x {threads} thread(s)",
+        f"{_places(options)}, {options.workers} worker(s){_on(options)} x {threads} thread(s)",
     ]
     return " · ".join(parts)
 
 
-def _prepare(stage, out, manner: Manner) -> None:
+def _prepare(stage, out, options: RunOptions) -> None:
     """Do a stage of a run, and say what came of it where there was something to do."""
     from openworld.evaluations.artifacts import Crew
 
     started = time.perf_counter()
-    with console.bars(manner.quiet or manner.as_json) as progress:
-        bar = progress.add_task(f"{_title(manner)}{stage.doing}", total=None, rate="")
+    with console.bars(options.quiet or options.as_json) as progress:
+        bar = progress.add_task(f"{_title(options)}{stage.doing}", total=None, rate="")
 
         def told(done: int, total: int) -> None:
             rate = done / (time.perf_counter() - started)
             progress.update(bar, completed=done, total=total, rate=f"{rate:,.1f} {stage.counted}/s")
 
-        count = stage.work(Crew(manner.engine, manner.workers, manner.folder, manner.several_devices), told)
+        count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), told)
     seconds = time.perf_counter() - started
     if count:
         out.print(
@@ -157,38 +157,38 @@ def _prepare(stage, out, manner: Manner) -> None:
         )
 
 
-def _execute(units, store, manner: Manner) -> None:
+def _execute(units, store, options: RunOptions) -> None:
     from openworld.runs import execute
 
-    with console.bars(manner.quiet or manner.as_json) as progress:
-        before, total = (manner.among.before, manner.among.units) if manner.among else (0, len(units))
-        bar = progress.add_task(f"{_title(manner)}fitting", total=total, completed=before, before=before, rate="")
+    with console.bars(options.quiet or options.as_json) as progress:
+        before, total = (options.series.before, options.series.units) if options.series else (0, len(units))
+        bar = progress.add_task(f"{_title(options)}fitting", total=total, completed=before, before=before, rate="")
 
         def told(event) -> None:
-            doing = f"{_title(manner)}{event.state} {event.unit}"
+            doing = f"{_title(options)}{event.state} {event.unit}"
             done = before + event.done
             kept = {"before": done} if event.state == "kept" else {}
             progress.update(bar, completed=done, description=doing, **kept)
 
-        workers = min(manner.workers, len(units))
-        execute(units, store, engine=manner.engine, workers=workers, devices=manner.several_devices, progress=told)
+        workers = min(options.workers, len(units))
+        execute(units, store, engine=options.engine, workers=workers, devices=options.several_devices, progress=told)
 
 
-def _take_over(units, store, manner: Manner) -> None:
+def _take_over(units, store, options: RunOptions) -> None:
     """Copy the records of units that another run of the series has done already, or this one under a former key."""
     from openworld.runs import RunStore
 
-    others = [RunStore(folder) for folder in manner.among.siblings] if manner.among else []
+    others = [RunStore(folder) for folder in options.series.siblings] if options.series else []
     for unit in units:
         store.take_over(unit, others)
 
 
-def _title(manner: Manner) -> str:
-    return manner.among.title if manner.among else ""
+def _title(options: RunOptions) -> str:
+    return options.series.title if options.series else ""
 
 
-def _on(manner: Manner) -> str:
-    return " on Ray" if manner.engine == "ray" else ""
+def _on(options: RunOptions) -> str:
+    return " on Ray" if options.engine == "ray" else ""
 
 
 def _precision(spec) -> list[str]:
@@ -196,17 +196,19 @@ def _precision(spec) -> list[str]:
     return [] if told == "float32" else [f"frozen towers in {told}"]
 
 
-def _places(manner: Manner) -> str:
+def _places(options: RunOptions) -> str:
     """The devices, and that they were found and not asked for.
 
-    >>> _places(Manner(Path("runs/demo"), "cpu")), _places(Manner(Path("runs/demo"), "auto")).endswith(" (found)")
-    ('cpu', True)
+    >>> _places(RunOptions(Path("runs/demo"), "cpu"))
+    'cpu'
+    >>> _places(RunOptions(Path("runs/demo"), "auto")).endswith(" (found)")
+    True
     """
-    return " ".join(manner.devices) + (" (found)" if manner.device == "auto" else "")
+    return " ".join(options.devices) + (" (found)" if options.device == "auto" else "")
 
 
-def count_workers(manner: Manner, specs: Sequence) -> int:
+def count_workers(options: RunOptions, specs: Sequence) -> int:
     """Units that are worked on at a time in runs of these specs, where nobody says how many."""
     from openworld.evaluations.unit_memory import count_units, needed_by
 
-    return manner.workers or count_units(manner.devices, lambda: needed_by(specs))
+    return options.workers or count_units(options.devices, lambda: needed_by(specs))

@@ -118,8 +118,8 @@ def reproduce(
     """
     from openworld._errors import OpenworldError
     from openworld._sizes import parse_size
-    from openworld.cli._reproducing import Wish, carry_out_plan
-    from openworld.cli._running import Manner
+    from openworld.cli._reproducing import carry_out_plan
+    from openworld.cli._running import RunOptions
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.plan import ReproductionSetup
@@ -134,8 +134,10 @@ def reproduce(
     named = f"{paper}-{found.setup.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
     folder = out or Path("runs") / named
     limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
-    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)
-    carry_out_plan(found, manner, Wish(only_plan=plan, accept=accept))
+    options = RunOptions(
+        folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit
+    )
+    carry_out_plan(found, options, only_plan=plan, accept=accept)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ def run(
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     from openworld import datasets
     from openworld._sizes import parse_size
-    from openworld.cli._running import Manner, carry_out
+    from openworld.cli._running import RunOptions, carry_out
     from openworld.evaluations import read_protocol
     from openworld.runs import read_given
 
@@ -116,5 +116,7 @@ def run(
     resolved = read_protocol(spec)
     folder = out or Path("runs") / spec.stem
     limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
-    manner = Manner(folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit)
-    carry_out(resolved, read_given(spec), manner)
+    options = RunOptions(
+        folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit
+    )
+    carry_out(resolved, read_given(spec), options)
