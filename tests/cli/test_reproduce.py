@@ -130,7 +130,7 @@ def test_tables_stand_beside_the_printed_ones(ask, place):
     names = {path.name for path in (folder / "tables").iterdir()}
     assert names == {f"table-{number}.{form}" for number in (11, 12) for form in ("csv", "md", "tex")}
     rows = (folder / "tables" / "table-11.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[0].startswith("evaluation,entity,table,") and len(rows) == 1 + 12 * 6 and ",DTD," in rows[1]
+    assert rows[0].startswith("evaluation,entity,paper,table,") and len(rows) == 1 + 12 * 6 and ",DTD," in rows[1]
     assert "Table 12" in (folder / "report.html").read_text(encoding="utf-8")
     assert (folder / "recognition-dtd-tcp-seed-1" / "report.html").is_file()
 

@@ -28,7 +28,7 @@ class ComparedResults(Results):
 
 
 def compared_results(found: Sequence[PaperComparison]) -> ComparedResults:
-    """Return the numbers of several tables of one paper."""
+    """Return the numbers of several tables."""
     cells = [
         (_result(one, row, column, pair), pair)
         for one in found
@@ -37,16 +37,14 @@ def compared_results(found: Sequence[PaperComparison]) -> ComparedResults:
         if (pair := one.pairs.get((row, column)))
     ]
     tests = tuple(pair.test for _, pair in cells if pair.test)
-    return ComparedResults(
-        found[0].table.paper, tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells)
-    )
+    return ComparedResults("reproduction", tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells))
 
 
 def _result(one: PaperComparison, row: str, column: PaperColumn, pair: Pair) -> Result:
     """Ours as a result; of a method that was not run it says so."""
     own = {one.table.rows: row}
     names = {axis: own.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
-    where = {"table": one.table.number} | {axis: names[axis] for axis in AXES}
+    where = {"paper": one.table.paper, "table": one.table.number} | {axis: names[axis] for axis in AXES}
     if pair.ours is None:
         value = Value(None, reason="not measured")
         return Result(names["method"], METRICS[column.metric], value, where | {"datasets": "", "backbone": ""})
