@@ -106,7 +106,7 @@ def test_base_classes_come_first_among_the_names(tmp_path):
     table = columns() | {"label": np.where(columns()["side"] == "base", "zebra", "ant")}
     (unit,) = units(write(tmp_path / "mine.csv", table))
     result = unit.run()
-    assert result.metrics["classnames"] == ["zebra", "ant"]
+    assert list(result.metrics["classnames"]) == ["zebra", "ant"]
     right = result.outputs["images"]["prediction"] == result.outputs["images"]["label"]
     np.testing.assert_array_equal(right, result.outputs["images"]["correct"])
 
