@@ -60,8 +60,9 @@ def story(run: RunFolder, found: Sequence[Outcome] | None = None) -> Story:
         facts=tuple(durations(results, found)),
     )
     overview = (overview_table(results),) if len(mains) > 1 else ()
-    tables = (*overview, *mains, *(one.table for one in operating), *(pair[0] for pair in mixes))
-    return Story(run, results.results(), tables, page, (*page.verdict, *terminal_text(results, operating)))
+    tables = (*overview, *mains, *(one.table for one in operating))
+    text = (*page.verdict, *terminal_text(results, operating))
+    return Story(run, results.results(), tables, page, text, papers=(*tables, *(pair[0] for pair in mixes)))
 
 
 def compare(first: Story, second: Story, metric: str) -> RunComparison:

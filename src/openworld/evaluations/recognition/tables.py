@@ -54,16 +54,17 @@ def overview_table(found: RecognitionResults) -> Table:
 
 def main_table(one: SettingResults, name: str) -> Table:
     """OpenworldAUC with its intervals, its parts, what it cost, and the tests."""
-    metrics = (HM, METRICS["auroc"], METRICS["base_accuracy"], METRICS["new_accuracy"])
+    parts = (METRICS["auroc"], METRICS["base_accuracy"], METRICS["new_accuracy"])
     tuned, fit, scoring = (METRICS[key] for key in ("tuned_parameters", "fit_seconds", "score_seconds"))
     columns = [
-        *([Column(tuned, priority=3)] * one.trained),
+        *([Column(tuned, priority=2)] * one.trained),
         Column(AUC, intervals=0, headline=True, priority=7),
         Column(AUC, "95 % over images", show="interval", over="images", priority=7),
         Column(AUC, "95 % over seeds", show="interval", over="seeds", priority=1),
-        *(Column(metric, intervals=0, priority=4) for metric in metrics),
+        Column(HM, intervals=0, priority=4),
+        *(Column(metric, intervals=0, priority=6) for metric in parts),
         *([Column(fit, intervals=0, priority=2), Column(scoring, intervals=0)] * one.trained),
-        *(Column(TEXT, f"against {other}", priority=6 - place) for place, other in enumerate(one.opponents)),
+        *(Column(TEXT, f"against {other}", priority=5 - 2 * place) for place, other in enumerate(one.opponents)),
     ]
     keys = [column.metric.key for column in columns if not column.words]
     rows = []
