@@ -208,7 +208,7 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
-    text = openworld("report", tmp_path / "run", "--table", "text").stdout
+    text = openworld("report", tmp_path / "run", "--table", "markdown").stdout
     assert "Fwd" in text and "every base class keeps one image in 5" in " ".join(text.split())
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("evaluation,entity,setting") and ",forward," in table
