@@ -32,12 +32,6 @@ from openworld.report.table import Table
 from openworld.results import Results
 
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
-_ABSENT = {  # what a page says where it is not told otherwise
-    **dict.fromkeys(("albums", "reached", "mixes", "operating", "chapters", "sections"), ()),
-    **dict.fromkeys(("tables", "further", "figures"), ()),
-    **dict.fromkeys(("class_names", "overview", "numbers", "table"), None),
-    "legend_of": "Learners",
-}
 
 
 @dataclass(frozen=True)
@@ -146,7 +140,7 @@ def fill(chosen: dict[str, Look], **parts) -> str:
         style_hash=Markup(_hash(style)),
         script_hash=Markup(_hash(script)),
         legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
-        **_ABSENT | parts,
+        **parts,
     )
 
 
