@@ -49,7 +49,12 @@ def require_own(folder: Path) -> None:
 
 
 def read_journal(folder: Path, count: int) -> dict[int, dict]:
-    """Finished images by number: lines whose file is there with its hash; a line cut short by a crash is dropped."""
+    """Finished images by number: lines whose file is there with its hash; a line cut short by a crash is dropped.
+
+    Scratch files that a killed process left are removed: one process at a time makes a set.
+    """
+    for scratch in folder.rglob(".*.writing"):
+        scratch.unlink()
     path = folder / JOURNAL
     rows: dict[int, dict] = {}
     for line in path.read_bytes().split(b"\n") if path.exists() else ():
