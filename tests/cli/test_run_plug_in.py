@@ -70,8 +70,11 @@ def test_it_runs_and_its_numbers_are_told(openworld):
 
 def test_a_page_that_it_does_not_bring_is_refused(openworld):
     openworld("run", "words.toml", "--out", "kept", "--device", "cpu", "--workers", "1")
-    refused = openworld("report", "kept")
-    assert refused.exit_code == 2 and "--table" in refused.output
+    for command in (("report", "kept"), ("report", "kept", "--figures", "pdf"), ("compare", "kept", "kept")):
+        refused = openworld(*command)
+        assert refused.exit_code == 2 and "--table json" in refused.output, refused.output
+    refused = openworld("report", "kept", "--table", "text")
+    assert refused.exit_code == 2 and "json" in refused.output
 
 
 def test_an_unknown_one_is_refused_with_those_that_there_are(openworld, tmp_path):

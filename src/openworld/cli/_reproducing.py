@@ -10,8 +10,8 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.cli import console
+from openworld.cli._run_reports import show_run
 from openworld.cli._running import RunOptions, SeriesProgress, count_workers, perform
-from openworld.cli._telling import say_run
 
 MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
@@ -69,7 +69,7 @@ def _perform_all(plan, options: RunOptions, out) -> dict[str, str]:
         started = time.perf_counter()
         try:
             perform(run.spec, run.spec, replace(options, folder=options.folder / run.name, series=series), silent)
-            say_run(run.spec.protocol, options.folder / run.name, silent, as_json=False)
+            show_run(options.folder / run.name, silent, as_json=False)
         except OpenworldError as error:
             failures[run.name] = str(error)
             out.print(f"{title}: failed", style="red", markup=False)

@@ -1,4 +1,4 @@
-"""Carry out a run: shared by `demo`, `run` and `reproduce`; what is said of it afterwards is `_telling`."""
+"""Carry out a run: shared by `demo`, `run` and `reproduce`; what is shown of it afterwards: `_run_reports`."""
 
 import time
 from collections.abc import Sequence
@@ -64,12 +64,12 @@ class SeriesProgress:
 
 def carry_out(spec, given, options: RunOptions) -> None:
     """Encode, run every unit, build the report, print the table."""
-    from openworld.cli._telling import say_run
+    from openworld.cli._run_reports import show_run
 
     out = console.output(quiet=options.quiet or options.as_json)
     perform(spec, given, options, out)
     with console.working():
-        say_run(spec.protocol, options.folder, out, as_json=options.as_json and not options.quiet)
+        show_run(options.folder, out, as_json=options.as_json and not options.quiet)
 
 
 def perform(spec, given, options: RunOptions, out) -> None:

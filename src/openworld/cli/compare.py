@@ -8,7 +8,7 @@ import typer
 
 def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    second: Annotated[Path, typer.Argument(help="Folder of another run on the same test pictures.")],
+    second: Annotated[Path, typer.Argument(help="Folder of another run on the same test images.")],
     of: Annotated[
         str,
         typer.Option(
@@ -22,7 +22,7 @@ def compare(
 
     Records are paired by task, learner and seed. What stands still within each run and differs between them, such as
     the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner. What
-    else was asked differently, such as the settings of a learner, is told above the table.
+    else differs, such as the settings of a learner, is listed above the table.
     Every row is a paired test on the same test images, corrected over the table (Holm). Runs on other images are
     refused: their difference would be one of images too.
 
@@ -30,7 +30,6 @@ def compare(
     on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm). Runs
     of other evaluations are compared number by number, over the seeds that both runs have (Holm).
     """
-    from openworld.cli import console
-    from openworld.cli._telling import comparing
+    from openworld.cli._run_reports import show_comparison
 
-    comparing(first, second).compare(first, second, of, console.output(), as_json=as_json)
+    show_comparison(first, second, of, as_json=as_json)

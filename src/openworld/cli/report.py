@@ -30,10 +30,14 @@ def report(
     ] = "",
 ) -> None:
     """Build the report of a run from its records alone: one HTML file that needs no network."""
-    from openworld.cli import console
-    from openworld.cli._telling import report_run, save_figures
+    from openworld._errors import OpenworldError
+    from openworld.cli._run_reports import save_figures, write_report, write_table
 
+    if table and figures:
+        raise OpenworldError("--table and --figures were both given; ask for one, and then for the other.")
     if figures:
         save_figures(folder, output, figures)
+    elif table:
+        write_table(folder, output, table)
     else:
-        report_run(folder, output, table, console.output())
+        write_report(folder, output)

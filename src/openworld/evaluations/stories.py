@@ -10,6 +10,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.evaluations import report_of
+from openworld.report.records import protocol_of
 from openworld.report.run_comparison import RunComparison
 from openworld.report.story import Story
 from openworld.results import RunFolder, pair_results, require_same_data
@@ -22,8 +23,8 @@ def read_story(folder: Path | str) -> Story:
     Raises:
         OpenworldError: when there is no run, or a unit is missing or damaged.
     """
-    run = RunFolder.read(folder)
-    return _slice(run.evaluation).story(run)
+    report = _report(protocol_of(folder))
+    return report.story(RunFolder.read(folder))
 
 
 def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> RunComparison:
@@ -36,13 +37,14 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
+    reports = [_report(protocol_of(folder)) for folder in (first, second)]
     runs = [RunFolder.read(folder) for folder in (first, second)]
     names = [run.evaluation or "recognition" for run in runs]
-    pairing = [getattr(_slice(name), "compare", None) for name in names]
+    pairing = [getattr(report, "compare", None) for report in reports]
     if names[0] != names[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
         raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
     require_same_data(*runs)
-    ours, theirs = (_slice(run.evaluation).story(run) for run in runs)
+    ours, theirs = (report.story(run) for report, run in zip(reports, runs, strict=True))
     pair = pairing[0] or (lambda one, other, of: pair_results(one.results, other.results, of))
     found = pair(ours, theirs, metric)
     if not isinstance(found, RunComparison):
@@ -52,6 +54,12 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
     return replace(found, changes=(*found.changes, *asked))
 
 
-def _slice(evaluation: str):
+def _report(evaluation: str | None):
     """The report of an evaluation; predictions that were scored, which name none, are of recognition."""
-    return import_module(report_of(evaluation or "recognition"))
+    module = report_of(evaluation or "recognition")
+    if not module:
+        raise OpenworldError(
+            f"{evaluation} brings no report, so that its runs have no page, figures or comparison; their numbers: "
+            "openworld report RUN --table json."
+        )
+    return import_module(module)

@@ -1,6 +1,6 @@
 """What one run says, in every form: its numbers as data, its tables for a terminal and for papers, and its page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,12 +68,15 @@ class Story:
         """The figures of the page, by name; those with nothing to draw are left out."""
         return {figure.name: figure for figure in _figures(self.page.sections) if figure.charts}
 
-    def save_figures(self, form: str, folder: Path | str) -> tuple[Path, ...]:
+    def save_figures(
+        self, form: str, folder: Path | str, progress: Callable[[str, int, int], None] = lambda *_: None
+    ) -> tuple[Path, ...]:
         """Write every figure of the page for a paper, `<name>.<form>`, and return their paths.
 
         Args:
             form: "pdf", "svg" or "png".
             folder: where they go; made where it is missing.
+            progress: called before each figure with its name, how many are saved, and how many there are.
 
         Raises:
             OpenworldError: for another form, or without matplotlib.
@@ -82,7 +85,11 @@ class Story:
         if form not in forms:
             raise unknown_name("figure form", form, forms)
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return tuple(figure.save(Path(folder) / f"{name}.{form}") for name, figure in self.figures.items())
+        paths = []
+        for name, figure in self.figures.items():
+            progress(f"saving {name}", len(paths), len(self.figures))
+            paths.append(figure.save(Path(folder) / f"{name}.{form}"))
+        return tuple(paths)
 
     def html(self) -> str:
         """The page; the same bytes for the same records."""

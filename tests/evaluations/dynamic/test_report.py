@@ -260,6 +260,11 @@ def test_every_figure_is_saved_for_a_paper(course_run, tmp_path):
     assert all("<svg" in path.read_text() for path in tmp_path.iterdir())
 
 
+def test_tables_and_figures_are_not_asked_for_at_once(course_run):
+    refused = CliRunner().invoke(app, ["report", str(course_run), "--table", "csv", "--figures", "pdf"])
+    assert refused.exit_code == 2 and "--table and --figures" in refused.output
+
+
 def test_a_figure_form_that_does_not_exist_is_refused(course_run, tmp_path):
     with pytest.raises(OpenworldError, match="pdf, svg, png"):
         read_story(course_run).save_figures("bmp", tmp_path)

@@ -1,0 +1,116 @@
+"""What the command line shows of finished runs: pages, tables in every form, figures, and two runs side by side.
+
+Runs of an evaluation that brings no report, which only another package's may be, are shown as the records they are.
+"""
+
+import io
+from pathlib import Path
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.cli import console
+from openworld.evaluations import report_of
+from openworld.evaluations.stories import compare_runs, read_story
+from openworld.report.records import protocol_of
+from openworld.report.story import FORMS
+from openworld.runs import RunStore, readable_json
+from openworld.runs.atomic import write_file
+
+
+def show_run(folder: Path, out, *, as_json: bool) -> None:
+    """Write the page and the results of a run that has just ended, and show its tables and where things lie."""
+    if not _has_report(folder):
+        _show_records(folder, out, as_json=as_json)
+        return
+    story = read_story(folder)
+    page = story.write()
+    if as_json:
+        console.write(story.export("json"))
+        return
+    story.show(out)
+    out.print(f"Report: {page}   Records: {folder}/   All numbers: {folder}/results.parquet")
+
+
+def write_report(folder: Path, output: Path | None) -> None:
+    """Write the page of a finished run anew, beside its records with all results, or alone as `output`.
+
+    Raises:
+        OpenworldError: a run of an evaluation that brings no report.
+    """
+    console.write(f"Report: {read_story(folder).write(output)}")
+
+
+def write_table(folder: Path, output: Path | None, form: str) -> None:
+    """Print the numbers of a finished run in a form, or write them into a file.
+
+    Raises:
+        OpenworldError: a form that the run does not have; Parquet, which is no text, without a file.
+    """
+    forms = ("text", *FORMS) if _has_report(folder) else ("json",)
+    if form not in forms:
+        raise unknown_name(f"table form of a run of {_name(folder)}", form, forms)
+    if form == "parquet" and output is None:
+        raise OpenworldError("a Parquet file is no text; say where it goes: --output results.parquet.")
+    if form == "text" and output is None:
+        read_story(folder).show(console.output())
+        return
+    content = _content(folder, form)
+    if output is None:
+        console.write(content)
+    else:
+        write_file(output, content if isinstance(content, bytes) else content.encode())
+        console.write(f"Table: {output}")
+
+
+def save_figures(folder: Path, output: Path | None, form: str) -> None:
+    """Save every figure of a finished run as a file of its own.
+
+    Raises:
+        OpenworldError: as `Story.save_figures`.
+    """
+    goal = output or folder / "figures"
+    with console.observer(console.output()) as observer:
+        paths = read_story(folder).save_figures(form, goal, observer.progress)
+    names = ", ".join(path.name for path in paths)
+    console.write(f"Figures: {names} in {goal}/" if paths else f"{folder} has no figures.")
+
+
+def show_comparison(first: Path, second: Path, metric: str, *, as_json: bool) -> None:
+    """Show two runs side by side; raises as `compare_runs`."""
+    found = compare_runs(first, second, metric)
+    if as_json:
+        console.write(found.to_json())
+    else:
+        found.show(console.output())
+
+
+def _content(folder: Path, form: str) -> str | bytes:
+    if not _has_report(folder):
+        return _records(folder)
+    if form != "text":
+        return read_story(folder).export(form)
+    shown = console.output(file=io.StringIO())
+    read_story(folder).show(shown)
+    return shown.file.getvalue()
+
+
+def _show_records(folder: Path, out, *, as_json: bool) -> None:
+    if as_json:
+        console.write(_records(folder))
+        return
+    out.print(f"{len(RunStore(folder).records())} records; this evaluation brings no report.")
+    out.print(f"Records: {folder}/   Numbers: openworld report {folder} --table json")
+
+
+def _records(folder: Path) -> str:
+    """The metrics of every record, as JSON text."""
+    records = RunStore(folder).records()
+    return readable_json([{"unit": record.name, "metrics": record.metrics} for record in records]).decode()
+
+
+def _name(folder: Path) -> str:
+    """The evaluation of a run; predictions that were scored, whose spec names none, are of recognition."""
+    return protocol_of(folder) or "recognition"
+
+
+def _has_report(folder: Path) -> bool:
+    return bool(report_of(_name(folder)))

@@ -1,0 +1,55 @@
+"""What the command line shows of runs: the same of every evaluation, and refusals that say what there is."""
+
+from importlib import import_module
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.cli._run_reports import save_figures, show_comparison, write_report, write_table
+from openworld.evaluations import EVALUATIONS, FORMER_NAMES, report_of
+from openworld.report.story import FORMS
+from openworld.runs import RunStore
+
+NAMES = (*EVALUATIONS, *FORMER_NAMES)
+
+
+def run_of(folder, protocol):
+    RunStore(folder).create({}, {} if protocol is None else {"protocol": protocol}, {})
+    return folder
+
+
+@pytest.mark.parametrize("protocol", NAMES)
+def test_every_evaluation_tells_a_story(protocol):
+    assert callable(import_module(report_of(protocol)).story)
+
+
+def test_every_run_has_its_tables_as_csv_json_parquet_markdown_and_latex():
+    assert {*FORMS} == {"csv", "json", "parquet", "markdown", "latex"}
+
+
+@pytest.mark.parametrize("protocol", [*NAMES, None])
+def test_another_form_is_refused_with_all_that_there_are(protocol, tmp_path):
+    with pytest.raises(OpenworldError, match=protocol or "recognition") as refused:
+        write_table(run_of(tmp_path, protocol), None, "excel")
+    assert all(form in str(refused.value) for form in ("text", *FORMS))
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda folder: write_report(folder, None),
+        lambda folder: write_table(folder, None, "csv"),
+        lambda folder: save_figures(folder, None, "pdf"),
+        lambda folder: show_comparison(folder, folder, "", as_json=False),
+    ],
+)
+def test_a_run_of_another_version_is_refused_by_the_name_of_its_evaluation(show, tmp_path):
+    with pytest.raises(OpenworldError, match="recogniton.*recognition"):
+        show(run_of(tmp_path, "recogniton"))
+
+
+def test_runs_of_two_evaluations_are_compared_if_they_pair_in_one_way(tmp_path):
+    recognition, generalisation, shift = (
+        import_module(report_of(name)) for name in ("recognition", "generalisation", "ood-detection")
+    )
+    assert recognition.compare is generalisation.compare is not shift.compare
