@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import permutations
 
 import pyarrow
 import pytest
@@ -85,6 +86,24 @@ def made():
 def test_json_and_parquet_are_read_back_without_loss(results):
     assert Results.from_json(results.to_json()) == results
     assert Results.from_arrow(results.to_arrow()) == results
+
+
+@pytest.mark.parametrize("orders", list(permutations((("images", "seeds"), ("data sets", "images"), ("seeds",)))))
+def test_the_order_of_intervals_is_kept_whichever_row_comes_first(orders):
+    rows = tuple(
+        Result(str(place), AUROC, Value(0.5, tuple(Interval(0.4, 0.6, kind, 9) for kind in own)))
+        for place, own in enumerate(orders)
+    )
+    results = Results("demo", rows)
+    assert Results.from_json(results.to_json()) == results
+    assert Results.from_arrow(results.to_arrow()) == results
+
+
+def test_rows_that_disagree_about_the_order_lose_no_interval():
+    ends = {kind: Interval(0.4, 0.6, kind, 9) for kind in ("images", "seeds")}
+    rows = [Result(str(way), AUROC, Value(0.5, tuple(list(ends.values())[::way]))) for way in (1, -1)]
+    again = Results.from_json(Results("demo", tuple(rows)).to_json())
+    assert all({*row.value.intervals} == {*ends.values()} for row in again.rows)
 
 
 def test_a_parquet_file_is_read_back(tmp_path):

@@ -6,6 +6,8 @@ and the reason why there is none. Values are not rounded; shares are fractions.
 """
 
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 from openworld._csv import csv_text
@@ -23,9 +25,20 @@ ENDS = ("low_", "high_", "n_")
 def records(evaluation: str, rows: Sequence) -> list[dict[str, Any]]:
     """One dict per Result, all with the same keys in the same order."""
     places = list(dict.fromkeys(name for row in rows for name in row.where))
-    most = sorted((row.value.intervals for row in rows), key=len, reverse=True)
-    kinds = list(dict.fromkeys(interval.over for intervals in most for interval in intervals))
+    kinds = _in_order([[interval.over for interval in row.value.intervals] for row in rows])
     return [_record(evaluation, row, places, kinds) for row in rows]
+
+
+def _in_order(kinds: Sequence[Sequence[str]]) -> list[str]:
+    """Every kind of interval once, in an order that every row has; in that of appearance where rows disagree."""
+    before: dict[str, set[str]] = {kind: set() for own in kinds for kind in own}
+    for own in kinds:
+        for first, second in pairwise(own):
+            before[second].add(first)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return list(before)
 
 
 def _record(evaluation: str, row, places: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
