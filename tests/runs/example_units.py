@@ -32,10 +32,18 @@ def fail(message, pause=0.0):
 
 
 def located(n, machine, pause=0.0, die_on=None, folder=None):
-    """Say where it was to be computed, as a unit that needs a device does; killed the first time on one of them."""
+    """Say where it was to be computed, as a unit that needs a device does; killed the first time on one of them.
+
+    Elsewhere it goes on until that device has computed a unit, so that no other worker takes them all.
+    """
     time.sleep(pause)
     if die_on == machine["device"]:
         die(folder, 1)
+        (Path(folder) / "survived").touch()
+    elif die_on:
+        limit = time.monotonic() + 60
+        while not (Path(folder) / "survived").exists() and time.monotonic() < limit:
+            time.sleep(0.01)
     return UnitResult(metrics={"n": n}, timing=machine)
 
 
