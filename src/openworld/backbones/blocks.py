@@ -39,35 +39,6 @@ def gelu_tanh(x: Tensor) -> Tensor:
 ACTIVATION_FUNCTIONS = {"quick_gelu": quick_gelu, "gelu": F.gelu, "gelu_tanh": gelu_tanh}
 
 
-class _FrozenMLP(torch.autograd.Function):
-    """down(quick_gelu(up(x))) of rows [T, W] under constant weights, in few passes over memory.
-
-    With z = 1.702 up(x) the result is down(silu(z) / 1.702): both factors cost nothing inside the matrix products, and
-    they cancel in the gradient.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(rows: Tensor, up: nn.Linear, down: nn.Linear) -> tuple[Tensor, Tensor]:
-        scaled = torch.addmm(up.bias, rows, up.weight.mT, beta=1.702, alpha=1.702)
-        return torch.addmm(down.bias, F.silu(scaled), down.weight.mT, alpha=1 / 1.702), scaled
-
-    @staticmethod
-    def setup_context(context, inputs: tuple, outputs: tuple[Tensor, Tensor]) -> None:
-        _, context.up, context.down = inputs
-        context.save_for_backward(outputs[1])
-        context.set_materialize_grads(False)
-
-    @staticmethod
-    def backward(context, gradient: Tensor | None, _: None) -> tuple[Tensor | None, None, None]:
-        # A second derivative ends here: silu_backward has none, and z is a result, so that its history says so.
-        if gradient is None:
-            return None, None, None
-        hidden = torch.ops.aten.silu_backward(gradient @ context.down.weight, *context.saved_tensors)
-        return hidden @ context.up.weight, None, None
-
-
 class Block(nn.Module):
     """One pre-norm block over rows of `width` features with `heads` attention heads."""
 
@@ -122,10 +93,12 @@ class Block(nn.Module):
 
     def mlp(self, normed: Tensor) -> Tensor:
         """The two-layer perceptron of the block on rows [..., W]."""
-        weights = self.up.weight, self.up.bias, self.down.weight, self.down.bias
-        if self.activation is quick_gelu and not any(weight.requires_grad for weight in weights):
-            return _FrozenMLP.apply(normed.flatten(0, -2), self.up, self.down)[0].view(normed.shape)
-        return self.down(self.activation(self.up(normed)))
+        if self.activation is not quick_gelu:
+            return self.down(self.activation(self.up(normed)))
+        # With z = 1.702 up(x) it is down(silu(z) / 1.702): both factors cost nothing inside the matrix products.
+        rows = normed.flatten(0, -2)
+        scaled = torch.addmm(self.up.bias, rows, self.up.weight.mT, beta=1.702, alpha=1.702)
+        return torch.addmm(self.down.bias, F.silu(scaled), self.down.weight.mT, alpha=1 / 1.702).view(normed.shape)
 
 
 def run_blocks(

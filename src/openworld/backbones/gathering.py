@@ -13,13 +13,11 @@ class Order:
     """An order of the rows of a tensor [G, M, W] in parts; every row stands in one part, and may repeat as padding.
 
     rows: int64[X], the row at each place. sizes: places of each part. places: int64[M], where each row stands.
-    padding: int64[P], where a row stands as padding.
     """
 
     rows: Tensor
     sizes: tuple[int, ...]
     places: Tensor
-    padding: Tensor
 
     def gather(self, groups: int, heads: int) -> "Gather":
         """The same for every head of tensors of G groups."""
@@ -30,7 +28,7 @@ class Order:
         there = torch.cat([part.flatten() for part in source.split(self.sizes, dim=1)])
         taken = torch.cat([place.T for place in self._lanes(groups * heads)])
         back = taken[self.places].unflatten(1, (groups, heads)).transpose(0, 1)
-        return Gather(there, back.flatten(), taken[self.padding].flatten(), self.sizes, groups, heads)
+        return Gather(there, back.flatten(), self.sizes, groups, heads)
 
     def _lanes(self, lanes: int) -> list[Tensor]:
         """For each part int64[lanes, size], the places of the whole gather."""
@@ -41,15 +39,14 @@ class Order:
 def order_rows(parts: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Order:
     """The order with these rows in its parts. padding: bool of each part, which places are padding; None for none.
 
-    >>> order = order_rows([torch.tensor([2, 0]), torch.tensor([1, 1])], [None, torch.tensor([False, True])])
-    >>> order.places, order.padding
-    (tensor([1, 2, 0]), tensor([3]))
+    >>> order_rows([torch.tensor([2, 0]), torch.tensor([1, 1])], [None, torch.tensor([False, True])]).places
+    tensor([1, 2, 0])
     """
     rows = torch.cat(list(parts))
     pairs = zip(parts, padding, strict=True)
     padded = torch.cat([torch.zeros_like(part, dtype=torch.bool) if mask is None else mask for part, mask in pairs])
     kept = (~padded).nonzero()[:, 0]
-    return Order(rows, tuple(map(len, parts)), kept[rows[kept].argsort()], padded.nonzero()[:, 0])
+    return Order(rows, tuple(map(len, parts)), kept[rows[kept].argsort()])
 
 
 class Gather(NamedTuple):
@@ -57,7 +54,6 @@ class Gather(NamedTuple):
 
     there: Tensor
     back: Tensor
-    padding: Tensor
     sizes: tuple[int, ...]
     groups: int
     heads: int
@@ -65,10 +61,6 @@ class Gather(NamedTuple):
     def take(self, rows: Tensor) -> Tensor:
         """Rows [G, M, W] in parts, one after the other: [.., d]."""
         return rows.reshape(-1, rows.shape[-1] // self.heads).index_select(0, self.there)
-
-    def take_once(self, rows: Tensor) -> Tensor:
-        """The same with zeros for padding."""
-        return self.take(rows).index_fill_(0, self.padding, 0)
 
     def parts(self, taken: Tensor) -> list[Tensor]:
         """The parts [G * heads, size, d] of what `take` returned."""

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from openworld.backbones.blocks import Block, KeysAndValues, attend_all, run_blocks, select_rows
 from openworld.backbones.bounded import run_parts, spans
-from openworld.backbones.packed_attention import PackedAttention, Plan, plan_attention
+from openworld.backbones.packed_attention import Plan, attend_packed, plan_attention
 from openworld.backbones.packing import Packing, pack_lengths, unshare
 from openworld.backbones.towers import TextTower
 
@@ -244,4 +244,4 @@ class _Journey:
             self.plans[only_ends] = plan_attention(self.packing, only_ends, len(query), block.heads, query)
         start = [row.expand(len(key), 1, -1) for row in self.start[index]]
         scaled = query * (query.shape[-1] // block.heads) ** -0.5
-        return PackedAttention.apply(torch.cat([scaled, key, value, *start], dim=1), self.plans[only_ends])[0]
+        return attend_packed(torch.cat([scaled, key, value, *start], dim=1), self.plans[only_ends])

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
-from openworld._allocator import keep_freed_memory
 from openworld._errors import OpenworldError
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
@@ -110,7 +109,6 @@ def _serve(folder: str, pipe: connection.Connection) -> None:
     """The life of a worker: a unit comes, its outcome goes, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    keep_freed_memory()
     store = RunStore(folder)
     with contextlib.suppress(EOFError, OSError):  # the parent closed the pipe: nothing more to do
         while True:

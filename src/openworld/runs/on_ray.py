@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
 
-from openworld._allocator import keep_freed_memory
 from openworld._errors import OpenworldError
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
@@ -83,7 +82,6 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
 def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
     """The task."""
     place.enter()
-    keep_freed_memory()
     yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
 
 
