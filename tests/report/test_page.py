@@ -6,12 +6,12 @@ from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.page import Album, Kind, Page, Section, render
 from openworld.report.pictures import Shown
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Result, Results, Value
 
 AUROC = METRICS["auroc"]
-STYLES = looks(["<GMoP>"])
+STYLES = series_styles(["<GMoP>"])
 
 
 def table(name):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from openworld.report.series_style import HUES, YARDSTICK, looks, style_sheet
+from openworld.report.series_style import GREY, HUES, series_styles, style_sheet
 
 # Severe forms after Machado, Oliveira and Fernandes (2009), on linear RGB.
 PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
@@ -27,17 +27,17 @@ def contrast(colour, ground):
 
 
 def test_a_look_is_one_of_a_kind_for_many_learners():
-    chosen = looks([f"learner {number}" for number in range(24)])
-    assert len({(look.light, look.dash, look.marker) for look in chosen.values()}) == 24
+    chosen = series_styles([f"learner {number}" for number in range(24)])
+    assert len({(style.light, style.dash, style.marker) for style in chosen.values()}) == 24
 
 
 def test_the_untuned_are_grey_and_leave_the_hues_to_the_others():
-    chosen = looks(["zero-shot", "CoOp", "ensemble"], ["zero-shot", "ensemble"])
-    assert chosen["zero-shot"].light == chosen["ensemble"].light == YARDSTICK[0] and chosen["CoOp"].light == HUES[0][0]
+    chosen = series_styles(["zero-shot", "CoOp", "ensemble"], ["zero-shot", "ensemble"])
+    assert chosen["zero-shot"].light == chosen["ensemble"].light == GREY[0] and chosen["CoOp"].light == HUES[0][0]
     assert chosen["zero-shot"].marker != chosen["ensemble"].marker
 
 
-@pytest.mark.parametrize("pair", [*HUES, YARDSTICK])
+@pytest.mark.parametrize("pair", [*HUES, GREY])
 def test_marks_stand_out_on_both_backgrounds(pair):
     assert contrast(pair[0], "#ffffff") >= 3 and contrast(pair[1], "#15171a") >= 3
 
@@ -45,11 +45,11 @@ def test_marks_stand_out_on_both_backgrounds(pair):
 @pytest.mark.parametrize("eyes", EYES)
 @pytest.mark.parametrize("side", [0, 1])
 def test_hues_stay_apart_for_the_colour_blind(eyes, side):
-    seen = [np.clip(EYES[eyes] @ linear(pair[side]), 0, 1) for pair in (*HUES, YARDSTICK)]
+    seen = [np.clip(EYES[eyes] @ linear(pair[side]), 0, 1) for pair in (*HUES, GREY)]
     lab = [TO_LAB @ np.cbrt(TO_CONES @ one) for one in seen]
     assert min(np.linalg.norm(one - other) for one, other in combinations(lab, 2)) > 0.078
 
 
 def test_the_style_sheet_sets_both_schemes():
-    css = style_sheet(looks(["CoOp"]))
+    css = style_sheet(series_styles(["CoOp"]).values())
     assert css == ".c0{--ink:#0870b8}@media screen and (prefers-color-scheme:dark){.c0{--ink:#44a2e7}}"

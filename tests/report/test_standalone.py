@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from markupsafe import Markup
 
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.standalone import standalone
 
 DRAWN = Markup(
@@ -17,7 +17,7 @@ DRAWN = Markup(
 
 @pytest.fixture
 def chosen():
-    return looks(["GMoP"])
+    return series_styles(["GMoP"])
 
 
 def test_a_rule_of_the_page_is_a_rule_of_the_file(chosen, repository):
@@ -35,7 +35,7 @@ def test_nothing_is_left_to_resolve_and_nothing_is_there_that_is_not_drawn(chose
 
 
 def test_every_series_has_its_own_colour():
-    both = looks(["GMoP", "CoOp"])
+    both = series_styles(["GMoP", "CoOp"])
     drawn = DRAWN + Markup('<g class="c1"><path class="line"/></g>')
     text = standalone(Markup(str(drawn).replace("</svg>", "", 1) + "</svg>"), both)
-    assert all(f".{look.css_class} .line" in text and look.light in text for look in both.values())
+    assert all(f".{style.css_class} .line" in text and style.light in text for style in both.values())

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.report.data_files import csv_address
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 FORMATS = (".pdf", ".svg", ".png")
 
@@ -23,9 +23,9 @@ class Chart(Protocol):
 
     def rows(self) -> Iterator[dict]: ...
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup: ...
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup: ...
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None: ...
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Figure:
     title: str
     caption: tuple[str, ...]
     charts: tuple[Chart, ...]
-    styles: Mapping[str, Look] = field(default_factory=dict)
+    styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
     key: tuple[tuple[Markup, str], ...] = ()
     small: bool = False
     names: tuple[str, str] = ("panel", "series")

@@ -3,12 +3,14 @@
 from markupsafe import Markup
 
 from openworld.report.charts.drawing.svg import element, marker
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 WIDTH, HEIGHT, ROOM = 100.0, 16.0, 6.0
 
 
-def whisker(value: float | None, interval: tuple[float, float] | None, look: Look, span: tuple[float, float]) -> Markup:
+def whisker(
+    value: float | None, interval: tuple[float, float] | None, style: SeriesStyle, span: tuple[float, float]
+) -> Markup:
     """A dot for a number and a line for its interval, on the common range `span`; nothing where there is no number."""
     if value is None:
         return Markup("")
@@ -20,22 +22,22 @@ def whisker(value: float | None, interval: tuple[float, float] | None, look: Loo
     parts = [
         element("line", x1=0.0, x2=WIDTH, y1=HEIGHT / 2, y2=HEIGHT / 2, class_="grid"),
         element("line", x1=across(low), x2=across(high), y1=HEIGHT / 2, y2=HEIGHT / 2, class_="line"),
-        marker(look.marker, across(value), HEIGHT / 2),
+        marker(style.marker, across(value), HEIGHT / 2),
     ]
-    return _small(parts, WIDTH, HEIGHT, f"forest {look.css_class}")
+    return _small(parts, WIDTH, HEIGHT, f"forest {style.css_class}")
 
 
-def swatch(look: Look) -> Markup:
+def swatch(style: SeriesStyle) -> Markup:
     """The marker of a learner in its colour, as large as the style sheet says."""
-    css = f"swatch {look.css_class}"
-    return element("svg", marker(look.marker), viewBox="-7.5 -7.5 15 15", class_=css, aria_hidden="true")
+    css = f"swatch {style.css_class}"
+    return element("svg", marker(style.marker), viewBox="-7.5 -7.5 15 15", class_=css, aria_hidden="true")
 
 
-def key(look: Look) -> Markup:
+def key(style: SeriesStyle) -> Markup:
     """A piece of the learner's line with its marker, 30 by 14, for the legend."""
-    line = element("line", x1=1.0, x2=29.0, y1=7.0, y2=7.0, class_="line", stroke_dasharray=look.dash or None)
-    mark = marker(look.marker, 15.0, 7.0)
-    return _small([line, mark], 30.0, 14.0, look.css_class)
+    line = element("line", x1=1.0, x2=29.0, y1=7.0, y2=7.0, class_="line", stroke_dasharray=style.dash or None)
+    mark = marker(style.marker, 15.0, 7.0)
+    return _small([line, mark], 30.0, 14.0, style.css_class)
 
 
 def _small(parts: list[Markup], width: float, height: float, css: str | None) -> Markup:

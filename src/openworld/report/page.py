@@ -27,7 +27,7 @@ from openworld.report.pictures import Shown
 from openworld.report.provenance import Part
 from openworld.report.render.html import html_table
 from openworld.report.render.table_csv import csv_table
-from openworld.report.series_style import Look, style_sheet
+from openworld.report.series_style import SeriesStyle, style_sheet
 from openworld.report.table import Table
 from openworld.results import Results
 
@@ -93,20 +93,28 @@ class Page:
     subtitle: tuple[str, ...]
     verdict: tuple[str, ...]
     sections: tuple[Section, ...]
-    styles: Mapping[str, Look] = field(default_factory=dict)
+    styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
     series: str = "Learners"
     facts: tuple[tuple[str, str], ...] = ()
 
 
 def render(page: Page, results: Results, *, class_names: NamesSection | None = None, made: Sequence[Part] = ()) -> str:
-    """The page as HTML text; the same bytes for the same page."""
+    """Return the page as HTML text; the same bytes for the same page."""
 
     def drawn_table(table: Table) -> Markup:
         return html_table(table, page.styles, download=csv_address(csv_table(table)))
 
     numbers = results.to_csv()
-    return fill(
-        dict(page.styles),
+    style, script = _asset("page.css") + style_sheet(page.styles.values()), _asset("page.js")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    return environment.from_string(_asset("page.html.j2")).render(
+        version=__version__,
+        shapes=shapes(),
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=Markup(_hash(style)),
+        script_hash=Markup(_hash(script)),
+        legend=[{"learner": name, "key": key(own)} for name, own in page.styles.items()],
         title=page.title,
         subtitle=" · ".join([*page.subtitle, f"openworld {__version__}"]),
         legend_of=page.series,
@@ -120,33 +128,13 @@ def render(page: Page, results: Results, *, class_names: NamesSection | None = N
 
 
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
-    """Put the text of a page where `build` says, in one step; returns its path."""
+    """Write the text of a page, as `report.html` in the folder or at `output`, in one step; return its path."""
     path = Path(output) if output is not None else Path(folder) / "report.html"
     scratch = path.with_name(f".{path.name}.writing")
     with naming(path):
         scratch.write_bytes(page.encode())
         os.replace(scratch, path)
     return path
-
-
-def fill(chosen: dict[str, Look], **parts) -> str:
-    """The template with the `parts` of one page, and with what all pages share; `chosen` are the learners' looks."""
-    style, script = _asset("page.css") + style_sheet(chosen), _asset("page.js")
-    return _template().render(
-        version=__version__,
-        shapes=shapes(),
-        style=Markup(style),
-        script=Markup(script),
-        style_hash=Markup(_hash(style)),
-        script_hash=Markup(_hash(script)),
-        legend=[{"learner": learner, "key": key(look)} for learner, look in chosen.items()],
-        **parts,
-    )
-
-
-def _template():
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    return environment.from_string(_asset("page.html.j2"))
 
 
 def _asset(name: str) -> str:

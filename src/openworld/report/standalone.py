@@ -11,21 +11,22 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from openworld.report.charts.drawing.svg import element, shapes
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
 
 
-def standalone(drawn: Markup, looks: dict[str, Look]) -> str:
+def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     """The text of an SVG file, on white paper.
 
     Args:
-        drawn: of `svg.drawing`. looks: of everything that is drawn in a colour of its own.
+        drawn: of `svg.drawing`.
+        styles: of everything that is drawn in a colour of its own.
     """
     head, _, body = str(drawn).partition(">")
     sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
     known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
-    style = "\n".join([FONT, *_rules(sheet, body, known, [look for look in looks.values() if look.css_class in body])])
+    style = "\n".join([FONT, *_rules(sheet, body, known, [own for own in styles.values() if own.css_class in body])])
     paper = element("rect", width="100%", height="100%", fill=known["--paper"])
     start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return f"{start}><style>\n{style}\n</style><defs>{shapes()}</defs>{paper}{body}\n"
@@ -37,7 +38,7 @@ def _without_media(sheet: str) -> str:
     return re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
 
 
-def _rules(sheet: str, body: str, known: dict[str, str], looks: list[Look]) -> Iterator[str]:
+def _rules(sheet: str, body: str, known: dict[str, str], styles: list[SeriesStyle]) -> Iterator[str]:
     """Rules of drawings that the drawing uses; those in a series' own colour once for every series."""
     for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
         used = [one for one in _of_drawings(selectors) if all(name in body for name in re.findall(r"[\w-]+", one))]
@@ -47,9 +48,9 @@ def _rules(sheet: str, body: str, known: dict[str, str], looks: list[Look]) -> I
         if not re.search(r"var\(--ink[,)]", plain):
             yield f"{', '.join(used)} {{ {_resolved(plain, known)} }}"
             continue
-        for look in looks:
-            own = ", ".join(f".{look.css_class} {one}" for one in used)
-            yield f"{own} {{ {_resolved(plain, known | {'--ink': look.light})} }}"
+        for style in styles:
+            own = ", ".join(f".{style.css_class} {one}" for one in used)
+            yield f"{own} {{ {_resolved(plain, known | {'--ink': style.light})} }}"
 
 
 def _of_drawings(selectors: str) -> Iterator[str]:

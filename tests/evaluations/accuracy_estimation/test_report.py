@@ -25,7 +25,7 @@ from openworld.evaluations.accuracy_estimation.tables import count_models
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import latex_table, terminal_table, texts
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.testing import check_story, check_table
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -173,7 +173,7 @@ def test_two_runs_are_compared_by_seed(estimates_folder, make_estimates_folder):
 
 
 def test_every_figure_has_two_sentences_and_its_data(found, measured):
-    chosen = looks(measured.labels, ["AC"])
+    chosen = series_styles(measured.labels, ["AC"])
     figures = [
         estimated_and_true(found, measured),
         severity(found, measured, chosen),
@@ -212,7 +212,7 @@ def test_one_severity_draws_no_line(make_estimates):
 
 
 def test_a_method_without_a_number_at_some_severity_is_not_drawn(found, measured):
-    figure = severity(found, measured, looks(measured.labels, ["AC"]))
+    figure = severity(found, measured, series_styles(measured.labels, ["AC"]))
     drawn = {row["method"] for row in figure.rows()}
     assert "ALine-S" not in drawn and "FRAP" in drawn
 

@@ -19,12 +19,12 @@ from openworld.evaluations.dynamic.tables import overview_table, robustness_tabl
 from openworld.evaluations.dynamic.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import as_tex, plain, terminal_table
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.results import RunFolder
 from openworld.testing import check_story
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-STYLES = looks(("zero-shot", "CoOp", "GMoP"), ["zero-shot"])
+STYLES = series_styles(("zero-shot", "CoOp", "GMoP"), ["zero-shot"])
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_curves_have_a_chart_per_run_a_line_per_learner_and_a_row_per_level(foun
 
 def test_among_many_lines_all_but_two_stand_back(crowded):
     found, facts = results(RunFolder.read(crowded))
-    (panel, *_) = curve_figure(found, facts.runs, "zero-shot", looks(facts.learners, ["zero-shot"])).panels
+    (panel, *_) = curve_figure(found, facts.runs, "zero-shot", series_styles(facts.learners, ["zero-shot"])).panels
     assert panel.svg.count(" back") == 8 and panel.svg.count('class="band"') == 10
 
 
@@ -222,7 +222,7 @@ def test_ranks_are_drawn_where_there_are_runs_enough(found, crowded):
     few = rank_figure(*found, STYLES)
     assert few.charts == () and few.caption[0].startswith("No diagram is drawn for emerging new classes (1 data")
     many, facts = results(RunFolder.read(crowded))
-    figure = rank_figure(many, facts, looks(facts.learners, ["zero-shot"]))
+    figure = rank_figure(many, facts, series_styles(facts.learners, ["zero-shot"]))
     (chart,), (row, *_) = figure.charts, figure.rows()
     assert (
         row["scenario_runs"] == 6

@@ -16,7 +16,7 @@ from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.results import cell_values, is_blind, results
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import as_tex, markdown_table
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.results import RunFolder
 from openworld.testing import check_story
 
@@ -155,7 +155,7 @@ def test_images_of_cells_are_those_that_a_record_keeps(both, write_run, shifts):
 
 @pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
 def test_curves_have_a_chart_per_model_and_a_line_per_detector(both, axis, levels):
-    everything, common = figures.level_curves(*both, axis, looks(both[1].labels))
+    everything, common = figures.level_curves(*both, axis, series_styles(both[1].labels))
     assert [chart.title for chart in common.charts] == ["resnet-8, common cells", "a CLIP, common cells"]
     assert [len(chart.lines) for chart in everything.charts] == [3, 2]
     assert len(everything.rows()) == 5 * levels

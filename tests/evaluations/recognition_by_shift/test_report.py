@@ -8,7 +8,7 @@ from rich.console import Console
 from openworld import OpenworldError
 from openworld.evaluations.recognition_by_shift.report import compare, story
 from openworld.evaluations.stories import read_story
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.runs import RunStore
 from openworld.testing import check_story
 
@@ -50,7 +50,7 @@ def test_figures_show_the_results(told):
 
 def test_the_learner_that_tunes_nothing_is_grey(told):
     styles = told.page.styles
-    assert styles["zero-shot"] == looks(["zero-shot"], ["zero-shot"])["zero-shot"]
+    assert styles["zero-shot"] == series_styles(["zero-shot"], ["zero-shot"])["zero-shot"]
     assert all(styles[name].light != styles["zero-shot"].light for name in ("<b>good</b>", "poor", "AC", "FRAP"))
 
 

@@ -21,10 +21,10 @@ from openworld.report.charts import (
     ScatterChart,
     Spot,
 )
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 
 NAMES = ("zero-shot", '<b>&" $x', "_under")
-STYLES = looks(NAMES, ["zero-shot"])
+STYLES = series_styles(NAMES, ["zero-shot"])
 LEVEL, ACCURACY = Quantity("level", "level", "number", 6, at_values=True), Quantity("accuracy", "accuracy, %")
 
 
@@ -140,9 +140,9 @@ def test_rows_of_lines_name_the_ends_of_a_band_and_carry_further_columns():
 def test_among_more_than_six_lines_all_but_the_highlighted_stand_back(count, back):
     names = [f"learner {n}" for n in range(count)]
     lines = {name: Line((0, 1), (0.5, 0.6)) for name in names}
-    svg = LineChart("", LEVEL, ACCURACY, lines, ("learner 1",)).svg(looks(names))
+    svg = LineChart("", LEVEL, ACCURACY, lines, ("learner 1",)).svg(series_styles(names))
     assert svg.count(' back"') == back
-    assert LineChart("", LEVEL, ACCURACY, lines).svg(looks(names)).count(' back"') == 0
+    assert LineChart("", LEVEL, ACCURACY, lines).svg(series_styles(names)).count(' back"') == 0
 
 
 def test_long_lines_have_few_marks_and_no_list_of_numbers():

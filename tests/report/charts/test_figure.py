@@ -13,7 +13,7 @@ import pytest
 from openworld._errors import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 
 NAMES = [f"learner {n}" for n in range(9)] + ['<b>&" $x$']
 
@@ -27,7 +27,7 @@ def chart(title, key):
 
 def figure(count=1):
     charts = tuple(chart(title, key) for title, key in [("left", "accuracy"), ("right", "bias")][:count])
-    return Figure("shots", "What do more images buy?", ("A caption.",), charts, looks(NAMES))
+    return Figure("shots", "What do more images buy?", ("A caption.",), charts, series_styles(NAMES))
 
 
 def test_the_download_is_the_rows():

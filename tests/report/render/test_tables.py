@@ -14,7 +14,7 @@ from rich.console import Console
 from openworld import OpenworldError
 from openworld.report.render import csv_table, latex_table, markdown_table, terminal_table, texts
 from openworld.report.render.html import html_table
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Interval, Value
 from openworld.testing._tables import check_table
@@ -169,7 +169,7 @@ def test_names_are_text_on_a_terminal():
 
 def test_the_page_escapes_names_marks_series_and_offers_the_numbers():
     table = table_of()
-    page = html_table(table, looks(NAMES), download="data:text/csv,x")
+    page = html_table(table, series_styles(NAMES), download="data:text/csv,x")
     assert "<i>" not in page and "a_b &amp; 5 % | &lt;i&gt;" in page
     assert page.count('class="swatch') == page.count('class="forest') == len(NAMES)
     assert 'download="main.csv"' in page and 'data-value="0.5"' in page and "Copy as text" in page

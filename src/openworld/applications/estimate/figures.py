@@ -3,14 +3,14 @@
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate
 from openworld.report.charts import Estimate, IntervalChart, Line, LineChart, Points, Quantity, Reference
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.text import percent
 
 ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 NAMES = ("panel", "method")
 
 
-def methods(estimate: AccuracyEstimate, styles: dict[str, Look]) -> Figure | None:
+def methods(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return every method's accuracy with its interval, from above the highest; None where no method has one."""
     known = sorted((one for one in estimate.methods if one.accuracy is not None), key=lambda one: -one.accuracy)
     if not known:
@@ -43,7 +43,7 @@ def _marks(estimate: AccuracyEstimate) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-def over_time(estimate: AccuracyEstimate, styles: dict[str, Look]) -> Figure | None:
+def over_time(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return what is quoted, chunk by chunk, before the methods; None where the target was not cut."""
     chunks = estimate.chunks
     if not chunks:

@@ -26,7 +26,7 @@ from openworld.applications.estimate.results import (
 from openworld.applications.estimate.verdict import sentences
 from openworld.report.command_report import CommandReport
 from openworld.report.page import Page, Section
-from openworld.report.series_style import Look, looks
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.standalone import standalone
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Results, Value
@@ -37,7 +37,7 @@ BUT = "but"
 
 def report(found: AccuracyEstimate) -> CommandReport:
     """Return everything that is to be said of an accuracy estimate."""
-    results, styles = results_of(found), looks([method.name for method in found.methods])
+    results, styles = results_of(found), series_styles([method.name for method in found.methods])
     every = method_table(found, results)
     terminal = every.only([at for at, column in enumerate(every.columns) if column.title != BUT])
     further = [chunk_table(found, results, MOST)] if found.chunks else []
@@ -57,14 +57,16 @@ def report(found: AccuracyEstimate) -> CommandReport:
 
 def plots(found: AccuracyEstimate) -> dict[str, bytes | None]:
     """Return the figures as SVG files by name; None of one that this estimate does not have."""
-    styles = looks([method.name for method in found.methods])
+    styles = series_styles([method.name for method in found.methods])
     figures = {"methods.svg": methods(found, styles), "over-time.svg": over_time(found, styles)}
     return {
         name: standalone(figure.panels[0].svg, styles).encode() if figure else None for name, figure in figures.items()
     }
 
 
-def _sections(found: AccuracyEstimate, results: Results, every: Table, styles: dict[str, Look]) -> Iterator[Section]:
+def _sections(
+    found: AccuracyEstimate, results: Results, every: Table, styles: dict[str, SeriesStyle]
+) -> Iterator[Section]:
     yield Section(
         "The numbers", tables=(every,), folded=(Section("Every other number", tables=(detail_table(found),)),)
     )

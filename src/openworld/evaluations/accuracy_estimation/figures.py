@@ -23,7 +23,7 @@ from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Qua
 from openworld.report.charts.dots import dots_key
 from openworld.report.charts.quantity import CROWDED
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.results import Metric, Results, Value
 
 BUDGET = 30_000
@@ -56,7 +56,7 @@ class Dotted:
     estimates: np.ndarray
 
 
-def severity(found: Results, measured: Measurements, styles: dict[str, Look]) -> Figure | None:
+def severity(found: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return two charts: mean absolute error and bias, a line per method; None where there are no two severities."""
     steps = found.where(metric=SEVERITY_ERROR.key).places("severity")
     if len(steps) < 2:
@@ -92,7 +92,7 @@ def severity(found: Results, measured: Measurements, styles: dict[str, Look]) ->
     return Figure("severity", "What happens as the shift grows?", caption, charts, styles, names=("panel", "method"))
 
 
-def error_time(found: Results, measured: Measurements, styles: dict[str, Look]) -> Figure | None:
+def error_time(found: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart, one dot per method; None where fewer than two have a time and an error."""
     clouds = {}
     for label in found.where(metric=ESTIMATE.key).entities:

@@ -27,7 +27,7 @@ from openworld.evaluations.accuracy_estimation.tables import (
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
@@ -36,7 +36,7 @@ from openworld.results import Results, RunFolder
 def story(run: RunFolder) -> Story:
     """The story of a run."""
     found, measured = results(run)
-    styles = looks(measured.labels, [measured.baseline])
+    styles = series_styles(measured.labels, [measured.baseline])
     chapters, sentences = tuple(_chapters(found, measured)), verdict(found, measured)
     overview, paper = overview_table(found, measured), [paper_table(found, measured)][: len(measured.labels) > 1]
     figures = (

@@ -3,7 +3,7 @@
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
 from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts, results
 from openworld.report.page import Page, Section
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.story import Story
 from openworld.report.table import Column, Row, Table, cell_of
 from openworld.results import METRICS, TEXT, Results, RunFolder
@@ -20,7 +20,7 @@ def story(run: RunFolder) -> Story:
         subtitle=(" + ".join(facts.rows), f"seeds {seeds}", facts.backbone),
         verdict=verdict(found, facts),
         sections=(Section("The numbers", tables=(table,)),),
-        styles=looks(facts.methods),
+        styles=series_styles(facts.methods),
         series="Methods",
         facts=(("seeds", seeds),),
     )

@@ -10,7 +10,7 @@ from openworld.report.charts import Line, LineChart, Quantity, RankChart
 from openworld.report.charts.quantity import CROWDED
 from openworld.report.figure import Figure
 from openworld.report.sentences import counted, listed
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.results import Results
 
 CHANGES = {
@@ -26,7 +26,7 @@ PARTS = {
 }
 SEEDS = ("lowest_seed", "highest_seed")
 LEVEL = Quantity("level", "level of change t", "number", 6, ends=(0, 1))
-Styles = Mapping[str, Look]
+Styles = Mapping[str, SeriesStyle]
 
 
 def curve_figure(found: Results, runs: Sequence[ScenarioFacts], baseline: str, styles: Styles) -> Figure:

@@ -10,7 +10,7 @@ from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
 from openworld.report.provenance import spent
 from openworld.report.sentences import counted, listed
-from openworld.report.series_style import Look, looks
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
@@ -21,7 +21,7 @@ MANY = 4  # scenario runs; of more, a terminal shows one table per scenario
 def story(run: RunFolder) -> Story:
     """The story of a run."""
     found, facts = results(run)
-    styles = looks(facts.learners, [facts.baseline])
+    styles = series_styles(facts.learners, [facts.baseline])
     means = [one for one in facts.scenarios if one.runs > 1]
     whole = [
         robustness_table(found, one, facts.baseline, f"table-{place}")
@@ -59,7 +59,7 @@ def _numbers(found: Results, facts: DynamicFacts, whole: list[Table]) -> Section
     return Section("The numbers", tables=(overview_table(found, facts),), folded=(*folded, levels))
 
 
-def _figures(found: Results, facts: DynamicFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
+def _figures(found: Results, facts: DynamicFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
     figures: list[Figure | None] = [
         curve_figure(found, [run for run in facts.runs if run.scenario == one.scenario], facts.baseline, styles)
         for one in facts.scenarios

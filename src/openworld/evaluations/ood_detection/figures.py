@@ -26,7 +26,7 @@ from openworld.report.charts import Cell, CellChart, CellImage, Line, LineChart,
 from openworld.report.charts.cells import count_cell, level_map, scale_key
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.shift_axes import AXES, LEVELS, NEAR
 from openworld.results import Result, Results, Value
 
@@ -46,7 +46,7 @@ KEY = (
 _IMAGE = re.compile(r"pictures/(\d+)-(\d+)/[^/]+")
 
 
-def level_curves(found: Results, facts: ShiftFacts, axis: str, styles: Mapping[str, Look]) -> tuple[Figure, ...]:
+def level_curves(found: Results, facts: ShiftFacts, axis: str, styles: Mapping[str, SeriesStyle]) -> tuple[Figure, ...]:
     """Return a figure over all cells and one over common cells: a chart per model, a line per detector.
 
     Both have one range, so that what the mix of cells does is seen; none where no level has a cell.

@@ -23,7 +23,7 @@ from openworld.evaluations.ood_detection.tables import (
 from openworld.evaluations.ood_detection.verdict import axis_sentence, seeds_text, verdict
 from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
-from openworld.report.series_style import Look, looks
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.shift_axes import AXES
 from openworld.report.story import Story
 from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
@@ -36,7 +36,7 @@ SAME = ("pool", "test pictures")
 def story(run: RunFolder) -> Story:
     """The story of a run."""
     found, facts = results(run)
-    styles, table, sentences = looks(facts.labels), main_table(found, facts), verdict(found, facts)
+    styles, table, sentences = series_styles(facts.labels), main_table(found, facts), verdict(found, facts)
     trends = tuple(trend_table(found, facts, metric) for metric in TREND_METRICS)
     further = Section("Every other number", tables=(level_table(found, facts), model_table(found, facts)))
     page = Page(
@@ -87,7 +87,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _sections(found: Results, facts: ShiftFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
+def _sections(found: Results, facts: ShiftFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
     """Figures and tables under the questions that they answer."""
     for axis in AXES:
         curves = level_curves(found, facts, axis, styles)

@@ -31,7 +31,7 @@ from openworld.report.page import Page, Section
 from openworld.report.provenance import spent
 from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import listed
-from openworld.report.series_style import Look, looks
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
@@ -129,9 +129,9 @@ def _sentences(operating: Sequence[Decision]) -> list[str]:
     return [f"{title} · {one.text}" if several else one.text for title, one in zip(titles, operating, strict=True)]
 
 
-def styles(results: RecognitionResults) -> dict[str, Look]:
+def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
     """The style of every learner, on the whole page."""
-    return looks(results.learners, results.baselines)
+    return series_styles(results.learners, results.baselines)
 
 
 def numbers_section(results: RecognitionResults, mains: Sequence[Table], mixes: Sequence[Sequence[Table]]) -> Section:

@@ -7,7 +7,7 @@ from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR
 from openworld.report.charts import Cell, CellChart, Line, LineChart, Quantity
 from openworld.report.charts.cells import count_cell, level_map
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.shift_axes import AXES, LEVELS
 from openworld.report.shift_axes import NEAR as READING
 from openworld.results import METRICS, Results
@@ -25,7 +25,7 @@ _ABOUT = {
 }
 _CELL_TITLES = {NEAR: "Cell by cell", SAME: "Cell by cell, when all images change their appearance"}
 _AGAINST = {NEAR: "base test images", SAME: "base images at the same level of appearance"}
-Styles = Mapping[str, Look]
+Styles = Mapping[str, SeriesStyle]
 
 
 def level_figure(found: Results, facts: RecognitionShiftFacts, view: str, axis: str, styles: Styles) -> Figure:

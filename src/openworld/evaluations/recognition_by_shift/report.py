@@ -18,7 +18,7 @@ from openworld.evaluations.recognition_by_shift.tables import error_table, learn
 from openworld.evaluations.recognition_by_shift.verdict import verdict
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.page import Page, Section
-from openworld.report.series_style import Look, looks
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.shift_axes import AXES
 from openworld.report.story import Story
 from openworld.results import Pair, Results, RunFolder, pair_results
@@ -28,7 +28,7 @@ def story(run: RunFolder) -> Story:
     """The story of a run."""
     found, facts = results(run)
     truth = [TRUTH] if facts.estimators else []
-    styles = looks([*facts.learners, *truth, *facts.estimators], [*filter(None, [facts.baseline]), *truth])
+    styles = series_styles([*facts.learners, *truth, *facts.estimators], [*filter(None, [facts.baseline]), *truth])
     main = tuple(level_table(found, facts, view, axis) for view, axis in BY_LEVEL)
     errors = tuple(error_table(found, facts, axis) for axis in AXES) if facts.estimators else ()
     further = Section("Every other number", tables=tuple(_further(found, facts)))
@@ -67,7 +67,7 @@ def _further(found: Results, facts: RecognitionShiftFacts) -> Iterator:
                 yield level_table(found, facts, view, axis, part)
 
 
-def _figures(found: Results, facts: RecognitionShiftFacts, styles: Mapping[str, Look]) -> Iterator[Section]:
+def _figures(found: Results, facts: RecognitionShiftFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
     figures = [level_figure(found, facts, view, axis, styles) for view, axis in BY_LEVEL]
     for figure in (*figures, *(cell_figure(found, facts, view) for view in FIELDS)):
         yield Section(figure.title, figures=(figure,))

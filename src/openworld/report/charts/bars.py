@@ -9,7 +9,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import LETTER
 from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.charts.quantity import Quantity
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 LONGEST = 18  # letters of a name; longer ones are cut short
 
@@ -49,7 +49,7 @@ class BarChart:
             shown = values or [None] * len(self.parts)
             yield {"series": name} | {part.key: value for part, value in zip(self.parts, shown, strict=True)}
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         size = ALONE if alone else AMONG_MANY
         left = max(64.0, 12 + LETTER * max((len(_clipped(name)) for name in self.series), default=0))
@@ -67,7 +67,7 @@ class BarChart:
         texts = (f"{name} {first.write(own[0])}" if own else f"{name} –" for name, own in self.series.items())
         return drawing(size.width, height, f"Stacked bars. {first.title}: {'; '.join(texts)}.", drawn + ticks)
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         count = len(self.series)
         paper.set_title(axes, self.title)
@@ -91,7 +91,7 @@ class BarChart:
         for part, quantity in enumerate(self.parts):
             paper.bar(axes, -9, 0, 0, part, paper.MUTED, label=paper.text(quantity.title))
 
-    def _bar(self, name: str, values, style: Look, size: Size, place: tuple[float, float, float]) -> Markup:
+    def _bar(self, name: str, values, style: SeriesStyle, size: Size, place: tuple[float, float, float]) -> Markup:
         left, top, scale = place
         middle = top + size.bar / 2 + 4
         label = element("text", _clipped(name), element("title", name), x=left - 8, y=middle, class_="name end")

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.svg import drawing, element, sample
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
 SIDE, LEAST = 42.0, 252.0  # of a cell, and of the longer side of the whole grid
@@ -82,7 +82,7 @@ class CellChart:
             else:
                 yield at | cell.row
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         rows, columns, side = len(self.row_labels), len(self.column_labels), self._side()
         left = 44.0 if max(map(len, self.row_labels)) <= 3 else 70.0
@@ -103,7 +103,7 @@ class CellChart:
         parts += self._bounds(left, bottom, left + columns * side, side)
         return drawing(left + columns * side + RIGHT, bottom + BOTTOM, self._description(), parts)
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         rows, columns, shift = len(self.row_labels), len(self.column_labels), 0.0 if self.on_borders else 0.5
         paper.set_title(axes, self.title)

@@ -14,7 +14,7 @@ from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
 from openworld.report.charts.drawing.svg import Frame, drawing, element, sample
 from openworld.report.charts.quantity import Quantity, Reference
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 GLYPHS = (
     ("", "h0"),
@@ -67,7 +67,7 @@ class DotsChart:
             for x, y in group.points:
                 yield {"kind": group.kind, "shape": group.shape, self.x.key: x, self.y.key: y}
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         x, y = self._axes()
         plot = Frame(220.0, 206.0, (6.0, 8.0, 36.0, 38.0), x, y) if self.small else plane(x, y, alone=alone)
@@ -85,7 +85,7 @@ class DotsChart:
         )
         return drawing(plot.width, plot.height, label, [plot.axes(), references(plot, self), *guides, dots, note])
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         x, y = self._axes()
         paper.set_axes(axes, self.title, x, y)

@@ -11,7 +11,7 @@ from openworld.report.charts.drawing.label_placement import LETTER
 from openworld.report.charts.drawing.plane import axis_of
 from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
 
@@ -48,7 +48,7 @@ class IntervalChart:
             low, high = one.interval or (None, None)
             yield {"series": name, self.x.key: one.value, "low": low, "high": high} | one.further
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         count, x = len(self.series), self._axis()
         left = max(LEFT, 16 + LETTER * max(map(len, self.series), default=0))
@@ -60,7 +60,7 @@ class IntervalChart:
         ends = f", {self.x.write(min(values))} to {self.x.write(max(values))}" if values else ""
         return drawing(WIDTH, plot.height, f"{self.x.title} by {count} methods{ends}.", parts)
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         x, count, scaled = self._axis(), len(self.series), self.x.scaled
         names = tuple(reversed(self.series))
@@ -84,7 +84,7 @@ class IntervalChart:
         ends = [end for one in self.series.values() for end in (one.value, *(one.interval or ()), *(one.behind or ()))]
         return axis_of(self.x, [*ends, *(one.value for one in self.references), *(self.region or ())])
 
-    def _row(self, plot: Frame, height: float, name: str, one: Estimate, style: Look) -> Markup:
+    def _row(self, plot: Frame, height: float, name: str, one: Estimate, style: SeriesStyle) -> Markup:
         y, scaled = plot.up(height), self.x.scaled
         parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if one.ringed else "near") + " end")]
         if one.behind:

@@ -10,7 +10,7 @@ from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
 from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, in_front
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way
 
@@ -91,7 +91,7 @@ class LineChart:
                 ends = {low: line.low[place], high: line.high[place]} if line.low else {}
                 yield {"series": name, self.x.key: at, self.y.key: y} | ends | {k: v[place] for k, v in further.items()}
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         lines, named = self.lines, (alone or self.named) and not self.points
         plot = plane(*self._axes(), alone=alone or self.named, beside=lines if named else ())
@@ -103,7 +103,7 @@ class LineChart:
             parts += beside(plot, ends, styles)
         return drawing(plot.width, plot.height, f"{self.y.title} by {self.x.title}, {len(lines)} lines.", parts)
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         paper.set_axes(axes, self.title, *self._axes())
         paper.regions(axes, self)
@@ -144,7 +144,7 @@ class LineChart:
         spacing = max(1, known // count)
         return list(range(3 + spacing * (place % 5) // 5, known, spacing))
 
-    def _line(self, plot: Frame, name: str, line: Line, style: Look) -> Markup:
+    def _line(self, plot: Frame, name: str, line: Line, style: SeriesStyle) -> Markup:
         crowded, back = len(self.lines) > CROWDED, name not in self._front()
         points = [(self.x.scaled(x), self.y.scaled(y)) for x, y in line.known]
         few = len(points) <= MARKED

@@ -12,7 +12,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import Axis
 from openworld.report.charts.drawing.label_placement import LETTER
 from openworld.report.charts.drawing.svg import Frame, drawing, element, marker
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 ROW, STEP, TOP = 19.0, 7.0, 46.0  # user units: a name's row, a bar's, and where the axis lies
 AXIS = 300.0  # its length
@@ -43,7 +43,7 @@ class RankChart:
         for name, rank in self.series.items():
             yield {"series": name, "mean_rank": rank, "critical_difference": self.difference} | self.further
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         side = 30 + LETTER * max(map(len, self.series))
         floor = TOP + 12 + STEP * len(self.bars)
@@ -61,7 +61,7 @@ class RankChart:
         text = ", ".join(f"{name} {self.series[name]:.2f}" for half in self._halves() for name in half)
         return drawing(plot.width, height, f"Mean ranks: {text}.", parts)
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         count, bars, halves = len(self.series), self.bars, self._halves()
         depth = len(bars) * 0.5 + len(halves[0]) + 1
@@ -123,7 +123,7 @@ def _measure(plot: Frame, distance: float) -> list[Markup]:
     return [line, element("text", f"CD = {distance:.2f}", x=stop + 8, y=16.0, class_="tick")]
 
 
-def _name(plot: Frame, name: str, rank: float, y: float, style: Look, *, left: bool) -> Markup:
+def _name(plot: Frame, name: str, rank: float, y: float, style: SeriesStyle, *, left: bool) -> Markup:
     start, _, end, _ = plot.box
     x, edge = plot.across(rank), (start - 8 if left else end + 8)
     place = edge - 14 if left else edge + 14

@@ -12,7 +12,7 @@ from openworld.report.charts.drawing.label_placement import Placed, near
 from openworld.report.charts.drawing.plane import axis_of, plane, references, regions
 from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference, Region
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 Point = tuple[float, float]
 
@@ -61,7 +61,7 @@ class ScatterChart:
                 further = {key: values[place] for key, values in cloud.further.items()}
                 yield {"series": name, self.x.key: x, self.y.key: y} | further
 
-    def svg(self, styles: Mapping[str, Look], *, alone: bool = False) -> Markup:
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         named = self.named is not None and (alone or self.named)
         plot = plane(*self._axes(), alone=alone, near=self.clouds if named else ())
@@ -71,7 +71,7 @@ class ScatterChart:
         text = f"{self.y.title} against {self.x.title}, {len(self.clouds)} series."
         return drawing(plot.width, plot.height, text, [*under, *names, *drawn])
 
-    def draw(self, axes, styles: Mapping[str, Look]) -> None:
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         x, y = self._axes()
         paper.set_axes(axes, self.title, x, y)
@@ -108,7 +108,7 @@ class ScatterChart:
                 place = {"x": x - 4, "y": y - 4} if on_the_right else {"x": x + 4, "y": y - 5}
                 yield element("text", text, **place, class_="contour-name" + " end" * on_the_right)
 
-    def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: Look) -> Markup:
+    def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: SeriesStyle) -> Markup:
         places, spread = (_placed(plot, self._scaled(points)) for points in (cloud.dots, cloud.spread))
         lines = [spread] if spread else [(_mean(places), place) for place in places if len(places) > 1]
         spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
@@ -119,7 +119,7 @@ class ScatterChart:
         title = element("title", f"{name}: {text}")
         return element("g", title, *spokes, *marks, class_=style.css_class, data_learner=name)
 
-    def _names(self, plot: Frame, styles: Mapping[str, Look]) -> list[Markup]:
+    def _names(self, plot: Frame, styles: Mapping[str, SeriesStyle]) -> list[Markup]:
         """Each name near the dot that is nearest to the mean of its dots."""
         every = [_placed(plot, self._scaled((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
         anchors = [_nearest(_placed(plot, self._scaled(cloud.dots))) for cloud in self.clouds.values()]
@@ -140,7 +140,7 @@ def _nearest(places: Sequence[Point]) -> Point:
     return min(places, key=lambda place: (place[0] - x) ** 2 + (place[1] - y) ** 2)
 
 
-def _name(text: str, place: Placed, style: Look) -> Markup:
+def _name(text: str, place: Placed, style: SeriesStyle) -> Markup:
     parts = []
     if place.leader:
         x1, y1, x2, y2 = place.leader

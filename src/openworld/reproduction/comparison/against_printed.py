@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from openworld.papers import METRICS
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.reproduction.comparison.cells import RANKS
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.rank_agreement import Agreement, both_sides
@@ -15,7 +15,7 @@ DRAWN = ("percent", "fraction")  # units of what is drawn, where either way is b
 CHARTS = 12  # beyond, the numbers are in the tables
 
 
-def against_printed(tables: Sequence[PaperComparison], styles: dict[str, Look]) -> Figure | None:
+def against_printed(tables: Sequence[PaperComparison], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per table and metric with at least three methods on both sides; None where there is none."""
     found = [
         (table, one, both_sides(one, table.ours, table.printed))

@@ -7,7 +7,7 @@ from openworld._errors import OpenworldError
 from openworld.papers import PAPERS
 from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import Part
-from openworld.report.series_style import looks
+from openworld.report.series_style import series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.against_printed import against_printed
 from openworld.reproduction.comparison.compare import PaperComparison
@@ -44,7 +44,7 @@ def comparison_page(found: Sequence[PaperComparison]) -> str:
     """Return the page as HTML text; the same bytes for the same tables."""
     if not found:
         raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
-    styles = looks(list(dict.fromkeys(method for one in found for method in one.methods)), BASELINES)
+    styles = series_styles(list(dict.fromkeys(method for one in found for method in one.methods)), BASELINES)
     papers = " and ".join(dict.fromkeys(PAPERS[one.table.paper] for one in found))
     count = f"{len(found)} tables" if len(found) > 1 else found[0].table.heading
     subtitle = (count, ", ".join(dict.fromkeys(name for one in found for name in one.backbones)))

@@ -6,7 +6,7 @@ from openworld.evaluations.recognition.paper_tasks import BOTH_SIDES, CROSSED, S
 from openworld.papers import AVERAGE, METRICS
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.cells import Pair, PaperColumn
 from openworld.reproduction.comparison.compare import PaperComparison
@@ -36,7 +36,7 @@ UNITS = {
 """Unit of a metric -> how a caption calls it, where its title does not say it."""
 
 
-def table_of(found: PaperComparison, styles: dict[str, Look] | None = None, name: str = "table") -> Table:
+def table_of(found: PaperComparison, styles: dict[str, SeriesStyle] | None = None, name: str = "table") -> Table:
     """Return the table of a comparison.
 
     Args:
@@ -48,7 +48,7 @@ def table_of(found: PaperComparison, styles: dict[str, Look] | None = None, name
     return _laid_out(found, columns, _cell, (name, found.table.heading, caption(found)), styles or {})
 
 
-def details_of(found: PaperComparison, styles: dict[str, Look], name: str) -> Table:
+def details_of(found: PaperComparison, styles: dict[str, SeriesStyle], name: str) -> Table:
     """Return the same table with every interval and every test in words."""
     columns = tuple(Column(TEXT, column_title(found, column)) for column in found.columns)
     title = f"{found.table.short_heading}, intervals and tests"
@@ -56,7 +56,9 @@ def details_of(found: PaperComparison, styles: dict[str, Look], name: str) -> Ta
     return _laid_out(found, columns, explanation, (name, title, text), styles)
 
 
-def _laid_out(found: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, Look]) -> Table:
+def _laid_out(
+    found: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
+) -> Table:
     rows = tuple(
         Row(
             row.removesuffix(" over the ten ratios"),

@@ -8,7 +8,7 @@ import numpy as np
 from openworld.evaluations.recognition.results import SettingResults
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.text import milliseconds, percent, seconds, tuned
 
 
@@ -26,7 +26,7 @@ class Cost:
     text: Callable[[float], str]
 
 
-def parameters(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def parameters(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart, one dot per learner; None where no learner is known to tune anything."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against how many numbers it tunes, on a logarithmic scale; the bar "
@@ -43,7 +43,7 @@ def parameters(settings: tuple[SettingResults, ...], styles: dict[str, Look]) ->
     return _against(settings, styles, cost, "parameters", "What do parameters buy?", caption)
 
 
-def fit_time(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def fit_time(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart, one dot per learner; None where no time is known."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against the seconds that one fit took on the machine of the run, on "
@@ -57,7 +57,7 @@ def fit_time(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> F
     return _against(settings, styles, cost, "fit-time", "What does training time buy?", caption)
 
 
-def score_time(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def score_time(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart, one dot per learner; None where no time is known."""
     caption = (
         "Each dot is one learner: its OpenworldAUC against the milliseconds that scoring one test image took on the "

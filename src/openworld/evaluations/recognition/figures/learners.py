@@ -30,7 +30,7 @@ from openworld.report.charts import (
 )
 from openworld.report.charts.bars import bars_key
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.text import percent
 
 MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
@@ -59,7 +59,7 @@ def kept(one: SettingResults) -> tuple[str, ...]:
     return tuple(learner for learner in (one.baseline, one.best) if learner is not None)
 
 
-def points_lost(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+def points_lost(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting, one bar per learner; None where no number is defined."""
     charts = tuple(
         BarChart(title_of(one, settings), PARTS, {learner: _parts(one, learner) for learner in one.learners})
@@ -84,7 +84,7 @@ def _parts(one: SettingResults, learner: str) -> tuple[float, ...] | None:
     return tuple(one.value(learner, part.key).value for part in PARTS)
 
 
-def miss_hit(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+def miss_hit(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting, one curve per learner; None where no curve is defined.
 
     Operating points that the run has chosen are ringed; a line shows the rate that was required.
@@ -149,7 +149,7 @@ def _ring(point: LearnerOperatingPoint | None) -> tuple[Spot, ...]:
     return (Spot(miss, hit, f"run at {percent(miss)} % missed, {percent(hit)} % hit"),)
 
 
-def trade_off(settings: Settings, styles: dict[str, Look]) -> Figure | None:
+def trade_off(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting, one dot per learner and seed; None where there is no dot."""
     charts = tuple(
         ScatterChart(

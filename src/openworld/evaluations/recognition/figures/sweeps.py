@@ -11,7 +11,7 @@ from openworld.evaluations.recognition.results import SettingResults
 from openworld.evaluations.recognition.settings import Setting
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 from openworld.report.text import percent
 
 FEWEST = 3  # values of a hyperparameter that make a line
@@ -22,7 +22,7 @@ SHARE = Quantity("share_of_new", "share of new images, %", digits=0, ends=(0, 1)
 MIXED = {"openworld_auc": "OpenworldAUC", "overall_accuracy": "overall accuracy"}
 
 
-def shots(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def shots(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting that was run with several shots, one line per learner; None without any."""
     by_setting: dict[Setting, dict[int, SettingResults]] = {}
     for one in settings:
@@ -80,7 +80,7 @@ def _title(setting: Setting) -> str:
     return " · ".join(filter(None, (setting.target or setting.task, setting.domains, setting.backbone)))
 
 
-def ratio(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return two charts per setting that has a sweep over mixes of images; None where none has one.
 
     Every mix is drawn several times, as for Tables 11 and 12 of Hua et al. (2025): the line is the mean, the band one
@@ -133,7 +133,7 @@ class SettingSweep:
     learners: dict[float, str]
 
 
-def setting(settings: tuple[SettingResults, ...], styles: dict[str, Look]) -> Figure | None:
+def setting(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per hyperparameter that takes at least FEWEST values while all others stand still, or None.
 
     Such as K, alpha and lambda of GMoP (Hua et al., 2025, Figure 10 and its neighbours).

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from openworld.report.charts.drawing.svg import Frame, element, marker
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 LETTER, LINE = 7.7, 14.0  # user units: an average letter's width and a line's height
 REACH = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 90.0, 115.0, 145.0)  # gaps between a dot and its name
@@ -58,24 +58,24 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
     return [_placed(dot, *options[one], chosen[one]) for one, dot in enumerate(dots)]
 
 
-def beside(plot: Frame, ends: dict[str, tuple[float, float]], looks: dict[str, Look]) -> list[Markup]:
+def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:
     """The learners' names in a column right of the plot, each with its mark and a thin line to the end of its own line.
 
     Args:
         plot: its right margin, of `margin`, is where the names stand.
         ends: where every learner's line ends, in user units.
-        looks: of every learner.
+        styles: of every learner.
     """
     _, top, right, bottom = plot.box
     heights = spread([y for _, y in ends.values()], 1.25 * LINE, top + 4, bottom)
-    told = []
+    names = []
     for (learner, (x, y)), height in zip(ends.items(), heights, strict=True):
-        look = looks[learner]
+        style = styles[learner]
         points = f"{x:.1f},{y:.1f} {right:.1f},{y:.1f} {right + 13:.1f},{height:.1f}"
         name = element("text", learner, x=right + 27, y=height + 4, class_="label near")
-        parts = (element("polyline", points=points, class_="leader"), marker(look.marker, right + 19, height), name)
-        told.append(element("g", *parts, class_=look.css_class, data_learner=learner))
-    return told
+        parts = (element("polyline", points=points, class_="leader"), marker(style.marker, right + 19, height), name)
+        names.append(element("g", *parts, class_=style.css_class, data_learner=learner))
+    return names
 
 
 def margin(learners: Iterable[str]) -> float:

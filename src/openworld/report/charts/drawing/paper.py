@@ -5,7 +5,7 @@ from textwrap import fill
 import numpy as np
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
-from openworld.report.series_style import Look
+from openworld.report.series_style import SeriesStyle
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
 INK, MUTED, GRID, ACCENT, ALERT = "#1a1a1a", "#5c5c5c", "#e4e4e1", "#0b5fa5", "#d5491b"
@@ -66,14 +66,14 @@ def _set_log(axes, x: LogAxis) -> None:
         axes.axvline(value_at(x.break_share), color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
 
 
-def mark_style(style: Look) -> dict:
+def mark_style(style: SeriesStyle) -> dict:
     """Return how the marks of a series are drawn."""
     size = 8 if style.marker == "star" else 5
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
     return {"color": style.light, "marker": MARKERS[style.marker], "markersize": size} | edge
 
 
-def line_style(style: Look, *, back: bool = False, top: bool = False) -> dict:
+def line_style(style: SeriesStyle, *, back: bool = False, top: bool = False) -> dict:
     """Return how the line of a series is drawn, behind the others or on top of them."""
     dash = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
     strength = {"alpha": 0.45, "linewidth": 0.8} if back else {"linewidth": 1.2}
