@@ -8,7 +8,9 @@ import pyarrow.parquet
 import pytest
 
 from openworld import OpenworldError, metrics
-from openworld.applications.score import read_predictions, units
+from openworld.applications import score_files
+from openworld.applications.predictions import read_predictions
+from openworld.applications.score import units
 
 
 def columns(count=40, model=None):
@@ -189,6 +191,19 @@ def test_empty_entries_of_a_csv_are_refused(tmp_path):
             read_predictions(path)
 
 
+def test_names_may_follow_numbers_in_a_long_csv(tmp_path, monkeypatch):
+    monkeypatch.setattr(score_files, "NUMBERS", 16)  # of a block, whose first rows are whole numbers here
+    table = columns() | {"group": [*range(39), "drawing"]}
+    assert len(set(read_predictions(write(tmp_path / "mine.csv", table))["group"])) == 40
+
+
+def test_lists_beside_the_columns_are_kept_and_lists_in_their_place_refused(tmp_path):
+    path = write(tmp_path / "mine.parquet", columns() | {"logits": [[0.5, 1.0]] * 40})
+    assert read_predictions(path)["logits"].shape == (40, 2)
+    with pytest.raises(OpenworldError, match="hold several numbers per image: {'score': .40, 2.}"):
+        read_predictions(write(tmp_path / "wide.npz", columns() | {"score": np.zeros((40, 2))}))
+
+
 def test_an_empty_file_a_bare_array_and_a_folder(tmp_path):
     for suffix in (".csv", ".npz", ".parquet"):
         (tmp_path / f"empty{suffix}").write_bytes(b"")
@@ -202,9 +217,9 @@ def test_an_empty_file_a_bare_array_and_a_folder(tmp_path):
 
 
 def test_a_missing_file_and_an_unknown_ending(tmp_path):
-    with pytest.raises(OpenworldError, match="cannot be read"):
+    with pytest.raises(OpenworldError, match="there is no file"):
         read_predictions(tmp_path / "none.csv")
-    with pytest.raises(OpenworldError, match="expected .parquet, .csv or .npz"):
+    with pytest.raises(OpenworldError, match="expected .parquet, .csv, .npz"):
         read_predictions(write(tmp_path / "mine.csv", columns()).rename(tmp_path / "mine.txt"))
 
 

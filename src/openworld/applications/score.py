@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.score_files import read_predictions
+from openworld.applications.predictions import read_predictions
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.runs import Unit, UnitResult

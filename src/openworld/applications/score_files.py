@@ -1,211 +1,228 @@
-"""Read a table of predictions that were made elsewhere, and check every column of it; see `scoring`."""
+"""Files of saved scores, with one entry per image: npz, safetensors, Parquet, CSV; read block by block, or whole.
 
+A file is columns: numbers or text [n], or a row of numbers per image [n, C]. What columns mean is the business of those
+who read them: `predictions` for `openworld score`, `estimate.columns` for `openworld estimate`.
+"""
+
+import json
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
-from openworld._arrays import as_correct, as_fractions, as_scores
 from openworld._errors import OpenworldError
 from openworld.datasets.formats.listing import require_commas
 
-REQUIRED = ("side", "score")
-NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
-PARTS = {"test": "test", "validation": "validation", "val": "validation"}
-_UNREADABLE = (ValueError, TypeError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+Columns = dict[str, np.ndarray]
+NUMBERS = 2_000_000  # of a block
+WHOLE = 2**28  # of the largest block
+CSV_BYTES = 4  # of a number, about
+_UNREADABLE = (
+    *(ValueError, TypeError, KeyError, EOFError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error, SafetensorError, OSError),
+)
 
 
-def read_predictions(path: Path) -> dict[str, np.ndarray]:
-    """The file's columns, checked, with `correct`, `group`, `id`, `model` and `seed` filled in.
+@dataclass(frozen=True)
+class ScoreFile:
+    """A file of scores.
 
     Args:
-        path: a .parquet, .csv or .npz file with one row per image, model and seed.
+        path: where it lies.
+        columns: their names.
+        about: what the file says of itself, such as "classnames" as a JSON list.
+        read: (names, numbers) -> blocks of those columns, each of about so many numbers.
+    """
 
-    Returns:
-        Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text,
-        score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64. What the file lacks and
-        nothing stands in for is absent.
+    path: Path
+    columns: tuple[str, ...]
+    about: Mapping[str, str]
+    read: Callable[[Sequence[str], int], Iterator[Columns]]
+
+    def blocks(self, names: Sequence[str], numbers: int | None = None) -> Iterator[Columns]:
+        """Return blocks of some columns in the order of the file, each a dict of arrays of one length, not 0.
+
+        Raises:
+            OpenworldError: a file that is cut short or damaged, columns of different lengths, or a column that is no
+                table of numbers or text.
+        """
+        try:
+            for block in self.read(names, numbers or NUMBERS):
+                if len(next(iter(block.values()), ())):
+                    yield block
+        except _UNREADABLE as error:
+            raise _unreadable(self.path, error) from error
+
+    def table(self) -> Columns:
+        """Return all columns whole; CSV then has the type of a column from all of its rows. Raises as `blocks` does."""
+        blocks = list(self.blocks(self.columns, WHOLE)) or [dict.fromkeys(self.columns, np.empty(0))]
+        return {name: np.concatenate([block[name] for block in blocks]) for name in self.columns}
+
+
+def open_scores(path: Path, kinds: Sequence[str] = (".npz", ".safetensors", ".parquet", ".csv")) -> ScoreFile:
+    """Look at a file's columns; its entries are read later.
+
+    Args:
+        path: the file. kinds: the endings that will do.
 
     Raises:
-        OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
-            that is neither base nor new, a part that is neither test nor validation, a model and seed without a test
-            image, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs twice in a model or
-            stands for images of different sides or labels.
+        OpenworldError: no such file, another ending, or a file that is not what its name says.
     """
-    table = _read(Path(path))
-    _require_columns(table, path)
-    count = len(table["side"])
-    table |= {name: _as_names(table[name], name) for name in NAMES if name in table}
-    unknown = sorted(set(table["side"].tolist()) - {"base", "new"})
-    if unknown:
-        raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
-    if np.asarray(table["score"]).dtype == bool:
-        raise OpenworldError(f"column score of {path} holds true and false, expected numbers; write the scores.")
-    table["score"] = as_scores(table["score"], "column score")
-    if "confidence" in table:
-        table["confidence"] = as_fractions(table["confidence"], "column confidence")
-    table["correct"] = _correct(table, count)
-    table["seed"] = _whole_numbers(table.get("seed", np.zeros(count, np.int64)), "seed")
-    table.setdefault("model", np.full(count, "model"))
-    table["part"] = _parts(table, count)
-    table["id"] = _identify(table)
-    table["group"] = _numbered(table.get("group", table["id"]), "group")
-    return table
-
-
-def _read(path: Path) -> dict[str, np.ndarray]:
     suffix = path.suffix.lower()
-    readers = {".parquet": _read_parquet, ".csv": _read_csv, ".npz": _read_npz}
-    if suffix not in readers:
-        raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected .parquet, .csv or .npz.")
+    if suffix not in kinds:
+        raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected {', '.join(kinds)}.")
     if path.is_dir():
-        raise OpenworldError(f"{path} is a folder; give one file of predictions.")
+        raise OpenworldError(f"{path} is a folder; give a file of scores.")
+    if not path.is_file():
+        raise OpenworldError(f"there is no file {path}.")
     try:
-        return readers[suffix](path)
-    except OpenworldError:
-        raise
-    except OSError as error:
-        raise OpenworldError(f"{path} cannot be read: {error.strerror or error}.") from error
+        return {".npz": _npz, ".safetensors": _safetensors, ".parquet": _parquet, ".csv": _csv}[suffix](path)
     except _UNREADABLE as error:
-        raise OpenworldError(f"{path} is not what its name says, a {suffix} file: {error}.") from error
+        raise _unreadable(path, error) from error
 
 
-def _read_parquet(path: Path) -> dict[str, np.ndarray]:
+def _unreadable(path: Path, error: Exception) -> OpenworldError:
+    if isinstance(error, OpenworldError):
+        return error
+    return OpenworldError(f"{path} is not what its name says, a {path.suffix.lower()} file, or is damaged: {error}.")
+
+
+def _npz(path: Path) -> ScoreFile:
+    with path.open("rb") as file:
+        if file.read(6) == np.lib.format.MAGIC_PREFIX:
+            raise ValueError("it holds one array without a name, as numpy.save writes it; use numpy.savez")
+    with zipfile.ZipFile(path) as archive:
+        names = {name.removesuffix(".npy"): name for name in archive.namelist()}
+    about = {}
+    if "classnames" in names:  # an array among the others
+        with np.load(path, allow_pickle=False) as arrays:
+            about["classnames"] = json.dumps(arrays["classnames"].tolist())
+
+    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
+        with zipfile.ZipFile(path) as archive, ExitStack() as opened:
+            members = {name: _Member(opened.enter_context(archive.open(names[name])), name) for name in wanted}
+            _require_one_length(path, {name: member.left for name, member in members.items()})
+            rows = _rows_of_a_block(numbers, [member.width for member in members.values()])
+            while any(member.left for member in members.values()):
+                yield {name: member.read(rows) for name, member in members.items()}
+
+    return ScoreFile(path, tuple(names), about, read)
+
+
+class _Member:
+    """An array of an npz file, read row by row from the archive."""
+
+    def __init__(self, stream, name: str):
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, by_column, self.dtype = read(stream)
+        if self.dtype.hasobject or not shape:
+            raise OpenworldError(
+                f"array {name!r} holds Python objects or a single value; save numbers or text, one entry per image."
+            )
+        if by_column and len(shape) > 1:
+            raise OpenworldError(f"array {name!r} lies in Fortran order; save numpy.ascontiguousarray of it.")
+        self.stream, self.left, self.shape = stream, shape[0], shape[1:]
+        self.width = int(np.prod(self.shape))
+
+    def read(self, rows: int) -> np.ndarray:
+        """Return the next rows, or those that are left."""
+        rows = min(rows, self.left)
+        self.left -= rows
+        data = self.stream.read(rows * self.width * self.dtype.itemsize)
+        return np.frombuffer(data, self.dtype).reshape(rows, *self.shape)
+
+
+def _require_one_length(path: Path, lengths: Mapping[str, int]) -> None:
+    if len(set(lengths.values())) > 1:
+        raise OpenworldError(f"the arrays of {path} differ in length: {lengths}; expected one entry per image.")
+
+
+def _rows_of_a_block(numbers: int, widths: Sequence[int]) -> int:
+    return max(1, numbers // max(1, sum(widths)))
+
+
+def _safetensors(path: Path) -> ScoreFile:
+    with safe_open(path, "numpy") as tensors:
+        names, about = tuple(tensors.keys()), tensors.metadata() or {}
+
+    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
+        with safe_open(path, "numpy") as tensors:
+            slices = {name: tensors.get_slice(name) for name in wanted}
+            shapes = {name: tensor.get_shape() for name, tensor in slices.items()}
+            _require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
+            rows = _rows_of_a_block(numbers, [int(np.prod(shape[1:])) for shape in shapes.values()])
+            count = max(shape[0] for shape in shapes.values())
+            for start in range(0, count, rows):
+                yield {name: tensor[start : min(start + rows, count)] for name, tensor in slices.items()}
+
+    return ScoreFile(path, names, about, read)
+
+
+def _parquet(path: Path) -> ScoreFile:
     from pyarrow import parquet
 
-    return _columns(parquet.read_table(path))
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    about = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items() if key == b"classnames"}
+
+    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
+        # Reading ahead would hold the columns of the whole file in memory.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            rows = _rows_of_a_block(numbers, [_numbers_a_row(file.metadata)])
+            for batch in file.iter_batches(batch_size=rows, columns=list(wanted), use_threads=False):
+                yield {name: _to_numpy(batch.column(name), name) for name in wanted}
+
+    return ScoreFile(path, tuple(schema.names), about, read)
 
 
-def _read_csv(path: Path) -> dict[str, np.ndarray]:
+def _numbers_a_row(metadata) -> int:
+    """Return how many values a row of a Parquet file holds, lists counted by their entries."""
+    if not metadata.num_rows:
+        return 1
+    group = metadata.row_group(0)
+    return sum(group.column(place).num_values for place in range(group.num_columns)) // max(1, group.num_rows)
+
+
+def _csv(path: Path) -> ScoreFile:
+    import pyarrow
     from pyarrow import csv
 
     require_commas(path)
-    return _columns(csv.read_csv(path))
+
+    def opened(numbers: int, **choices):
+        options = csv.ReadOptions(block_size=CSV_BYTES * numbers, use_threads=False)
+        return csv.open_csv(path, read_options=options, convert_options=csv.ConvertOptions(**choices))
+
+    with opened(NUMBERS) as reader:
+        names = tuple(reader.schema.names)
+
+    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
+        # Arrow takes the type of a column from its first block, where scores may all be whole numbers.
+        types = {name: pyarrow.float64() for name in wanted if ":" in name}
+        with opened(numbers, include_columns=list(wanted), column_types=types) as reader:
+            for batch in reader:
+                yield {name: _to_numpy(batch.column(name), name) for name in wanted}
+
+    return ScoreFile(path, names, {}, read)
 
 
-def _columns(table) -> dict[str, np.ndarray]:
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+def _to_numpy(column, name: str) -> np.ndarray:
+    """Return an Arrow column as [n], or as [n, C] where each entry is a list of C numbers."""
+    import pyarrow
 
-
-def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    arrays = np.load(path, allow_pickle=False)
-    if isinstance(arrays, np.ndarray):
-        raise ValueError("it holds one array without a name")
-    with arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-def _require_columns(table: dict[str, np.ndarray], path: Path) -> None:
-    missing = [name for name in REQUIRED if name not in table]
-    if "correct" not in table and not {"label", "prediction"} <= table.keys():
-        missing.append("correct (or label and prediction)")
-    if "joint_prediction" in table and "label" not in table:
-        missing.append("label (which joint_prediction is compared with)")
-    if missing:
-        has = ", ".join(table) or "no column"
-        raise OpenworldError(f"{path} lacks {', '.join(missing)}; it has {has} (see openworld score --help).")
-    shapes = {name: np.shape(values) for name, values in table.items()}
-    if len(set(shapes.values())) > 1 or len(shapes["side"]) != 1:
+    kinds = pyarrow.types.is_fixed_size_list, pyarrow.types.is_list, pyarrow.types.is_large_list
+    if not any(is_kind(column.type) for is_kind in kinds):
+        return column.to_numpy(zero_copy_only=False)
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+    if not len(flat) or not (lengths == lengths[0]).all():  # of a missing list the length is NaN
         raise OpenworldError(
-            f"the columns of {path} differ in length or shape: {shapes}; expected one entry per image."
+            f"the lists of column {name!r} differ in length or are empty; expected one number a class."
         )
-    if not shapes["side"][0]:
-        raise OpenworldError(f"{path} has columns but no row; it needs one row per image.")
-
-
-def _as_names(values: np.ndarray, column: str) -> np.ndarray:
-    """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises."""
-    listed = _filled(values, column)
-    return np.array([str(int(value) if isinstance(value, float) and value.is_integer() else value) for value in listed])
-
-
-def _filled(values: np.ndarray, column: str) -> list:
-    """The entries of a column; an empty one raises."""
-    listed = np.asarray(values).tolist()
-    empty = [row for row, value in enumerate(listed) if value is None or value == "" or value != value]
-    if empty:
-        raise OpenworldError(
-            f"column {column} is empty in {len(empty)} row(s), first in row {empty[0]} (from 0); "
-            "fill those entries in, or drop the rows."
-        )
-    return listed
-
-
-def _whole_numbers(values: np.ndarray, column: str) -> np.ndarray:
-    values = np.asarray(values)
-    if values.dtype.kind not in "iu":
-        odd = next((value for value in _filled(values, column) if not isinstance(value, int)), values.dtype)
-        raise OpenworldError(f"column {column} must hold whole numbers; it holds {odd!r}.")
-    return values.astype(np.int64)
-
-
-def _numbered(values: np.ndarray, column: str) -> np.ndarray:
-    """Whole numbers as they are, anything else numbered in the order of its names."""
-    values = np.asarray(values)
-    if values.dtype.kind in "iu":
-        return values.astype(np.int64)
-    return np.unique(_as_names(values, column), return_inverse=True)[1]
-
-
-def _parts(table: dict[str, np.ndarray], count: int) -> np.ndarray:
-    """Of which part every image is; every model and seed must have some that are tested."""
-    if "part" not in table:
-        return np.full(count, "test")
-    unknown = sorted(set(table["part"].tolist()) - set(PARTS))
-    if unknown:
-        raise OpenworldError(f"column part holds {unknown[0]!r}; expected 'test', or 'validation' (or 'val').")
-    parts = np.array([PARTS[one] for one in table["part"].tolist()])
-    runs = list(zip(table["model"].tolist(), table["seed"].tolist(), strict=True))
-    untested = set(runs) - {run for run, part in zip(runs, parts.tolist(), strict=True) if part == "test"}
-    if untested:
-        model, seed = min(untested)
-        raise OpenworldError(f"{model!r}, seed {seed}, has validation images alone; give test images of it too.")
-    return parts
-
-
-def _correct(table: dict[str, np.ndarray], count: int) -> np.ndarray:
-    """Which images are named right: as told, or where label and prediction agree; they must not contradict."""
-    if "correct" not in table:
-        return table["label"] == table["prediction"]
-    told = as_correct(_filled(table["correct"], "correct"), "column correct", count)
-    if not {"label", "prediction"} <= table.keys():
-        return told
-    contradicted = np.flatnonzero(told != (table["label"] == table["prediction"]))
-    if contradicted.size:
-        raise OpenworldError(
-            f"column correct contradicts label and prediction in {contradicted.size} row(s), first in row "
-            f"{contradicted[0]} (from 0); prediction is the name among those of the image's own side, "
-            "joint_prediction the one among all names."
-        )
-    return told
-
-
-def _identify(table: dict[str, np.ndarray]) -> np.ndarray:
-    """int64[N]: which image every row is, the same for all models and seeds."""
-    runs = [f"{model}\0{seed}" for model, seed in zip(table["model"], table["seed"], strict=True)]
-    runs = np.unique(runs, return_inverse=True)[1]
-    if "id" not in table:
-        ids = np.empty(len(runs), np.int64)
-        for run in range(runs.max() + 1):
-            ids[runs == run] = np.arange((runs == run).sum())
-        # Rows that disagree are other images: numbered apart, so that no test takes them for pairs.
-        return ids if _first_clash(ids, table) is None else np.arange(len(runs))
-    ids = _numbered(table["id"], "id")
-    if len(set(zip(runs.tolist(), ids.tolist(), strict=True))) < len(ids):
-        raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
-    clash = _first_clash(ids, table)
-    if clash is not None:
-        raise OpenworldError(
-            f"id {table['id'][clash]!r} stands for images of different sides or labels, first in row {clash} (from 0); "
-            "one id is one image, in every model and seed."
-        )
-    return ids
-
-
-def _first_clash(ids: np.ndarray, table: dict[str, np.ndarray]) -> int | None:
-    """The first row whose side or label is not that of the first row of the same id."""
-    _, first, image = np.unique(ids, return_index=True, return_inverse=True)
-    columns = [table[name] for name in ("side", "label") if name in table]
-    rows = np.flatnonzero(np.any([column != column[first][image] for column in columns], axis=0))
-    return int(rows[0]) if rows.size else None
+    return flat.reshape(len(column), -1)

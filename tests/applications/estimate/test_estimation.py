@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.applications.estimate import files as _judging_files
+from openworld.applications import score_files
 from openworld.applications.estimate.chunks import Cut
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.score_tables import open_table
@@ -197,7 +197,7 @@ def test_class_by_class(pair):
 def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
     whole = estimate_accuracy(*pair())
     monkeypatch.setattr(streaming, "ROWS", 300)
-    monkeypatch.setattr(_judging_files, "NUMBERS", 400)
+    monkeypatch.setattr(score_files, "NUMBERS", 400)
     told = []
     found = estimate_accuracy(*pair(), progress=lambda doing, done: told.append((doing, done)))
     for one, other in zip(whole.methods, found.methods, strict=True):

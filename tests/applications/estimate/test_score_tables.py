@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from openworld import OpenworldError
-from openworld.applications.estimate import files as _judging_files
+from openworld.applications import score_files
 from openworld.applications.estimate.probabilities import logarithms
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators.engine.probability_rows import are_probabilities
@@ -27,7 +27,7 @@ def scores():
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_judging_files, "NUMBERS", 100)
+    monkeypatch.setattr(score_files, "NUMBERS", 100)
 
 
 def wide(scores):
@@ -65,7 +65,7 @@ def write(path, scores, kind):
 def test_every_format_holds_the_same(tmp_path, scores, kind):
     table = open_table([write(tmp_path, scores, kind)])
     blocks = [block.outputs for block in table.blocks()]
-    assert len(blocks) > 1 or kind == "csv"
+    assert len(blocks) > 1
     for name in ("logits", "reference", "labels"):
         np.testing.assert_allclose(np.concatenate([getattr(one, name) for one in blocks]), scores[name])
     np.testing.assert_allclose(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
@@ -159,7 +159,7 @@ def test_partners_in_files_of_their_own(tmp_path, scores):
     found = [block.outputs.partners for block in table.blocks()]
     np.testing.assert_array_equal(np.concatenate([two for _, two in found]), scores["reference"])
     for name, words in {
-        "short": "short.npz ends before .* 10 images too few",
+        "short": "short.npz ends before wide.csv, row .* images too few",
         "long": "long.npz has more images",
     }.items():
         with pytest.raises(OpenworldError, match=words):
@@ -312,7 +312,7 @@ def test_columns_of_single_classes_must_go_together(tmp_path):
 
 
 def test_whole_numbers_first_and_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr(_judging_files, "CSV_BYTES", 64)
+    monkeypatch.setattr(score_files, "NUMBERS", 16)
     (tmp_path / "a.csv").write_text("logits:a,logits:b\n" + "1,2\n" * 30 + "1.5,2\n")
     blocks = list(open_table([tmp_path / "a.csv"]).blocks())
     assert len(blocks) > 1 and blocks[-1].outputs.logits[-1].tolist() == [1.5, 2.0]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.estimate.files import ScoreFile
+from openworld.applications.score_files import ScoreFile
 
 LABELS = ("labels", "label")
 SCORES = ("logits", "probabilities", "reference")

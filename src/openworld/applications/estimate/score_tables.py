@@ -10,8 +10,8 @@ import numpy as np
 from openworld._arrays import as_array
 from openworld._errors import OpenworldError, unknown_name
 from openworld.applications.estimate.columns import Layout, layout_of
-from openworld.applications.estimate.files import Columns, ScoreFile, open_scores
 from openworld.applications.estimate.probabilities import logarithms, rounded_rows
+from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.estimators import Outputs
 
 
