@@ -15,6 +15,7 @@ from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld.runs._allocator import keep_freed_memory
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
@@ -107,6 +108,7 @@ class _Worker:
 
 def _serve(folder: str, pipe: connection.Connection) -> None:
     """The life of a worker: a unit comes, its outcome goes, until the parent is gone."""
+    keep_freed_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     threading.Thread(target=_die_with_parent, daemon=True).start()
     store = RunStore(folder)

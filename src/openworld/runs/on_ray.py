@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from openworld._errors import OpenworldError
+from openworld.runs._allocator import keep_freed_memory
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
@@ -81,6 +82,7 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
 
 def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
     """The task."""
+    keep_freed_memory()
     place.enter()
     yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
 
