@@ -53,7 +53,7 @@ def test_the_example_of_shots_is_one_sweep(repository):
 
 
 def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
-    spec = read_spec(repository / "examples" / "accuracy-embedded.toml", AccuracyEstimationSpec)
+    spec = read_spec(repository / "examples" / "accuracy-estimation-embedded.toml", AccuracyEstimationSpec)
     assert {one.estimator for one in spec.estimators} >= {
         name for name, kind in ESTIMATORS.items() if kind.__module__.startswith("openworld.")
     }
@@ -65,14 +65,14 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
 
 
 def test_the_example_of_open_world_quality_by_shift_shows_every_style(repository):
-    spec = read_spec(repository / "examples" / "open-world-by-shift-embedded.toml", OpenWorldShiftSpec)
+    spec = read_spec(repository / "examples" / "recognition-by-shift-embedded.toml", OpenWorldShiftSpec)
     assert {one.domain for one in spec.pool} == set(datasets.drawings.STYLES) and len(spec.pool) == 16
     assert [one.label for one in spec.learners] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
     assert [one.label for one in spec.estimators] == ["AC", "DoC", "ATC-MC", "COT", "FRAP"]
 
 
 def test_a_scale_of_its_own_is_that_of_the_backbone(repository, clip):
-    spec = read_spec(repository / "examples" / "accuracy-embedded.toml", AccuracyEstimationSpec)
+    spec = read_spec(repository / "examples" / "accuracy-estimation-embedded.toml", AccuracyEstimationSpec)
     own = next(one for one in spec.estimators if one.label == "FRAP, own scale")
     assert own.settings["tau"] == pytest.approx(1 / float(clip.logit_scale), rel=1e-4)
 

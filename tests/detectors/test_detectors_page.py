@@ -8,7 +8,7 @@ from openworld.detectors import DETECTORS, PROFILES
 
 def test_every_detector_has_its_place(repository):
     page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
-    table = page[page.index("## What each looks at") : page.index("## What is refused")]
+    table = page[page.index("## What each looks at") : page.index("## Refusals")]
     firsts = [name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")]
     assert sorted(firsts) == sorted([*DETECTORS, "detector"])
     assert all(name in page[page.index("## Sources") :] for name in DETECTORS)

@@ -52,7 +52,7 @@ def test_the_pages_tell_the_limits_of_the_code(page):
     text = " ".join(page.read_text(encoding="utf-8").split())
     assert (shares.INFORMED, shares.HALF, shares.REPEATED) == (1 / 4, 1 / 2, 1 / 5)
     told = ["right on a quarter beyond chance", "on half as many as your model", "at most a fifth the same wrong name"]
-    told.append(f"below {calibrated_confidence.A_CLASS} source pictures a class")
+    told.append(f"below {calibrated_confidence.A_CLASS} source images a class")
     assert [one for one in told if one not in text] == []
 
 

@@ -13,8 +13,8 @@ from openworld.evaluations.runtime import Machine
 EXAMPLES = {
     "all-learners": ["encoding"],
     "generalisation-embedded": ["encoding"],
-    "openpl-embedded": ["encoding"],
-    "accuracy-embedded": ["training", "inference"],
+    "dynamic-embedded": ["encoding"],
+    "accuracy-estimation-embedded": ["training", "inference"],
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from openworld.evaluations import EVALUATIONS, FORMER_NAMES, find_evaluation, read_protocol
 
-EXAMPLES = {"incremental-shift": "incremental-shift-embedded", "open-world-by-shift": "open-world-by-shift-embedded"}
+EXAMPLES = {"incremental-shift": "ood-detection-embedded", "open-world-by-shift": "recognition-by-shift-embedded"}
 
 
 @pytest.mark.parametrize("name", EVALUATIONS)
@@ -18,9 +18,9 @@ def test_every_name_has_its_spec(name):
 @pytest.mark.parametrize("former", FORMER_NAMES)
 def test_a_spec_says_the_same_by_either_name(former, repository, tmp_path):
     text = (repository / "examples" / f"{EXAMPLES[former]}.toml").read_text(encoding="utf-8")
-    assert text.count(f'"{former}"') == 1
-    (tmp_path / "new.toml").write_text(text.replace(former, FORMER_NAMES[former]), encoding="utf-8")
-    (tmp_path / "old.toml").write_text(text, encoding="utf-8")
+    assert text.count(f'"{FORMER_NAMES[former]}"') == 1
+    (tmp_path / "new.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "old.toml").write_text(text.replace(FORMER_NAMES[former], former), encoding="utf-8")
     assert read_protocol(tmp_path / "new.toml") == read_protocol(tmp_path / "old.toml")
 
 

@@ -74,7 +74,7 @@ def test_a_learner_that_runs_the_image_tower_needs_memory_for_every_picture_of_a
 def test_it_is_told_of_runs_of_learners_alone(shapes):
     given = {"dataset": str(shapes), "learners": ({"learner": "CoOp"},), "seeds": (1,), "shots": 2, "views": 1}
     assert GIB < needed_by([read_protocol(given)]) < 2 * GIB
-    estimation = read_protocol("examples/accuracy-embedded.toml")
+    estimation = read_protocol("examples/accuracy-estimation-embedded.toml")
     assert needed_by([read_protocol(given), estimation]) is None
 
 

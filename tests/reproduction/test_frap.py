@@ -80,7 +80,7 @@ def test_embedded_runs_say_that_they_are_of_other_data_and_without_siglip():
 
 
 def test_the_embedded_world_is_that_of_the_example(repository):
-    example = read_protocol(repository / "examples" / "accuracy-embedded.toml")
+    example = read_protocol(repository / "examples" / "accuracy-estimation-embedded.toml")
     own = EMBEDDED.runs[0].spec
     for name in ("ground", "models", "seeds"):
         assert getattr(own, name) == getattr(example, name), "what is trained and looked at serves both"

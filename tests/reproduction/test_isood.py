@@ -14,7 +14,7 @@ EMBEDDED = plan("is-ood")
 
 
 def test_the_embedded_run_is_that_of_the_example(repository):
-    example = read_protocol(repository / "examples" / "incremental-shift-embedded.toml")
+    example = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
     run, halves = EMBEDDED.runs
     assert EMBEDDED.tables == ("1", "3", "4", "6", "8") and run.tables == ("1", "4", "6", "8")
     for name in ("ground", "division", "seeds", "id_kept"):

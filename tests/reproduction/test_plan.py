@@ -98,7 +98,7 @@ def test_settings_on_embedded_data_can_be_configured(paper):
             configure(LEARNERS[one.learner], one.settings, run.data[0].dataset, run.spec.published)
 
 
-@pytest.mark.parametrize(("task", "example"), [("base-to-new", "all-learners"), ("openpl", "openpl-all-learners")])
+@pytest.mark.parametrize(("task", "example"), [("base-to-new", "all-learners"), ("openpl", "dynamic-all-learners")])
 def test_embedded_settings_are_those_of_the_example(task, example, repository):
     given = tomllib.loads((repository / "examples" / f"{example}.toml").read_text(encoding="utf-8"))
     kept = embedded_settings()[task]

@@ -84,19 +84,19 @@ def run(
     With `protocol = "generalisation"` at its head a spec tunes on one data set and meets others: its variants, and new
     classes of other data sets, as examples/generalisation-embedded.toml does.
 
-    With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/openpl-embedded.toml
+    With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/dynamic-embedded.toml
     does: classes and pictures change step by step after tuning.
 
     With `protocol = "accuracy-estimation"` at its head a spec trains classifiers (or loads yours), shows them shifted
     and corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
-    examples/accuracy-embedded.toml does.
+    examples/accuracy-estimation-embedded.toml does.
 
     With `protocol = "ood-detection"` at its head a spec cuts a pool of pictures into cells by how far they are from
     the training pictures, in meaning and in looks, and asks in every cell whether detectors see it, as
-    examples/incremental-shift-embedded.toml does.
+    examples/ood-detection-embedded.toml does.
 
     With `protocol = "recognition-by-shift"` at its head a spec does so with learners: OpenworldAUC, its parts, and
-    accuracy estimated without labels, by measured shift, as examples/open-world-by-shift-embedded.toml does.
+    accuracy estimated without labels, by measured shift, as examples/recognition-by-shift-embedded.toml does.
 
     With `protocol = "decomposed-zero-shot"` at its head a spec names pictures by one half of their features at a time,
     which tells what the halves know.

@@ -125,7 +125,7 @@ def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> Incremen
 
 
 def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
-    """The run of `examples/incremental-shift-embedded.toml`, of its small network alone."""
+    """The run of `examples/ood-detection-embedded.toml`, of its small network alone."""
     every = published("emoji-concepts").epochs
     recipe = {} if setup.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // setup.quick)}
     datasets = ("emoji-concepts", "emoji-concepts-b")

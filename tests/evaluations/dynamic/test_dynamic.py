@@ -222,6 +222,6 @@ def test_domains_left_out_are_the_first_of_the_data_set():
 
 
 def test_the_example_asks_for_all_four_scenarios(repository):
-    spec = read_protocol(repository / "examples" / "openpl-embedded.toml")
+    spec = read_protocol(repository / "examples" / "dynamic-embedded.toml")
     assert isinstance(spec, DynamicSpec) and spec.scenarios == SCENARIOS
     assert len(tasks(spec)) == 2 * len(spec.learners) * len(spec.seeds)

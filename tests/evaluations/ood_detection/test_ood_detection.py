@@ -421,6 +421,6 @@ def test_the_profile_of_the_paper_is_the_usual_one():
 
 
 def test_the_example_is_a_spec(repository):
-    spec = read_protocol(repository / "examples" / "incremental-shift-embedded.toml")
+    spec = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
     assert len(spec.pool) == 16 and len(spec.ground.names) == 50
     assert [one.is_two_tower for one in spec.models] == [False, True]
