@@ -84,8 +84,8 @@ def run(
     With `protocol = "generalisation"` at its head a spec tunes on one data set and meets others: its variants, and new
     classes of other data sets, as examples/generalisation-embedded.toml does.
 
-    With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as examples/dynamic-embedded.toml
-    does: classes and pictures change step by step after tuning.
+    With `protocol = "dynamic"` at its head a spec asks for OpenPL's scenarios instead, as
+    examples/dynamic-embedded.toml does: classes and pictures change step by step after tuning.
 
     With `protocol = "accuracy-estimation"` at its head a spec trains classifiers (or loads yours), shows them shifted
     and corrupted pictures, and holds what estimators of accuracy without labels say against what is true, as
