@@ -1,8 +1,10 @@
+import os
+
 import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.runs import RunStore, Unit, UnitResult, load_record
+from openworld.runs import RunStore, Unit, UnitResult, load_record, record
 from openworld.runs.record import pack, require_names
 
 
@@ -124,3 +126,17 @@ def test_nan_in_metrics_is_refused_with_its_place(tmp_path):
     with pytest.raises(OpenworldError, match=r"metrics\.auroc is nan"):
         RunStore(tmp_path).write(Unit("example_units:draw"), UnitResult(metrics={"auroc": float("nan")}))
     assert not list(tmp_path.rglob("record.json"))
+
+
+def test_a_record_is_verified_once_as_long_as_no_file_changes(written, monkeypatch):
+    """Unless a file is so new that the file system may not tell a change."""
+    folder, verified = written[2].folder, []
+    monkeypatch.setattr(record.Record, "verify", lambda own: verified.append(own.name))
+    for settled, verifications in ((60.0, 2), (-60.0, 3)):
+        monkeypatch.setattr(record, "_SETTLED", settled)
+        load_record(folder)
+        load_record(folder)
+        assert len(verified) == verifications
+    os.utime(folder / "scores.parquet", (1, 1))
+    load_record(folder)
+    assert len(verified) == 4

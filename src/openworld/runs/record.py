@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from openworld.runs.tables import decode_table, encode_table
 from openworld.runs.unit import Unit, UnitResult
 
 FORMAT = 1  # of the folder; a record of another format counts as not there
+_SETTLED = 1.0  # seconds: file systems tell times apart by hundredths of one at best
+_VERIFIED: dict[Path, tuple | None] = {}  # folder of a record -> the stamps of its files when they were verified
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}")
 
 
@@ -128,7 +131,10 @@ def renamed(record: Record, unit: Unit) -> bytes:
 
 
 def load_record(folder: Path) -> Record:
-    """The record in `folder`, every file of it checked; raises OpenworldError saying what is wrong."""
+    """Return the record in `folder`; raises OpenworldError saying what is wrong.
+
+    Every file is checked, once in this process as long as no file of the record changes.
+    """
     path = folder / "record.json"
     try:
         data = read_plain(path)
@@ -142,8 +148,26 @@ def load_record(folder: Path) -> Record:
         raise OpenworldError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OpenworldError(f"{path} is not a record as it was written: {error}.") from error
-    record.verify()
+    stamps = _stamps(record)
+    if stamps is None or _VERIFIED.get(folder) != stamps:
+        record.verify()
+        _VERIFIED[folder] = stamps
     return record
+
+
+def _stamps(record: Record) -> tuple | None:
+    """What the file system says of a record's files; None where one is missing, or so new that a change may not show.
+
+    A command asks for the same record several times, and its tables may be large: their bytes are hashed once, and
+    again when any stamp has changed.
+    """
+    try:
+        found = [(record.folder / name).lstat() for name in ("record.json", *record.files)]
+    except OSError:
+        return None
+    if max(one.st_ctime for one in found) > time.time() - _SETTLED:
+        return None
+    return tuple((one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in found)
 
 
 def require_names(kind: str, names: Iterable[str]) -> None:
