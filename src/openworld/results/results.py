@@ -195,18 +195,13 @@ class Results:
 def _read(about: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Results:
     metrics = {key: Metric(**card | {"bounds": tuple(card["bounds"])}) for key, card in about["metrics"].items()}
     rows = tuple(_result(record, metrics) for record in records)
-    comparisons = tuple(
-        Comparison(
-            **one | {"metric": metrics[one["metric"]], "interval": one["interval"] and Interval(**one["interval"])}
-        )
-        for one in about["comparisons"]
-    )
+    comparisons = tuple(_comparison(fields, metrics[fields["metric"]]) for fields in about["comparisons"])
     return Results(about["evaluation"], rows, comparisons)
 
 
 def _comparison(fields: Mapping[str, Any], metric: Metric) -> Comparison:
-    interval = None if fields["interval"] is None else Interval(**fields["interval"])
-    return Comparison(**{**fields, "metric": metric, "interval": interval})
+    interval = fields["interval"] and Interval(**fields["interval"])
+    return Comparison(**fields | {"metric": metric, "interval": interval})
 
 
 def _result(record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Result:

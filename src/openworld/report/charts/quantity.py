@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from openworld.results.value import UNITS, Metric
+from openworld.results import Metric
 
 CROWDED = 6  # series beyond which all but the highlighted stand back until they are chosen
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """What an axis shows.
+class Quantity(Metric):
+    """What an axis shows: a metric whose title is that of the axis, with the unit.
 
     Args:
-        key: its column in the data.
-        title: of the axis, with the unit.
-        unit, digits: as of `Metric`: "percent" and "points" are fractions in data, "number" is as it is.
+        key, title, unit, digits, better, bounds: as of `Metric`.
         covers: values that lie within the axis besides the data.
         ends: where the axis begins and ends; None for round numbers around the data.
         log: whether it is logarithmic; 0 means none and stands before a break.
@@ -23,10 +21,6 @@ class Quantity:
         labels: what stands at 0, 1, 2, ... instead of numbers.
     """
 
-    key: str
-    title: str
-    unit: str = "percent"
-    digits: int = 1
     covers: tuple[float, ...] = ()
     ends: tuple[float, float] | None = None
     log: bool = False
@@ -45,17 +39,11 @@ class Quantity:
 
     def scaled(self, value: float) -> float:
         """Return the value in the unit that is drawn."""
-        return value if self.labels else UNITS[self.unit][0] * value
+        return value if self.labels else self.scale * value
 
-    def write(self, value: float) -> str:
-        """Return the value as text, without its unit.
-
-        >>> Quantity("auroc", "AUROC, %").write(0.5), Quantity("bias", "bias", "points").write(-0.0311)
-        ('50.0', '−3.1')
-        """
-        if self.labels:
-            return self.labels[round(value)]
-        return Metric(self.key, self.title, self.unit, self.digits).write(value)
+    def write(self, value: float | None, extra: int = 0) -> str:
+        """Return the label that stands at a value, or the value as any metric writes it."""
+        return self.labels[round(value)] if self.labels else super().write(value, extra)
 
 
 @dataclass(frozen=True)
