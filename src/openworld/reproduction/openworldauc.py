@@ -4,8 +4,7 @@ Recognition, imbalance, ratios and numbers of parameters come from the same run 
 come from one run that is tuned on ImageNet's base half, and so does recognition on ImageNet where both are asked for.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
@@ -13,6 +12,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
+from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
 PAPER = "openworldauc"
@@ -63,6 +63,7 @@ STAND_INS: dict[str, DatasetSpec] = {
 }
 """Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
 
+_LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
 _OF_THE_PAPER = ("gates",)
 """Tasks of the paper's own methods, which added learners have no place in."""
 
@@ -77,32 +78,17 @@ _TITLES = {
 """Tasks that are played on fewer data sets than the eleven."""
 
 
-@dataclass(frozen=True)
-class Need:
-    """What a table asks for on one data set, in the paper's words."""
-
-    table: str
-    task: str
-    title: str
-    methods: tuple[str, ...]
-
-
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
-
-
-def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
-    """What sets these runs apart from the paper's, beyond what every plan tells: nothing."""
-    return ()
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, setup)]
     crossing = [need for need in needs if need.task in _CROSSING]
-    along = [need for need in needs if _comes_along(need, _methods(crossing, setup))]
-    groups: dict[tuple[str, DatasetSpec], list[Need]] = {}
+    along = [need for need in needs if _comes_along(need, _LEARNERS.methods_of(crossing, setup))]
+    groups: dict[tuple[str, DatasetSpec], list[TableNeed]] = {}
     for need in needs:
         if need not in crossing and need not in along:
             kind = "gates" if need.task == "gates" else "recognition"
@@ -113,81 +99,46 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         yield _generalisation_run(crossing, along, setup)
 
 
-def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[Need]:
+def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
     named = {number.method for number in published_numbers(PAPER, table.number)}
-    own = [] if set(table.tasks) & set(_OF_THE_PAPER) or table.rows == "setting" else _added(setup)
-    methods = tuple(name for name in setup.methods(METHODS) if name in named or name in own)
+    if not set(table.tasks) & set(_OF_THE_PAPER) and table.rows != "setting":
+        named |= set(setup.methods(METHODS)) - set(METHODS)  # added ones
+    methods = tuple(name for name in setup.methods(METHODS) if name in named)
     for task in table.tasks if methods else ():
-        known = _TITLES.get(task, COOP_DATASETS)
-        listed = [title for title in known if title in table.datasets]
-        yield from (Need(table.number, task, title, methods) for title in listed)
+        listed = [title for title in _TITLES.get(task, COOP_DATASETS) if title in table.datasets]
+        yield from (TableNeed(table.number, task, title, methods) for title in listed)
 
 
-def _comes_along(need: Need, methods: Sequence[str]) -> bool:
-    """Whether the generalisation run with these methods holds it: it scores its source's pictures as well."""
+def _comes_along(need: TableNeed, methods: Sequence[str]) -> bool:
+    """Whether the generalisation run with these methods holds it: it scores its source's images as well."""
     return need.task == "recognition" and need.title == SOURCE and set(need.methods) <= set(methods)
 
 
-def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
-    methods = _methods(needs, setup)
+def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
+    methods = _LEARNERS.methods_of(needs, setup)
+    shared = _LEARNERS.settings(methods, data, setup)
     spec = RecognitionSpec(
-        dataset=data.dataset, train_domain=data.domain, keep_validation=False, **_shared(methods, data, setup)
+        dataset=data.dataset, train_domain=data.domain, keep_validation=False, keep_learners=False, **shared
     )
     name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
-    return PlannedRun(name, spec, setup.titles([data]), _labels(methods, setup), _tables(needs))
+    return _LEARNERS.run(name, spec, [data], methods, needs, setup)
 
 
-def _generalisation_run(crossing: Sequence[Need], along: Sequence[Need], setup: ReproductionSetup) -> PlannedRun:
+def _generalisation_run(
+    crossing: Sequence[TableNeed], along: Sequence[TableNeed], setup: ReproductionSetup
+) -> PlannedRun:
     """Tuned on ImageNet's base half, then shown its variants and other data sets."""
-    methods, source = _methods(crossing, setup), setup.place(SOURCE, STAND_INS)
-    titles = {task: [need.title for need in crossing if need.task == task] for task in _CROSSING}
-    variants, others = (_places(titles[task], setup) for task in _CROSSING)
-    spec = GeneralisationSpec(source=source, variants=variants, others=others, **_shared(methods, source, setup))
-    asked = {
-        "domains": (titles[_CROSSING[0]], VARIANTS),
-        "datasets": (titles[_CROSSING[1]], TABLES[PAPER]["13"].datasets),
-    }
-    name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(asked), *_fewer(methods))}"
-    data = (source, *variants, *others)
-    return PlannedRun(name, spec, setup.titles(data), _labels(methods, setup), _tables([*along, *crossing]))
-
-
-def _shared(methods: Sequence[str], data: DatasetSpec, setup: ReproductionSetup) -> dict:
-    """What the specs of both protocols have alike."""
-    known = setup.changes.methods(METHODS)
-    learners = tuple(setup.learner(known[one], data.dataset, PUBLISHED_TASK) for one in methods)
-    kept = {"learners": learners, "backbone": setup.backbone, "seeds": setup.seeds, "shots": setup.shots}
-    kept["precision"] = setup.changes.precision
-    return kept | {"views": setup.views(PUBLISHED_TASK), "published": PUBLISHED_TASK, "keep_learners": False}
-
-
-def _methods(needs: Iterable[Need], setup: ReproductionSetup) -> tuple[str, ...]:
-    wanted = {one for need in needs for one in need.methods}
-    return tuple(one for one in setup.changes.methods(METHODS) if one in wanted)
-
-
-def _added(setup: ReproductionSetup) -> list[str]:
-    """The methods that are not of the paper."""
-    return [name for name in setup.methods(METHODS) if name not in METHODS]
+    methods, source = _LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
+    titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
+    variants, others = (places_of(own, STAND_INS, setup) for own in titles)
+    shared = _LEARNERS.settings(methods, source, setup)
+    spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
+    targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}
+    name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(targets), *_fewer(methods))}"
+    return _LEARNERS.run(name, spec, (source, *variants, *others), methods, [*along, *crossing], setup)
 
 
 def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]:
-    """What the name of a run adds where it has not all methods of the paper."""
+    """What the name of a run adds where it has not all methods of Table 2, or of the table of gates."""
     number = "17" if kind == "gates" else "2"
-    every = {number.method for number in published_numbers(PAPER, number)}
-    of_paper = [one for one in methods if one in METHODS]
-    return () if set(of_paper) == every else tuple(of_paper)
-
-
-def _places(titles: Iterable[str], setup: ReproductionSetup) -> tuple[DatasetSpec, ...]:
-    return tuple(dict.fromkeys(setup.place(title, STAND_INS) for title in titles))
-
-
-def _tables(needs: Iterable[Need]) -> tuple[str, ...]:
-    wanted = {need.table for need in needs}
-    return tuple(number for number in TABLES[PAPER] if number in wanted)
-
-
-def _labels(methods: Sequence[str], setup: ReproductionSetup) -> dict[str, str]:
-    known = setup.changes.methods(METHODS)
-    return {known[one].label: one for one in methods}
+    return _LEARNERS.suffix(methods, {number.method for number in published_numbers(PAPER, number)})

@@ -96,8 +96,9 @@ def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_E
     left_out = {table.number: reason for table in asked if table.number not in made}
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
+    remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
     kept = tuple(one.number for one in asked if one.number in made)
-    return Plan(paper, setup, runs, kept, left_out, (*setup.sentences, *module.remarks(setup)))
+    return Plan(paper, setup, runs, kept, left_out, (*setup.sentences, *remarks))
 
 
 def find_table(paper: str, number: str) -> PaperTable:

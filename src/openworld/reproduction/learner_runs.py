@@ -1,0 +1,80 @@
+"""What the plans of papers that tune learners share: which learners a table needs, on what, and how a run is called."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.papers import TABLES
+from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+
+
+@dataclass(frozen=True)
+class TableNeed:
+    """What a table asks for on one data set, in the paper's words."""
+
+    table: str
+    task: str
+    title: str
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LearnerPaper:
+    """A paper that tunes learners.
+
+    Args:
+        name: of the paper.
+        task: whose published settings the learners have.
+        methods: what the paper calls a method -> the learner.
+    """
+
+    name: str
+    task: str
+    methods: Mapping[str, LearnerSpec]
+
+    def methods_of(self, needs: Iterable[TableNeed], setup: ReproductionSetup, *always: str) -> tuple[str, ...]:
+        """Return the methods that any need has, and those that are always run, in the paper's order."""
+        wanted = {name for need in needs for name in need.methods} | set(always)
+        return tuple(name for name in setup.changes.methods(self.methods) if name in wanted)
+
+    def suffix(self, methods: Iterable[str], every: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return what the name of a run adds where it has not all methods of the paper, or of `every`."""
+        of_paper = [name for name in methods if name in self.methods]
+        return () if set(of_paper) == set(every or self.methods) else tuple(of_paper)
+
+    def settings(self, methods: Sequence[str], data: DatasetSpec, setup: ReproductionSetup) -> dict[str, Any]:
+        """Return what the specs of all its runs have alike, for learners tuned on a data set."""
+        known = setup.changes.methods(self.methods)
+        return {
+            "learners": tuple(setup.learner(known[name], data.dataset, self.task) for name in methods),
+            "backbone": setup.backbone,
+            "seeds": setup.seeds,
+            "shots": setup.shots,
+            "precision": setup.changes.precision,
+            "views": setup.views(self.task),
+            "published": self.task,
+        }
+
+    def run(
+        self,
+        name: str,
+        spec: Any,
+        data: Iterable[DatasetSpec],
+        methods: Iterable[str],
+        needs: Iterable[TableNeed],
+        setup: ReproductionSetup,
+    ) -> PlannedRun:
+        """Return a run with the tables that are read from it, and what the paper calls its data and learners."""
+        known, wanted = setup.changes.methods(self.methods), {need.table for need in needs}
+        labels = {known[method].label: method for method in methods}
+        tables = tuple(number for number in TABLES[self.name] if number in wanted)
+        return PlannedRun(name, spec, setup.titles(data), labels, tables)
+
+
+def places_of(
+    titles: Iterable[str], stand_ins: Mapping[str, DatasetSpec], setup: ReproductionSetup
+) -> tuple[DatasetSpec, ...]:
+    """Return data sets of the paper, or what stands in for them, each once."""
+    return tuple(dict.fromkeys(setup.place(title, stand_ins) for title in titles))
