@@ -3,15 +3,17 @@
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld import OpenworldError, __version__
 from openworld.cli import console
 from openworld.cli._run_reports import show_run
-from openworld.cli._running import RunOptions, SeriesProgress, count_workers, perform
+from openworld.cli._running import RunOptions, SeriesProgress, count_workers, machine_of, perform
+
+DEPARTS = 3
+"""Exit code where a number is farther from the printed one than its tolerance."""
 
 MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
@@ -20,35 +22,76 @@ MANY = 13
 def carry_out_plan(plan, options: RunOptions, *, only_plan: bool = False, accept: bool = False) -> None:
     """Everything, in the order in which a reader sees it; the plan alone, or the numbers of zero-shot CLIP alone."""
     from openworld import datasets
-    from openworld.cli import _plan_words as words
-    from openworld.cli._accepting import DEPARTS, say_missing_runs, show_acceptance
     from openworld.datasets.checking import require_places
+    from openworld.reproduction.cost import plain_plan
 
     out = console.output(quiet=options.quiet or options.as_json)
     if plan.downloads and Path(plan.setup.data).is_dir():
         datasets.use_root(plan.setup.data)
     if accept and not only_plan:
-        plan = say_missing_runs(plan, out)
+        plan = _leave_out_missing(plan, out)
     if not only_plan:
         require_places(plan.downloads, plan.setup.data)
     cost = _cost(plan, options)
     if only_plan and options.as_json:
-        console.write(json.dumps(words.plan_as_json(plan, cost), indent=1))
+        console.write(json.dumps(plain_plan(plan, cost), indent=1))
         return
-    words.say_plan(plan, cost, out)
+    _show_plan(plan, cost, out)
     if only_plan:
-        words.say_missing(plan, out)
+        _say_missing(plan, out)
         return
     failures = _perform_all(plan, options, out)
     accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
-            show = show_acceptance if accept else _show_tables
+            show = _show_acceptance if accept else _show_tables
             accepted = show(plan, options, out, failures)
     if failures:
         _fail(failures, plan)
     if accepted is False:
         sys.exit(DEPARTS)
+
+
+def _show_plan(plan, cost, out) -> None:
+    """What runs, for which tables, and what it costs."""
+    from openworld.report.render import terminal_table
+
+    out.print(" · ".join((f"openworld {__version__}", *plan.headline)), markup=False)
+    out.print(terminal_table(cost.table))
+    for sentence in (*cost.sentences, *plan.sentences):
+        out.print(sentence, markup=False)
+
+
+def _say_missing(plan, out) -> None:
+    """Which data sets would have to be downloaded first."""
+    from openworld.datasets.checking import require_places
+
+    if plan.downloads and not Path(plan.setup.data).is_dir():
+        out.print(
+            f"There is no folder {plan.setup.data} yet. It must hold {len(plan.downloads)} data set(s): "
+            f"{', '.join(plan.downloads)} (openworld data check NAME --root DIR says where to get each).",
+            markup=False,
+        )
+        return
+    try:
+        require_places(plan.downloads, plan.setup.data)
+    except OpenworldError as error:
+        out.print(str(error), style="yellow", markup=False)
+
+
+def _leave_out_missing(plan, out):
+    """The plan of the data sets that are there; the others are named."""
+    from openworld.reproduction.acceptance import without_missing
+
+    plan, missing = without_missing(plan)
+    if missing:
+        out.print(
+            f"Left out is what needs data sets that are not there: {', '.join(missing)} (openworld data check "
+            f"{' '.join(missing)} --root {plan.setup.data} says where to get them).",
+            style="yellow",
+            markup=False,
+        )
+    return plan
 
 
 def _cost(plan, options: RunOptions):
@@ -87,98 +130,56 @@ def _siblings(options: RunOptions, run) -> tuple[Path, ...]:
 
 def _fail(failures: Mapping[str, str], plan) -> None:
     """Say which runs failed, and which tables lack them; what is done is kept."""
-    from openworld.cli._plan_words import tables_in_words
+    from openworld.reproduction.plan import tables_in_words
 
     failed = [run for run in plan.runs if run.name in failures]
     listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
+    without = plan.without(failures)
+    lacking = f"{tables_in_words(without)} cannot be made" if without else "the tables that need them lack them"
+    lacking = "no table is made" if len(without) == len(plan.tables) else lacking
     error = OpenworldError(
-        f"{len(failed)} of {len(plan.runs)} runs failed, and {_lacking(failures, plan)}; what is done is kept, and the "
-        f"same command goes on from there.{listed}"
+        f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
+        f"goes on from there.{listed}"
     )
     error.exit_code = 1
     raise error
 
 
-def _lacking(failures: Mapping[str, str], plan) -> str:
-    """Which tables are not made, and that others lack what failed."""
-    from openworld.cli._plan_words import tables_in_words
-
-    without = _without_runs(plan, failures)
-    if len(without) == len(plan.tables):
-        return "no table is made"
-    return f"{tables_in_words(without)} cannot be made" if without else "the tables that need them were made without"
-
-
-def _without_runs(plan, failures: Mapping[str, str]) -> tuple[str, ...]:
-    """The tables none of whose runs succeeded."""
-    made = {number for run in plan.runs if run.name not in failures for number in run.tables}
-    return tuple(number for number in plan.tables if number not in made)
-
-
 def _show_tables(plan, options: RunOptions, out, failures: Mapping[str, str]) -> None:
     """On screen, as files, and on a page."""
     from openworld.report.render import terminal_table
-    from openworld.reproduction.comparison.compared_results import compared_results
+    from openworld.reproduction.comparison.of_plan import compare_plan, plain_tables, write_tables
     from openworld.reproduction.comparison.page import write_comparison_page
     from openworld.reproduction.comparison.table import sentences, table_of
 
-    found = comparisons(plan, options.folder, failures)
-    _write_tables(plan, options.folder, found)
+    found = compare_plan(plan, options.folder, failures)
+    write_tables(plan, options.folder / "tables", found)
     page = write_comparison_page(options.folder, found)
     if options.as_json and not options.quiet:
-        console.write(json.dumps([_as_json(one, compared_results([one]).records()) for one in found], indent=1))
-    for one in found:
+        console.write(json.dumps(plain_tables(found), indent=1))
+    for comparison in found:
         out.print()
         if len(found) > MANY:
-            out.print(f"{one.table.heading}\n  {one.sentences[0]}", markup=False)
+            out.print(f"{comparison.table.heading}\n  {comparison.sentences[0]}", markup=False)
             continue
-        out.print(terminal_table(table_of(one)))
-        for sentence in sentences(one):
+        out.print(terminal_table(table_of(comparison)))
+        for sentence in sentences(comparison):
             out.print(sentence, markup=False, style="dim")
     out.print(f"\nTables: {options.folder / 'tables'}/   Page: {page}   Runs: {options.folder}/", markup=False)
 
 
-def _write_tables(plan, folder: Path, found: Sequence) -> None:
-    """Every table in every form, and none of an earlier call whose runs failed this time."""
-    from openworld.reproduction.comparison.table import WRITERS
+def _show_acceptance(plan, options: RunOptions, out, failures: Mapping[str, str]) -> bool:
+    """On screen and as OUT/tables/acceptance.csv; return whether every number is within its tolerance."""
+    from openworld.report.render import terminal_table
+    from openworld.reproduction.acceptance_cells import REASONS, acceptance_table
+    from openworld.reproduction.acceptance_verdict import accept
 
-    made = {one.table.number: one for one in found}
-    for number, (form, write) in product(plan.tables, WRITERS.items()):
-        path = folder / "tables" / f"table-{number}.{form}"
-        if number in made:
-            _write(path, write(made[number]))
-        else:
-            path.unlink(missing_ok=True)
-
-
-def comparisons(plan, folder: Path, failures: Mapping[str, str] | None = None) -> list:
-    """Every table of a plan whose runs lie in a folder, beside the printed one.
-
-    Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
-    not made.
-    """
-    from openworld.papers.results import PaperRun
-    from openworld.reproduction.comparison.compare import compare_with_paper
-    from openworld.reproduction.paper_results import paper_results
-
-    failed, changed, found = failures or {}, plan.setup.sentences, []
-    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
-    for number in plan.tables:
-        names = [run.name for run in plan.runs if number in run.tables]
-        missing = [name for name in names if name in failed]
-        remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
-        if len(missing) < len(names):
-            ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
-            found.append(compare_with_paper(plan.paper, number, ours, remarks=(*changed, *remarks)))
-    return found
-
-
-def _as_json(one, numbers: Sequence[Mapping]) -> dict:
-    return {"table": one.table.number, "title": one.table.heading, "says": list(one.sentences), "numbers": numbers}
-
-
-def _write(path: Path, text: str) -> None:
-    from openworld.runs.atomic import write_file
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, text.encode())
+    found = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec))
+    path = found.write(options.folder)
+    if options.as_json and not options.quiet:
+        console.write(json.dumps(found.to_dict(), indent=1))
+    out.print(terminal_table(acceptance_table(found.cells)))
+    for sentence in (REASONS[plan.paper], *found.sentences):
+        out.print(sentence, markup=False)
+    out.print(f"\nNumbers: {path}   Runs: {options.folder}/", markup=False)
+    return found.accepted

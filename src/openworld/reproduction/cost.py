@@ -4,16 +4,20 @@ No data set, image or weight needs to be there. How long it takes depends on the
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from openworld._sizes import size_in_words as size
+from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_counts import count_classes, count_images
 from openworld.evaluations.learning_units import LearningUnit
 from openworld.evaluations.learning_units import units_of as learning_units
 from openworld.evaluations.runtime import shape
+from openworld.report.table import Column, Row, Table
 from openworld.reproduction.cache_use import CacheUse, Ledger
-from openworld.reproduction.plan import Plan
+from openworld.reproduction.plan import Plan, tables_in_words
 from openworld.reproduction.settings import PlannedRun
+from openworld.results import METRICS, TEXT, Metric, Value
+from openworld.runs import to_json
 
 RECORD_BYTES, JUDGED_RECORD_BYTES = 100_000, 400_000
 """Of a unit's record beside its rows: thumbnails and numbers; of a judged classifier's."""
@@ -30,6 +34,7 @@ LISTED = {"imagenet21k": 522_500 + 11_060_223, "SynIS": 320_000}
 The training part is counted as Alibaba-MIIL/ImageNet21K states its winter 2021 release; its lists were not counted.
 """
 
+UNITS = Metric("units", "units", "count", 0, 0, (0.0, None))
 TESTED = 45_000
 """In-distribution test images of the published list."""
 
@@ -86,6 +91,14 @@ class Cost:
         """How many images all runs encode or look at."""
         return _images(self.runs)
 
+    @property
+    def table(self) -> Table:
+        """Its runs: units, images, and what they are for."""
+        columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "for"))
+        cells = [(Value(run.units), Value(run.images), tables_in_words(run.tables)) for run in self.runs]
+        rows = tuple(Row(run.name, own) for run, own in zip(self.runs, cells, strict=True))
+        return Table("plan", "", "", "run", columns, rows, best="")
+
 
 def cost(plan: Plan, workers: int = 1, limit: int | None = None) -> Cost:
     """What a plan costs.
@@ -98,9 +111,21 @@ def cost(plan: Plan, workers: int = 1, limit: int | None = None) -> Cost:
     Raises:
         OpenworldError: a limit that is too small for some unit.
     """
-    if plan.estimates:
-        return _of_estimates(plan)
-    return _of_shift(plan) if plan.shifts else _of_learners(plan, workers, limit)
+    spec = plan.runs[0].spec
+    if evaluation_of(spec).tunings:
+        return _of_learners(plan, workers, limit)
+    return _of_estimates(plan) if spec.protocol == "accuracy-estimation" else _of_shift(plan)
+
+
+def plain_plan(plan: Plan, cost: Cost) -> dict:
+    """Return the runs with their specs, and the cost, as plain values for JSON."""
+    runs = [
+        {"name": run.name, "tables": run.tables, "datasets": run.datasets, "methods": run.methods, "spec": run.spec}
+        for run in plan.runs
+    ]
+    tables = {"paper": plan.paper, "tables": plan.tables, "left_out": plan.left_out, "remarks": plan.remarks}
+    counts = {"units": cost.units, "images": cost.images} | asdict(cost)
+    return to_json(tables | {"runs": runs, "cost": counts}, "plan")
 
 
 def _units(runs: Iterable[RunCost]) -> int:

@@ -5,12 +5,13 @@ plan("openworldauc", ("2", "17"), ReproductionSetup("path/to/data"))      what t
 A run that several tables are read from is planned once. Every run is an ordinary spec of an evaluation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
+from openworld.papers import PAPERS as TITLES
 from openworld.papers import PaperTable, published_tables
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
@@ -53,19 +54,27 @@ class Plan:
         return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
 
     @property
-    def estimates(self) -> bool:
-        """Whether its runs estimate accuracies, so that their cost is of another kind."""
-        return self.runs[0].spec.protocol == "accuracy-estimation"
-
-    @property
-    def shifts(self) -> bool:
-        """Whether its runs are of measured shift, so that their cost is of another kind."""
-        return self.paper == _isood_plan.PAPER
-
-    @property
     def units(self) -> int:
         """How many records are made, over all runs: pairs of a learner and a seed, or judged models."""
         return sum(run.units for run in self.runs)
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """Paper, tables, data, backbone and seeds in a few words each."""
+        setup = self.setup
+        data = "embedded data, which stand in for the paper's" if setup.embedded else f"data in {setup.data}"
+        seeds = f"seeds {' '.join(map(str, setup.seeds))}"
+        return TITLES[self.paper], tables_in_words(self.tables), data, f"backbone {setup.backbone}", seeds
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What sets the runs apart from the paper's, and which tables are left out."""
+        return (*self.remarks, *(f"Table {number} is left out: {why}." for number, why in self.left_out.items()))
+
+    def without(self, failed: Collection[str]) -> tuple[str, ...]:
+        """Return the tables none of whose runs succeeded."""
+        made = {number for run in self.runs if run.name not in failed for number in run.tables}
+        return tuple(number for number in self.tables if number not in made)
 
 
 def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_EMBEDDED) -> Plan:
@@ -115,6 +124,22 @@ def find_table(paper: str, number: str) -> PaperTable:
     if reason:
         raise OpenworldError(f"Table {number} of {paper} cannot be made: {reason}.")
     raise unknown_name(f"table of {paper}", number, known)
+
+
+def tables_in_words(numbers: Sequence[str]) -> str:
+    """Return the tables of a plan, runs of consecutive ones drawn together.
+
+    >>> tables_in_words(("2",)), tables_in_words(("2", "3", "4", "8-9", "11"))
+    ('Table 2', 'Tables 2 to 4, 8-9, 11')
+    """
+    groups: list[list[str]] = []
+    for number in numbers:
+        if groups and number.isdigit() and groups[-1][-1].isdigit() and int(number) == int(groups[-1][-1]) + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    spans = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups]
+    return f"Table{'s' * (len(numbers) > 1)} {', '.join(spans)}"
 
 
 def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:

@@ -1,0 +1,58 @@
+"""The tables of a plan whose runs are finished, beside the printed ones: as comparisons, files and JSON."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from openworld.papers.results import PaperRun
+from openworld.reproduction.comparison.compare import PaperComparison, compare_with_paper
+from openworld.reproduction.comparison.compared_results import compared_results
+from openworld.reproduction.comparison.table import WRITERS
+from openworld.reproduction.paper_results import paper_results
+from openworld.reproduction.plan import Plan
+from openworld.runs.atomic import write_file
+
+
+def compare_plan(plan: Plan, folder: Path, failed: Collection[str] = ()) -> list[PaperComparison]:
+    """Put every table of a plan beside the printed one.
+
+    Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
+    not made.
+
+    Args:
+        plan: of `reproduction.plan`.
+        folder: of its runs.
+        failed: names of runs.
+    """
+    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
+    found = []
+    for number in plan.tables:
+        names = [run.name for run in plan.runs if number in run.tables]
+        missing = [name for name in names if name in failed]
+        remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
+        if len(missing) < len(names):
+            ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
+            found.append(compare_with_paper(plan.paper, number, ours, remarks=(*plan.setup.sentences, *remarks)))
+    return found
+
+
+def write_tables(plan: Plan, folder: Path, found: Sequence[PaperComparison]) -> None:
+    """Write every table in every form; remove those of an earlier call whose runs failed this time."""
+    made = {comparison.table.number: comparison for comparison in found}
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in plan.tables:
+        for form, write in WRITERS.items():
+            path = folder / f"table-{number}.{form}"
+            if number in made:
+                write_file(path, write(made[number]).encode())
+            else:
+                path.unlink(missing_ok=True)
+
+
+def plain_tables(found: Sequence[PaperComparison]) -> list[Mapping[str, Any]]:
+    """Return the tables as plain values for JSON."""
+    return [
+        {"table": one.table.number, "title": one.table.heading, "says": list(one.sentences)}
+        | {"numbers": compared_results([one]).records()}
+        for one in found
+    ]
