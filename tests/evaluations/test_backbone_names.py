@@ -3,11 +3,10 @@
 import pytest
 
 from openworld.evaluations import DynamicSpec, RecognitionSpec
-from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.estimation_entries import ReferenceSpec
+from openworld.evaluations.entries import DecompositionSpec, LearnerSpec, ReferenceSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.shift_entries import DecompositionSpec, JudgedSpec
+from openworld.evaluations.ood_detection.entries import JudgedSpec
 from openworld.reproduction.settings import ReproductionSetup
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)

@@ -4,11 +4,11 @@ import pytest
 
 from openworld.classifiers import Recipe
 from openworld.evaluations.classifiers import Checkpoint, Training
+from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import DatasetSpec, pooled_images
 from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.evaluations.runtime import backbone
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement
-from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.features import Encoding
 from openworld.features.encoding import fingerprint_of
 

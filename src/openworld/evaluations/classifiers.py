@@ -16,7 +16,7 @@ from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
 from openworld.evaluations.artifacts import MANIFEST, folder_of, keep
-from openworld.evaluations.estimation_entries import ReferenceSpec
+from openworld.evaluations.entries import ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine
 from openworld.features.checksums import is_intact, read_intact

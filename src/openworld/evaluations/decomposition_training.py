@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 import torch
 
+from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine, backbone, encoded
-from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.features import Features, encode
 from openworld.shift import AppearanceEncoder, in_looks, picture_grid, write_texts
 

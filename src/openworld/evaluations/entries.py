@@ -1,14 +1,52 @@
-"""What the specs of all protocols hold: learners with their settings, and how much of a picture a view keeps."""
+"""What the specs of several evaluations list, and the checks of all lists: each entry is checked as it is read."""
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS
+from openworld._errors import OpenworldError, unknown_name
+from openworld.backbones import known_name
+from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
+from openworld.estimators import ScoreRegression, find_estimator
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import configure, find_learner, override
+from openworld.runs import read_spec
+from openworld.shift import DECOMPOSITIONS
 
-EMBEDDED_CROP = (0.5, 1.0)
-PUBLISHED_CROP = (0.08, 1.0)
+NOTHING = "none"
+"""Stands for None in settings: TOML has no word for it."""
+
+KNOW_NOTHING = ("uniform", "dirichlet")
+"""References that need no model."""
+
+TEACHERS = ("texts", "pictures")
+
+PICTURED = {"whitened": 192, "semantic_width": 180, "learning_rate": 3e-3, "steps": 2000}
+"""Settings of LAID on pictures: a narrow covariate half of whitened features, as bench/laid_halves.py prints it."""
+
+
+def settle(spec: object, **values: Any) -> None:
+    """Set fields of a frozen dataclass that is being made to what they stand for."""
+    for name, value in values.items():
+        object.__setattr__(spec, name, value)
+
+
+def part_of(spec: object, kind: type, **own: Any) -> Any:
+    """Return a dataclass of some kind with the fields that a spec has under the same names, and `own` fields."""
+    names = {field.name for field in fields(kind)} - set(own)
+    return kind(**{name: getattr(spec, name) for name in names}, **own)
+
+
+def require_distinct(lists: Mapping[str, Collection], *, least: int = 1) -> None:
+    """Refuse lists of a spec in which an entry comes twice, and with `least` 1 empty ones.
+
+    >>> require_distinct({"seeds": (1, 2)})
+    """
+    for name, entries in lists.items():
+        said = list(map(str, entries))
+        if len(said) < least or len(set(entries)) < len(said):
+            raise OpenworldError(f"{name} must be distinct{', and at least one' * least}; they are {said}.")
 
 
 @dataclass(frozen=True)
@@ -33,7 +71,7 @@ class LearnerSpec:
 
     def __post_init__(self):
         learner = find_learner(self.learner)
-        object.__setattr__(self, "label", self.label or self.learner)
+        settle(self, label=self.label or self.learner)
         configure(learner, self.settings)
         for key, candidates in self.choose.items():
             if not candidates:
@@ -42,24 +80,205 @@ class LearnerSpec:
                 configure(learner, override(self.settings, {key: candidate}))
 
 
-def split_of(dataset: str, *, same_domain: bool) -> str:
-    """How test pictures differ from those tuned on: by drawing in the embedded world, else by domain.
+@dataclass(frozen=True)
+class EstimatorSpec:
+    """One estimator of a run.
 
-    >>> split_of("emoji-concepts", same_domain=False), split_of("path/to/pictures", same_domain=True)
-    ('redrawn', 'same domain')
+    Args:
+        estimator: a name of `openworld list estimators`.
+        label: what tables call it; needed where one estimator runs with several settings or references.
+        settings: its own settings, where they differ from its defaults; "none" stands for None.
+        reference: the name of the reference, where it needs one; the first of the spec by default.
+
+    Raises:
+        OpenworldError: an unknown estimator or setting.
     """
-    card = DATASETS.get(dataset)
-    drawn = card is not None and card.group_name == "drawing"
-    return ("same-drawing" if drawn else "same domain") if same_domain else ("redrawn" if drawn else "other domain")
+
+    estimator: str
+    label: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    reference: str = ""
+
+    def __post_init__(self):
+        settle(self, label=self.label or self.estimator)
+        self.build()
+
+    def build(self):
+        """Return the estimator itself; of a score, the regression that makes an error of it."""
+        kind = find_estimator(self.estimator)
+        made = read_spec(self._given, kind) if fields(kind) else kind(**self._given)
+        return made if hasattr(made, "fit") else ScoreRegression(made)
+
+    def resolved(self, reference: str) -> "EstimatorSpec":
+        """Return it with the name of its reference, and its settings written out whole."""
+        made = self.build()
+        settings = asdict(made.of if self.is_score else made)
+        written = {key: NOTHING if value is None else value for key, value in settings.items()}
+        return replace(self, settings=written, reference=reference)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a record holds of it."""
+        return asdict(self) | {"settings": self._given, "reference": self.reference or None}
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return {key: None if value == NOTHING else value for key, value in self.settings.items()}
+
+    @property
+    def is_score(self) -> bool:
+        """Whether it needs labelled, corrupted copies of the source set."""
+        return not hasattr(find_estimator(self.estimator), "fit")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What `Outputs` must hold."""
+        by_settings = ("reference",) if self.settings.get("frequencies") == "reference" else ()
+        return tuple(dict.fromkeys((*find_estimator(self.estimator).needs, *by_settings)))
 
 
-def usual_crop_scale(dataset: str) -> tuple[float, float]:
-    """Smallest and largest share of a picture that a view keeps: the published one, but half for embedded pictures.
+@dataclass(frozen=True)
+class ReferenceSpec:
+    """A model that finds each picture more or less similar to each class name.
 
-    Those are 64 pixels wide and mostly blank: 8 % of one would often show nothing.
+    Args:
+        name: what tables call it; "uniform" and "dirichlet" without anything else know nothing.
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        templates: of a backbone: "usual", the data set's own sentence; "ensemble", its several; or sentences with {}.
+        classifier: folder of a saved classifier of the same classes.
+        architecture: beside a classifier, what to build where a function of yours does that.
 
-    >>> usual_crop_scale("emoji-concepts"), usual_crop_scale("dtd")
-    ((0.5, 1.0), (0.08, 1.0))
+    Raises:
+        OpenworldError: a backbone and a classifier, or neither under a name that is not known; an architecture without
+            a classifier.
     """
-    card = DATASETS.get(dataset)
-    return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
+
+    name: str
+    backbone: str = ""
+    templates: str | tuple[str, ...] = "usual"
+    classifier: str = ""
+    architecture: str = ""
+
+    def __post_init__(self):
+        settle(self, backbone=known_name(self.backbone))
+        if self.architecture and not self.classifier:
+            raise OpenworldError(
+                f"reference {self.name!r} has an architecture and no classifier; give its folder as classifier."
+            )
+        if (self.name in KNOW_NOTHING) + bool(self.backbone) + bool(self.classifier) != 1:
+            raise OpenworldError(
+                f"reference {self.name!r} has backbone {self.backbone!r} and classifier {self.classifier!r}; give one "
+                f"of them, or one of the names {' and '.join(KNOW_NOTHING)} and neither."
+            )
+        if isinstance(self.templates, str) and self.templates not in ("usual", "ensemble"):
+            raise OpenworldError(f"templates is {self.templates!r}; expected 'usual', 'ensemble', or a list of them.")
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it looks at pictures."""
+        return self.name not in KNOW_NOTHING
+
+
+@dataclass(frozen=True)
+class PoolSpec(DatasetSpec):
+    """Pictures that are tested for being out-of-distribution.
+
+    Args:
+        dataset, domain, part: as for a data set anywhere; its classes may be any.
+        style: what tables call its look; by default its domain, with its corruption.
+        corruption, severity: show it under one of `openworld.datasets.corruptions`; severity 1 to 5.
+
+    Raises:
+        OpenworldError: an unknown corruption; a corruption without a severity, or the other way round.
+    """
+
+    part: str = "test"
+    style: str = ""
+    corruption: str | None = None
+    severity: int | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.corruption is not None and self.corruption not in CORRUPTIONS:
+            raise unknown_name("corruption", self.corruption, CORRUPTIONS)
+        if (self.corruption is None) != (self.severity is None) or self.severity not in (None, *SEVERITIES):
+            raise OpenworldError(
+                f"corruption {self.corruption} came with severity {self.severity}; give both, the severity one of "
+                f"{list(SEVERITIES)}, or neither."
+            )
+        shown = self.domain or Path(self.dataset).name
+        corrupted = f", {self.corruption.replace('_', ' ')} {self.severity}" if self.corruption else ""
+        settle(self, style=self.style or shown + corrupted)
+
+
+@dataclass(frozen=True)
+class DecompositionSpec:
+    """How pictures' features are split into meaning and look.
+
+    Args:
+        backbone: the two-tower model whose features are split.
+        method: a key of `openworld.shift.DECOMPOSITIONS`.
+        settings: of the method, where they differ from its defaults.
+        seed: of its training.
+        templates: sentences with {}, the looks that it learns from; none for those of the embedded world where all
+            pictures are of it, else CLIP's 80.
+        taught_by: "texts", or "pictures": training pictures in `openworld.shift.LOOKS`, by features that see looks.
+
+    Raises:
+        OpenworldError: an unknown method, setting or teacher; templates for pictures.
+    """
+
+    backbone: str = "embedded"
+    method: str = "LAID"
+    settings: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    templates: tuple[str, ...] = ()
+    taught_by: str = "texts"
+
+    def __post_init__(self):
+        settle(self, backbone=known_name(self.backbone))
+        if self.method not in DECOMPOSITIONS:
+            raise unknown_name("method", self.method, DECOMPOSITIONS)
+        if self.taught_by not in TEACHERS:
+            raise unknown_name("teacher", self.taught_by, TEACHERS)
+        if self.taught_by == "pictures" and self.templates:
+            raise OpenworldError("templates are sentences, and pictures teach; leave one of the two out.")
+        self.build()
+
+    @property
+    def learning(self) -> tuple[str, str]:
+        """What a run says of the teaching: what was done, and what was counted."""
+        return ("drew over", "pictures") if self.taught_by == "pictures" else ("read", "sentences")
+
+    def build(self) -> Any:
+        """Return the method with its settings."""
+        usual = PICTURED if (self.method, self.taught_by) == ("LAID", "pictures") else {}
+        return read_spec(usual | self.settings, DECOMPOSITIONS[self.method])
+
+
+@dataclass(frozen=True)
+class CellsSpec:
+    """A division that is given: a text file per cell, as IS-OOD publishes them, or a set of `openworld synthesize`.
+
+    Args:
+        lists: folders of files cov_I_sem_J.txt, levels from 0, a picture's path per line; cells of the same name add
+            up, such as those of a training and a validation part.
+        pictures: the folder that the paths are relative to.
+        tested: a text file that lists, by the names of their files, the in-distribution pictures to test on, as IS-OOD
+            publishes it too; see `datasets.formats.file_list`. "" for all of `id_part`.
+        generated: the folder of a generated set, instead; its levels are those of its prompts.
+
+    Raises:
+        OpenworldError: lists without pictures or the other way round; both these and a generated set, or neither.
+    """
+
+    lists: tuple[str, ...] = ()
+    pictures: str = ""
+    tested: str = ""
+    generated: str = ""
+
+    def __post_init__(self):
+        if bool(self.lists) != bool(self.pictures) or bool(self.lists) == bool(self.generated):
+            raise OpenworldError(
+                "cells are either lists and the folder of their pictures, or generated, a set of `openworld "
+                "synthesize`; give the one or the other."
+            )

@@ -15,8 +15,8 @@ from openworld.estimators import (
     reference_temperature,
 )
 from openworld.estimators.engine.temperature import probabilities
+from openworld.evaluations.entries import EstimatorSpec
 from openworld.evaluations.estimate_records import EstimateRecord, Seconds
-from openworld.evaluations.estimation_entries import EstimatorSpec
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from openworld._plain import read_plain
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.split_files import ImageRows, require_below
+from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import cached_here
-from openworld.evaluations.shift_entries import CellsSpec
 from openworld.shift.synthesis import GeneratedSet, read_generated
 
 _NAME = re.compile(r"cov_(\d+)_sem_(\d+)\.txt")

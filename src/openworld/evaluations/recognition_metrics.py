@@ -71,16 +71,6 @@ def recognition_metrics(table: Table) -> dict:
     }
 
 
-def training_images(shots) -> dict[str, int]:
-    """How many images the classes of a training part have: fewer than the shots where a data set holds no more.
-
-    Args:
-        shots: what is learned from, `Features`.
-    """
-    counts = np.bincount(shots.labels, minlength=len(shots.classnames))
-    return {"fewest": int(counts.min()), "most": int(counts.max())}
-
-
 def shots_asked(shots: str | int, *datasets: str) -> str:
     """The shots of a spec in words; whether pictures of one's own are as many is known when they have been read.
 

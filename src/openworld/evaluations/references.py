@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from openworld.datasets import ImageSet, templates
 from openworld.estimators import dirichlet_reference, uniform_reference
 from openworld.evaluations.classifiers import of_reference
-from openworld.evaluations.estimation_entries import ReferenceSpec
+from openworld.evaluations.entries import ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.runtime import Machine, backbone, encoded

@@ -1,8 +1,10 @@
 """What a unit works with on this machine: backbones and encoded image sets by name, each loaded once per process."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from openworld import backbones
 from openworld._arrays import require_at_least
@@ -80,6 +82,23 @@ def encoded_part(task, part: str, machine: Machine) -> Features:
 def encoded_parts(task, machine: Machine) -> dict[str, Features]:
     """Return the features of every image set that a task reads, by the part that it plays."""
     return {part: encoded_part(task, part, machine) for part in task.sources}
+
+
+class Clock:
+    """Times the stages of a unit, one after the other; what it shows lies beside the record."""
+
+    def __init__(self, machine: Machine):
+        self._device, self._stopped, self._seconds = machine.device, time.perf_counter(), {}
+
+    def stop(self, stage: str) -> None:
+        """End a stage, and begin the next."""
+        now = time.perf_counter()
+        self._seconds[stage], self._stopped = now - self._stopped, now
+
+    @property
+    def timing(self) -> dict[str, Any]:
+        """What the clocks of a record hold: seconds by stage, and the device."""
+        return {"seconds": self._seconds, "device": self._device}
 
 
 def require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:

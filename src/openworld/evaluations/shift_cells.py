@@ -1,38 +1,65 @@
 """The pool of a run in its cells: levels by measured shift degrees, or as they are given."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError, unknown_name
 from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
-from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.evaluations.shift_images import Pool, ShiftGround
 from openworld.evaluations.thumbnails import thumbnail
-from openworld.shift import HALVES, LOOKS, Levels, ShiftGrid, equal_width_levels
+from openworld.shift import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels
 
 TEST = "in-distribution test pictures"
 
 _LARGEST = 2.0  # of a cosine distance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Division:
-    """The fields of a spec that say how the pool is cut into cells; see `IncrementalShiftSpec`."""
+    """Fields of a spec that say how the pool is cut into cells.
 
-    decomposition: DecompositionSpec
-    k: int
-    levels: int
-    quantiles: dict[str, tuple[float, float]]
-    cuts: dict[str, tuple[float, ...]]
-    least: int
+    Args:
+        decomposition: what splits features into meaning and appearance.
+        k: shift degrees are distances to the k-th nearest training image, at least 1.
+        levels: of each axis, at least 3; cut in equal widths between the `quantiles` of the pool's degrees.
+        quantiles: by "semantic" and "covariate": shares of the pool in the first level, and in all but the last.
+        cuts: by "semantic" and "covariate": where levels 1, 2, ... begin, instead.
+        least: cells and levels with fewer images are N/A, at least 1.
+    """
+
+    decomposition: DecompositionSpec = DecompositionSpec()
+    k: int = 10
+    levels: int = 8
+    quantiles: dict[str, tuple[float, float]] = field(default_factory=lambda: dict(PUBLISHED_QUANTILES))
+    cuts: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    least: int = 10
+
+
+def settle_shift(spec) -> None:
+    """Complete and check the fields of `ShiftImages` and `Division` of a spec, its seeds and its threads.
+
+    Raises:
+        OpenworldError: no seed or source, or repeated ones; an unknown axis; a number outside its range.
+    """
+    settle(spec, shots=spec.shots or None, quantiles=PUBLISHED_QUANTILES | spec.quantiles)
+    require_at_least(1, threads=spec.threads, k=spec.k, images_in_a_cell=spec.least, images=spec.images or 1)
+    require_at_least(1, shots=spec.shots or 1)
+    require_at_least(3, levels=spec.levels)
+    require_seeds(spec.seeds)
+    require_distinct({"sources": spec.sources, "seeds": spec.seeds})
+    for name in (*spec.quantiles, *spec.cuts):
+        if name not in HALVES:
+            raise unknown_name("axis", name, HALVES)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from openworld.datasets import templates
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import folder_of, has_whole, keep, kept_file
 from openworld.evaluations.decomposition_training import THINGS, encoder, features_of, look_grid, text_grid
+from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import DRAWINGS, ImageSelection
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.runs import digest
 from openworld.shift import Decomposition, load_decomposition, streamed_degrees
 

@@ -9,9 +9,9 @@ from openworld.datasets import PUBLISHED, ImageSet, base_new_split
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
+from openworld.evaluations.entries import CellsSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
 from openworld.evaluations.published_cells import given_cells
-from openworld.evaluations.shift_entries import CellsSpec, PoolSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +30,38 @@ class Pool:
     known: np.ndarray
 
 
-@dataclass(frozen=True)
-class ShiftGround:
-    """The fields of a spec that say what pictures there are; see `IncrementalShiftSpec`."""
+@dataclass(frozen=True, kw_only=True)
+class ShiftImages:
+    """Fields of a spec that say what images there are.
+
+    Args:
+        sources: data sets whose images are in distribution, pooled; the class names are those of the first.
+        classes: which of their classes are in distribution, and base: the "base" half, or "all".
+        train_part, shots: what is learned from, and what degrees are measured from; shots per class of each source,
+            drawn once for all seeds; 0 or None for all images.
+        pool: images that are cut into cells; those of in-distribution classes may be among them.
+        images: so many images of each entry of the pool, classes in their shares; None for all.
+    """
 
     sources: tuple[DatasetSpec, ...]
-    classes: Literal["base", "all"]
-    train_part: str
-    shots: int | None
-    id_part: str
-    pool: tuple[PoolSpec, ...]
-    cells: CellsSpec | None
-    images: int | None
+    classes: Literal["base", "all"] = "base"
+    train_part: str = "train"
+    shots: int | None = 16
+    pool: tuple[PoolSpec, ...] = ()
+    images: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftGround(ShiftImages):
+    """The images of a run.
+
+    Args:
+        id_part: of the sources, what is tested and never learned from.
+        cells: a division that is given, instead of a pool.
+    """
+
+    id_part: str = "test"
+    cells: CellsSpec | None = None
 
     @property
     def training(self) -> ImageSelection:

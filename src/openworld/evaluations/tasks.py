@@ -1,7 +1,6 @@
 """Tasks of learners, before one is run: what they read is encoded, what cannot be learned is refused."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Protocol
 
 import torch
@@ -19,7 +18,6 @@ from openworld.features import (
     is_encoded,
 )
 from openworld.features.cache_limit import occupied
-from openworld.learners import PublishedSetting as PublishedTask
 from openworld.learners import configure, find_learner, origin
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.training import schedules_of
@@ -42,11 +40,6 @@ class Plannable(Protocol):
     def whole_sources(self) -> Iterable[ImageSelection]: ...
 
     def encoding(self, part: str) -> Encoding: ...
-
-
-def resolve(one, dataset: str, published: PublishedTask):
-    """A `LearnerSpec` with its settings written out whole, with what is published for the data set and the task."""
-    return replace(one, settings=asdict(configure(find_learner(one.learner), one.settings, dataset, published)))
 
 
 def encode_tasks(

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from openworld import backbones
 from openworld.classifiers import SEEDS
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
-from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
+from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, World
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets.published.fmow import REGIONS
-from openworld.evaluations.estimation_entries import ModelSpec, TargetSpec
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.classifiers import published
 from openworld.detectors import PROFILES
+from openworld.evaluations.entries import CellsSpec, DecompositionSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
-from openworld.evaluations.shift_entries import CellsSpec, DecompositionSpec, DetectorSpec, JudgedSpec, PoolSpec
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.isood_halves import METHODS as HALVES
 from openworld.reproduction.isood_halves import ROWS, WHOLE, halves_spec, remark

@@ -14,11 +14,11 @@ from openworld.applications.synthesize.plan import Division, SynthesisOptions, d
 from openworld.datasets import ImageSet
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_entries import CellsSpec
 from openworld.runs import RunStore, execute, read_spec
 from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 from openworld.shift.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles

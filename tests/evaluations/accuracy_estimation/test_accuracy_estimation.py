@@ -263,8 +263,8 @@ def test_an_unreadable_picture_stops_or_is_left_out(colours, tmp_path):
 
 BAD = {
     "there is no condition": {"targets": []},
-    "models is empty": {"models": []},
-    "seeds must be distinct, but '0' comes twice": {"seeds": [0, 0]},
+    "labels of models must be distinct, and at least one": {"models": []},
+    "seeds must be distinct": {"seeds": [0, 0]},
     "unknown corruption 'fogg'.*'fog'": {"corruptions": ["fogg"]},
     "severities are": {"severities": [0], "corruptions": ["fog"]},
     "neither|an architecture, to be trained": {"models": [{"label": "nothing"}]},

@@ -15,11 +15,12 @@ from openworld.estimators import FRAP, Estimate, ScoreRegression
 from openworld.evaluations import read_protocol
 from openworld.evaluations.accuracy_estimation import class_similarity as _estimation_taxonomy
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
+from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.estimates import estimate_record
-from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.references import own_temperature, similarities
@@ -188,7 +189,7 @@ def test_settings_are_written_out_and_none_has_a_word():
     assert frap.build() == FRAP(rule=None)
     whole = frap.resolved("CLIP")
     assert whole.settings["rule"] == "none" and whole.settings["fusion"] == "arithmetic"
-    assert whole.told()["settings"]["rule"] is None and whole.resolved("CLIP") == whole
+    assert whole.facts()["settings"]["rule"] is None and whole.resolved("CLIP") == whole
     assert isinstance(EstimatorSpec("MaNo").build(), ScoreRegression) and EstimatorSpec("MaNo").is_score
     assert EstimatorSpec("SoftmaxCorr", settings={"frequencies": "reference"}).needs == ("reference",)
 

@@ -90,12 +90,12 @@ def test_drawings_are_shown_as_drawn():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"sets": []}, "sets are"),
-        ({"seeds": [1, 1]}, "seeds are"),
-        ({"methods": [{"method": "PCA"}, {"method": "PCA"}]}, "methods are"),
+        ({"sets": []}, "sets must be distinct"),
+        ({"seeds": [1, 1]}, "seeds must be distinct"),
+        ({"methods": [{"method": "PCA"}, {"method": "PCA"}]}, "labels of methods must be distinct"),
         ({"methods": [{"method": "PCB"}]}, "did you mean 'PCA'"),
         ({"sets": [{"dataset": "emoji-concepts", "looks": ["fogg 3"]}]}, "did you mean 'fog 3'"),
-        ({"sets": [{"dataset": "emoji-concepts", "looks": []}]}, "one at least"),
+        ({"sets": [{"dataset": "emoji-concepts", "looks": []}]}, "and at least one"),
         ({"sets": [{"dataset": "imagenet", "as_drawn": True}]}, "leave as_drawn out"),
         ({"images": 0}, "images"),
     ],

@@ -204,7 +204,7 @@ def small_task(name):
     fitted = LEARNERS[name](**SMALL[name]).fit(world.clip, world.shots.of_classes(range(4)), seed=1)
     learner, places = LearnerSpec("zero-shot"), [DatasetSpec(f"./{one}") for one in ("home", "variant", "one", "two")]
     others = (Other(places[2]), Other(places[3], (Overlap("owl", "lamp"),)))
-    task = Task(learner, 1, places[0], (places[1],), others, False, "", 1, 1, (0.5, 1.0), 1, False)
+    task = Task(learner, 1, others, source=places[0], variants=(places[1],), wordnet=False)
     renamed = replace(world.shots, classnames=("piano", "Bench", "owl", "kite", "harp", "door", "tree"))
     parts = {
         "test": world.shots,
@@ -275,7 +275,7 @@ def test_changed_pictures_are_noticed(spec, machine):
         ({"source": {"dataset": "emoji-groups"}, "variants": [{"dataset": "emoji-groups"}]}, "is the source"),
         ({"source": {"dataset": "emoji-groups"}, "others": [{"dataset": "emoji-groups", "domain": "noto"}]}, "source"),
         ({"seeds": [1, 1]}, "seeds must be distinct"),
-        ({"learners": []}, "labels must be distinct, and at least one"),
+        ({"learners": []}, "labels of learners must be distinct, and at least one"),
         (
             {"views": 1, "learners": [{"learner": "CoOp", "choose": {"context_length": [2, 4]}}]},
             "settings under choose",

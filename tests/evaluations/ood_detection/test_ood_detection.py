@@ -9,13 +9,14 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.entries import CellsSpec
+from openworld.evaluations.ood_detection.entries import TWO_TOWER, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION, summary
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import LevelCurve
 from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_entries import TWO_TOWER, CellsSpec, JudgedSpec
 from openworld.metrics import auroc
 from openworld.runs import RunStore, execute
 from openworld.shift import ShiftGrid
@@ -344,8 +345,8 @@ def test_one_class_is_no_closed_world(shapes, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"models": []}, "models are"),
-        ({"seeds": [0, 0]}, "seeds are"),
+        ({"models": []}, "labels of models must be distinct"),
+        ({"seeds": [0, 0]}, "seeds must be distinct"),
         ({"pool": []}, "give a pool"),
         ({"id_part": "test"}, "give id_part or the entry another part"),
         ({"shots": -1}, "shots is -1"),
@@ -360,7 +361,10 @@ def test_one_class_is_no_closed_world(shapes, tmp_path):
         ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
         ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
         ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
-        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]}, "one label"),
+        (
+            {"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]},
+            "labels of detectors of embedded must be distinct",
+        ),
         ({"models": [NETWORK | {"detectors": [{"detector": "KNN", "settings": {"neighbours": 3}}]}]}, "neighbours"),
         ({"decomposition": {"method": "ICA"}}, "LAID"),
         ({"decomposition": {"settings": {"stepz": 3}}}, "steps"),

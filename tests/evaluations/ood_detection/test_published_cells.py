@@ -12,10 +12,11 @@ from openworld.classifiers import Classifier, build, load, save
 from openworld.datasets import use_root
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.entries import CellsSpec
+from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_entries import CellsSpec, DetectorSpec, JudgedSpec
 from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
 from openworld.reproduction.paper_results import paper_results

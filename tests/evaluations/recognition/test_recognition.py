@@ -184,7 +184,7 @@ def test_wrong_learners_are_refused_when_the_spec_is_read(given, sentence):
 
 def test_wrong_specs_are_refused():
     for given, sentence in (
-        ({"learners": []}, "at least one learner"),
+        ({"learners": []}, "labels of learners must be distinct, and at least one"),
         ({"learners": [{"learner": "CoOp"}] * 2}, "distinct"),
         ({"learners": [{"learner": "CoOp"}], "seed": [1]}, "did you mean 'seeds'"),
         ({"learners": [{"learner": "CoOp"}], "shots": "16"}, "shots"),

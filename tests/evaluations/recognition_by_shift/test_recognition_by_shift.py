@@ -219,10 +219,10 @@ def test_what_it_says_of_itself(shapes):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"learners": []}, "learners are"),
+        ({"learners": []}, "labels of learners must be distinct"),
         ({"learners": [COOP | {"choose": {"context_length": [1, 2]}}]}, "choose"),
-        ({"seeds": [1, 1]}, "seeds are"),
-        ({"pool": []}, "pool are"),
+        ({"seeds": [1, 1]}, "seeds must be distinct"),
+        ({"pool": []}, "pool must be distinct"),
         ({"levels": 2}, "levels"),
         ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
         ({"estimators": [{"estimator": "GDE"}]}, "partners"),
@@ -232,7 +232,7 @@ def test_what_it_says_of_itself(shapes):
         ({"base_part": "validation"}, "give each another one"),
         ({"validation_part": "train"}, "give each another one"),
         ({"references": [{"name": "uniform"}]}, "has no backbone"),
-        ({"estimators": [{"estimator": "AC"}, {"estimator": "AC"}]}, "of its own"),
+        ({"estimators": [{"estimator": "AC"}, {"estimator": "AC"}]}, "labels of estimators must be distinct"),
     ],
 )
 def test_bad_specs_are_refused(shapes, changed, said):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.evaluations.estimation_entries import TargetSpec
+from openworld.evaluations.accuracy_estimation.entries import TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
 
 
@@ -26,22 +26,35 @@ class Condition:
         return facts | {"corruption": self.images.corruption, "severity": self.images.severity}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ground:
-    """The fields of a spec that say what images there are; see `AccuracyEstimationSpec`."""
+    """Fields of a spec that say what images there are.
+
+    Args:
+        sources: data sets whose images are pooled; the class names are those of the first.
+        train_part, shots: what is trained on; shots per class of each source, 0 or None for all images.
+        source_part: the labelled source set, on which estimators are fitted.
+        held_out: the labelled source set is so many images of `train_part` instead, which are not trained on.
+        targets: natural shifts.
+        corruptions: "all", or names of `openworld.datasets.corruptions`; each at all `severities`.
+        corrupted_part: of the sources, what is corrupted.
+        corruption_row: the line of the table of errors in which it counts.
+        cut: side in pixels of the middle square that is cut before an image is corrupted; None for whole images.
+        images: so many of a condition, classes in their shares; 0 or None for all.
+    """
 
     sources: tuple[DatasetSpec, ...]
-    train_part: str
-    shots: int | None
-    source_part: str
-    held_out: int | None
-    targets: tuple[TargetSpec, ...]
-    corruptions: tuple[str, ...]
-    severities: tuple[int, ...]
-    corrupted_part: str
-    corruption_row: str
-    cut: int | None
-    images: int | None
+    train_part: str = "train"
+    shots: int | None = 16
+    source_part: str = "validation"
+    held_out: int | None = None
+    targets: tuple[TargetSpec, ...] = ()
+    corruptions: tuple[str, ...] | Literal["all"] = ()
+    severities: tuple[int, ...] = SEVERITIES
+    corrupted_part: str = "test"
+    corruption_row: str = "synthetic"
+    cut: int | None = None
+    images: int | None = 1000
 
     @property
     def training(self) -> ImageSelection:

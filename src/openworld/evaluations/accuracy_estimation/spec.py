@@ -9,82 +9,74 @@ FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation".
 where it is decided: the images of a condition, which model is whose partner, what scores are fitted on.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.estimators import ESTIMATORS
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.images import Ground
-from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec, TargetSpec
-from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec, part_of, require_distinct, settle
 
 CLIP = ReferenceSpec("CLIP", backbone="embedded")
 
 
-@dataclass(frozen=True)
-class AccuracyEstimationSpec:
-    """Judge estimators of accuracy without labels where the labels are known (FRAP, sections 5.1 to 5.6).
+@dataclass(frozen=True, kw_only=True)
+class EstimationSettings:
+    """Fields of a spec of accuracy estimation and of its tasks.
 
     Args:
         models: what is judged, over all seeds and checkpoints.
-        sources: data sets whose images are pooled; the class names are those of the first.
-        train_part, shots: what is trained on; shots per class of each source, 0 or None for all images.
-        source_part: the labelled source set, on which estimators are fitted.
-        held_out: the labelled source set is so many images of `train_part` instead, which are not trained on.
-        targets: natural shifts.
-        corruptions: "all", or names of `openworld.datasets.corruptions`; each at all `severities`.
-        corrupted_part: of the sources, what is corrupted.
-        corruption_row: the line of the table of errors in which it counts.
-        cut: side in pixels of the middle square that is cut before an image is corrupted; None for whole images.
-        images: so many of a condition, classes in their shares; 0 or None for all.
         references: what FRAP and its kin compare with; the first is that of estimators that name none.
         estimators: none for all that come with openworld and can be had, as they come.
         seeds: of training, not negative; every model is trained once per seed, on the same images.
         resamples: of the bootstrap behind the interval of every estimate; 0 for none.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
-
-    Raises:
-        OpenworldError: no model, seed, source or condition; repeated ones; an unknown corruption or reference; an
-            estimator that needs what there is not; a number outside its range.
     """
 
     models: tuple[ModelSpec, ...]
-    sources: tuple[DatasetSpec, ...]
-    protocol: Literal["accuracy-estimation"] = "accuracy-estimation"
-    train_part: str = "train"
-    shots: int | None = 16
-    source_part: str = "validation"
-    held_out: int | None = None
-    targets: tuple[TargetSpec, ...] = ()
-    corruptions: tuple[str, ...] | Literal["all"] = ()
-    severities: tuple[int, ...] = SEVERITIES
-    corrupted_part: str = "test"
-    corruption_row: str = "synthetic"
-    cut: int | None = None
-    images: int | None = 1000
     references: tuple[ReferenceSpec, ...] = (CLIP,)
     estimators: tuple[EstimatorSpec, ...] = ()
     seeds: tuple[int, ...] = (0, 1, 10)
     resamples: int = 0
     threads: int = 1
 
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyEstimationSpec(Ground, EstimationSettings):
+    """Judge estimators of accuracy without labels where the labels are known (FRAP, sections 5.1 to 5.6).
+
+    Raises:
+        OpenworldError: no model, seed, source or condition; repeated ones; an unknown corruption or reference; an
+            estimator that needs what there is not; a number outside its range.
+    """
+
+    protocol: Literal["accuracy-estimation"] = "accuracy-estimation"
+
     def __post_init__(self):
-        for name, value in {"shots": self.shots or None, "images": self.images or None}.items():
-            object.__setattr__(self, name, value)  # TOML has no word for None
-        object.__setattr__(self, "corruptions", _known_corruptions(self.corruptions))
-        self._require_sound()
-        models = tuple(model.resolved(self.sources[0].dataset) for model in self.models)
-        object.__setattr__(self, "models", models)
-        object.__setattr__(self, "estimators", tuple(map(self._referred, self.estimators)) or self._usual())
-        self._require_estimators()
-        _require_distinct("names of conditions", [condition.name for condition in self.ground.conditions])
+        settle(self, shots=self.shots or None, images=self.images or None)  # TOML has no word for None
+        settle(self, corruptions=_known_corruptions(self.corruptions))
+        require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
+        require_at_least(0, resamples=self.resamples)
+        require_seeds(self.seeds)
+        self._require_lists()
+        self._require_conditions()
+        self._require_seed_folders()
+        settle(self, models=tuple(model.resolved(self.sources[0].dataset) for model in self.models))
+        settle(self, estimators=tuple(map(self._referred, self.estimators)) or self._usual())
+        for estimator in self.estimators:
+            if why := self._lacking(estimator):
+                raise OpenworldError(f"{estimator.label} {why}")
+        labels = [estimator.label for estimator in self.estimators]
+        names = [condition.name for condition in self.ground.conditions]
+        require_distinct({"labels of estimators": labels, "names of conditions": names}, least=0)
 
     @property
     def ground(self) -> Ground:
         """The images of the run."""
-        return Ground(**{field.name: getattr(self, field.name) for field in fields(Ground)})
+        return part_of(self, Ground)
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -94,22 +86,13 @@ class AccuracyEstimationSpec:
         lacking = ((name, self._lacking(EstimatorSpec(name))) for name in ESTIMATORS)
         return {name: why for name, why in lacking if why}
 
-    def _require_sound(self) -> None:
-        require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
-        require_at_least(0, resamples=self.resamples)
-        require_seeds(self.seeds)
-        lists = {
-            "seeds": self.seeds,
-            "sources": self.sources,
-            "labels of models": [model.label for model in self.models],
-        }
-        for name, entries in lists.items():
-            if not entries:
-                raise OpenworldError(f"{name.split()[-1]} is empty; give at least one.")
-            _require_distinct(name, entries)
-        _require_distinct("severities", self.severities)
-        _require_distinct("names of references", [reference.name for reference in self.references])
-        self._require_seeds()
+    def _require_lists(self) -> None:
+        labels = [model.label for model in self.models]
+        require_distinct({"labels of models": labels, "sources": self.sources, "seeds": self.seeds})
+        names = [reference.name for reference in self.references]
+        require_distinct({"severities": self.severities, "names of references": names}, least=0)
+
+    def _require_conditions(self) -> None:
         if not (self.targets or self.corruptions):
             raise OpenworldError("there is no condition; give targets, corruptions, or both.")
         if not set(self.severities) <= set(SEVERITIES):
@@ -117,7 +100,7 @@ class AccuracyEstimationSpec:
         if self.held_out is not None and self.shots is not None and self.train_part == "train":
             raise OpenworldError("held_out takes images out of all those of the training part; give shots = 0.")
 
-    def _require_seeds(self) -> None:
+    def _require_seed_folders(self) -> None:
         """Refuse one saved classifier for several seeds: it would count as so many models that agree in everything."""
         alone = [model.weights for model in self.models if model.weights and "{seed}" not in model.weights]
         if alone and len(self.seeds) > 1:
@@ -125,12 +108,6 @@ class AccuracyEstimationSpec:
                 f"weights {alone[0]!r} are one classifier for the seeds {', '.join(map(str, self.seeds))}; write "
                 "{seed} where their folders differ, or give one seed, such as seeds = [0]."
             )
-
-    def _require_estimators(self) -> None:
-        _require_distinct("labels of estimators", [estimator.label for estimator in self.estimators])
-        for estimator in self.estimators:
-            if why := self._lacking(estimator):
-                raise OpenworldError(f"{estimator.label} {why}")
 
     def _lacking(self, estimator: EstimatorSpec) -> str:
         """What an estimator needs and this run has not; "" where it has all."""
@@ -160,12 +137,5 @@ def _known_corruptions(given) -> tuple[str, ...]:
     for name in names:
         if name not in CORRUPTIONS:
             raise unknown_name("corruption", name, CORRUPTIONS)
-    _require_distinct("corruptions", names)
+    require_distinct({"corruptions": names}, least=0)
     return names
-
-
-def _require_distinct(what: str, entries) -> None:
-    entries = list(entries)
-    doubled = next((entry for place, entry in enumerate(entries) if entry in entries[:place]), None)
-    if doubled is not None:
-        raise OpenworldError(f"{what} must be distinct, but {str(doubled)!r} comes twice.")

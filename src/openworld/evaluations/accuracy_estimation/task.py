@@ -6,11 +6,12 @@ from functools import cached_property
 
 from openworld.classifiers import Recipe
 from openworld.estimators import origin
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.images import Ground
-from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
+from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec, EstimationSettings
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder, of_reference
-from openworld.evaluations.estimation_entries import EstimatorSpec, ModelSpec, ReferenceSpec
+from openworld.evaluations.entries import ReferenceSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
 from openworld.evaluations.runtime import Machine, backbone
@@ -18,29 +19,21 @@ from openworld.runs import digest, read_spec
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(EstimationSettings):
     """One unit's share of a spec: which of the models is judged, at which seed and checkpoint.
 
     Args:
         model, checkpoint: places in `models` and in that model's checkpoints.
         seed: one of `seeds`.
         ground: the images.
-        models, estimators: with their settings written out whole.
         left_out: estimators that could not be had, and why.
-        seeds, references, resamples, threads: as in the spec.
     """
 
     model: int
     seed: int
     checkpoint: int
     ground: Ground
-    models: tuple[ModelSpec, ...]
-    seeds: tuple[int, ...]
-    references: tuple[ReferenceSpec, ...]
-    estimators: tuple[EstimatorSpec, ...]
     left_out: dict[str, str]
-    resamples: int
-    threads: int
 
     @property
     def name(self) -> str:
@@ -135,11 +128,8 @@ class Task:
 
 def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
     """Every (model, seed, checkpoint), models in the order of the spec."""
-    shared = {name: getattr(spec, name) for name in ("models", "seeds", "references", "estimators")}
-    shared |= {"ground": spec.ground, "left_out": spec.left_out}
-    shared |= {"resamples": spec.resamples, "threads": spec.threads}
     return [
-        Task(model=number, seed=seed, checkpoint=place, **shared)
+        part_of(spec, Task, model=number, seed=seed, checkpoint=place)
         for number, model in enumerate(spec.models)
         for seed in spec.seeds
         for place in range(len(model.checkpoints))

@@ -119,7 +119,7 @@ def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], mach
         reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
         training={"recipe": model.recipe, "history": judged.load(machine).history if judged.training else ()},
         source=source_record(source),
-        estimators=tuple(MethodRecord(**estimator.told()) for estimator in task.estimators),
+        estimators=tuple(MethodRecord(**estimator.facts()) for estimator in task.estimators),
         left_out=task.left_out,
         taxonomy=TaxonomyRecord(taxonomy.name, taxonomy.reason),
         targets=targets,

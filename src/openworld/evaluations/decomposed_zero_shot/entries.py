@@ -8,8 +8,8 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.styles import STYLES
+from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
-from openworld.evaluations.shift_entries import DecompositionSpec
 from openworld.shift import DECOMPOSITIONS
 from openworld.shift.appearance import PLAIN
 
@@ -32,7 +32,7 @@ class HalvesSpec:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
-        object.__setattr__(self, "label", self.label or self.method)
+        settle(self, label=self.label or self.method)
         self.split_by("embedded", 0)
 
     @property
@@ -68,9 +68,8 @@ class ShownSpec(DatasetSpec):
     def __post_init__(self):
         super().__post_init__()
         shown = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
-        object.__setattr__(self, "row", self.row or shown)
-        if not self.looks or len(set(self.looks)) < len(self.looks):
-            raise OpenworldError(f"the looks of {shown} are {list(self.looks)}; give one at least, each once.")
+        settle(self, row=self.row or shown)
+        require_distinct({f"looks of {shown}": self.looks})
         known = (PLAIN, *STYLES, *(f"{name} {severity}" for name in CORRUPTIONS for severity in SEVERITIES))
         for look in self.looks:
             if look not in known:

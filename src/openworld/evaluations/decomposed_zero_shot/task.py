@@ -6,23 +6,22 @@ class text, with whole features and with either half, as they are and in other l
 before the units, stages encode the pictures and fit the decompositions.
 """
 
-import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import torch
 
 from openworld._arrays import require_at_least, require_seeds
-from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.datasets import templates
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, NamedSet, ShownSpec
 from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
+from openworld.evaluations.entries import part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
-from openworld.evaluations.runtime import Machine, backbone, encoded
+from openworld.evaluations.runtime import Clock, Machine, backbone, encoded
 from openworld.evaluations.shift_degrees import DecompositionFit, split_of
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
@@ -32,17 +31,28 @@ from openworld.shift import Decomposition, decomposed_zero_shot
 ALGORITHM_VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NamedGround:
-    """The fields of a spec that say what is named and what teaches; see `DecomposedZeroShotSpec`."""
+    """Fields of a spec that say what is named and what teaches.
+
+    Args:
+        sets: images; the class names are those of the first.
+        names: data sets whose class names teach; none for those of the first set.
+        tested_teach: whether names of the tested classes are among them, as published.
+        images: so many images of each set, classes in their shares; None for all.
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        sentences: with {}, the appearances that teach; none for those of the embedded world where all is of it, else
+            CLIP's 80.
+        class_sentences: with {}, around the names that images are compared with, averaged; none for the data set's.
+    """
 
     sets: tuple[ShownSpec, ...]
-    names: tuple[str, ...]
-    tested_teach: bool
-    images: int | None
-    backbone: str
-    sentences: tuple[str, ...]
-    class_sentences: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    tested_teach: bool = True
+    images: int | None = None
+    backbone: str = "embedded"
+    sentences: tuple[str, ...] = ()
+    class_sentences: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[NamedSet, ...]:
@@ -66,20 +76,12 @@ class NamedGround:
         return tuple(name for name in every if normalise_class_name(name) not in kept)
 
 
-@dataclass(frozen=True)
-class DecomposedZeroShotSpec:
+@dataclass(frozen=True, kw_only=True)
+class DecomposedZeroShotSpec(NamedGround):
     """Tell zero-shot accuracy with whole features and with their halves (IS-OOD, Appendix B).
 
     Args:
-        sets: pictures; the class names are those of the first.
         methods: what splits features.
-        names: data sets whose class names teach; none for those of the first set.
-        tested_teach: whether names of the tested classes are among them, as published.
-        images: so many pictures of each set, classes in their shares; None for all.
-        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
-        sentences: with {}, the looks that teach; none for those of the embedded world where all is of it, else CLIP's
-            80.
-        class_sentences: with {}, around the names that pictures are compared with, averaged; none for the data set's.
         seeds: of the methods that draw, not negative.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
 
@@ -87,35 +89,25 @@ class DecomposedZeroShotSpec:
         OpenworldError: no method, seed or set; repeated ones; a number outside its range.
     """
 
-    sets: tuple[ShownSpec, ...]
     protocol: Literal["decomposed-zero-shot"] = "decomposed-zero-shot"
     methods: tuple[HalvesSpec, ...] = (HalvesSpec("LAID"), HalvesSpec("PCA"))
-    names: tuple[str, ...] = ()
-    tested_teach: bool = True
-    images: int | None = None
-    backbone: str = "embedded"
-    sentences: tuple[str, ...] = ()
-    class_sentences: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0, 1, 2)
     threads: int = 1
 
     def __post_init__(self):
-        object.__setattr__(self, "backbone", known_name(self.backbone))
+        settle(self, backbone=known_name(self.backbone))
         require_at_least(1, threads=self.threads, images=self.images or 1)
         require_seeds(self.seeds)
-        labels = [one.label for one in self.methods]
-        for name, entries in {"sets": self.sets, "methods": labels, "seeds": self.seeds}.items():
-            if not entries or len(set(entries)) < len(entries):
-                raise OpenworldError(f"{name} are {list(map(str, entries))}; give one at least, each once.")
+        labels = [method.label for method in self.methods]
+        require_distinct({"sets": self.sets, "labels of methods": labels, "seeds": self.seeds})
         dataset = self.sets[0].dataset
         usual = (templates.TEMPLATES.get(dataset, templates.PHOTO),)
-        object.__setattr__(self, "names", self.names or (dataset,))
-        object.__setattr__(self, "class_sentences", self.class_sentences or usual)
+        settle(self, names=self.names or (dataset,), class_sentences=self.class_sentences or usual)
 
     @property
     def ground(self) -> NamedGround:
         """What is named, and what teaches."""
-        return NamedGround(**{one.name: getattr(self, one.name) for one in fields(NamedGround)})
+        return part_of(self, NamedGround)
 
 
 @dataclass(frozen=True)
@@ -173,7 +165,7 @@ def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
 
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Name all pictures with whole features and with the halves of one decomposition."""
-    started, ground = time.perf_counter(), task.ground
+    clock, ground = Clock(machine), task.ground
     halves, names = task.split.load(machine), ground.names_of.load().classnames
     texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
     record = DecomposedRecord(
@@ -187,9 +179,8 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
         decomposition=halves.about,
         sets=tuple(_named(one, halves, texts, ground.backbone, machine) for one in ground.shown),
     )
-    return UnitResult(
-        metrics=asdict(record), timing={"seconds": {"naming": time.perf_counter() - started}, "device": machine.device}
-    )
+    clock.stop("naming")
+    return UnitResult(metrics=asdict(record), timing=clock.timing)
 
 
 def _named(shown: NamedSet, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:

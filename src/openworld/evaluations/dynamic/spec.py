@@ -10,25 +10,22 @@ compared with its own.
 from dataclasses import dataclass
 from typing import Literal
 
-from openworld._arrays import require_at_least, require_seeds
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.backbones import known_name
 from openworld.backbones.precision import Precision
-from openworld.evaluations.dynamic.scenarios import LEVELS, SCENARIOS, Scenario, require_levels
-from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, Task
-from openworld.evaluations.entries import PUBLISHED_CROP, LearnerSpec
+from openworld.evaluations.dynamic.scenarios import SCENARIOS, Scenario, require_levels
+from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, DynamicSettings, Task
+from openworld.evaluations.entries import LearnerSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning import Learning, require_learners, resolved
 from openworld.evaluations.recognition_metrics import shots_asked
-from openworld.evaluations.tasks import resolve
-from openworld.features import Encoding
-from openworld.learners import PublishedSetting as PublishedTask
-from openworld.learners import find_learner
+from openworld.learners import PublishedSetting
 
 ALGORITHM_VERSION = 3
 
 
 @dataclass(frozen=True)
-class DynamicSpec:
+class DynamicSpec(DynamicSettings, Learning):
     """Tune once, then let classes and images change step by step (OpenPL).
 
     Args:
@@ -38,17 +35,8 @@ class DynamicSpec:
         source: is tuned on for the two others, with all its classes.
         variants: each takes over from the source in "distribution-shift"; its classes are some or all of the source's.
         others: each takes over from the source in "co-evolution"; of classes that both name, the source's is left out.
-        levels: of change, increasing, in [0, 1].
-        class_limit, image_limit: most classes and images of a view in co-evolution.
-        shift_limit: most images of a view in a distribution shift; left out, as many as the smaller side has.
-        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         seeds: of class orders, few-shot draws, initial prompts, shuffles and orders of images; not negative.
-        shots: training images of each class, at least 1.
-        views: augmented views encoded of every training image; at least 1 where a learner trains on them.
-        crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; left out, the published
-            0.08 to 1, and 0.5 to 1 for the small images of the embedded world.
         published: whose settings the learners start from; "openpl" is the paper's unified setting.
-        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
         precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
             in float32.
 
@@ -67,17 +55,8 @@ class DynamicSpec:
         DatasetSpec("emoji-concepts", "emojione-monotone"),
     )
     others: tuple[DatasetSpec, ...] = (DatasetSpec("emoji-concepts-b"), DatasetSpec("emoji-subgroups"))
-    levels: tuple[float, ...] = LEVELS
-    class_limit: int = 100
-    image_limit: int = 10_000
-    shift_limit: int | None = None
-    backbone: str = "embedded"
     seeds: tuple[int, ...] = (1, 2, 3)
-    shots: int = 16
-    views: int = 8
-    crop_scale: tuple[float, float] | None = None
-    published: PublishedTask = "openpl"
-    threads: int = 1
+    published: PublishedSetting = "openpl"
     precision: Precision = "float32"
 
     @property
@@ -87,47 +66,26 @@ class DynamicSpec:
         return {field: getattr(self, field) if field in wanted else () for field in ("datasets", "variants", "others")}
 
     def __post_init__(self):
-        object.__setattr__(self, "backbone", known_name(self.backbone))
-        if not any(one.learner == BASELINE for one in self.learners):
-            object.__setattr__(self, "learners", (LearnerSpec(BASELINE), *self.learners))
-        self._require_sound()
-        self._require_data()
-        require_levels(self.levels)
-        Encoding(self.views, self.crop_scale or PUBLISHED_CROP)  # refuses shares that are none
-
-    def _require_sound(self) -> None:
-        on_views = any(find_learner(one.learner).consumes != "embeddings" for one in self.learners)
-        require_at_least(int(on_views), views=self.views)
-        require_at_least(1, shots=self.shots, threads=self.threads, class_limit=self.class_limit)
-        limits = {name: getattr(self, name) for name in ("image_limit", "shift_limit")}
-        require_at_least(1, **{name: limit for name, limit in limits.items() if limit is not None})
-        require_seeds(self.seeds)
-        for one in self.learners:
-            if one.choose:
-                raise OpenworldError(
-                    f"{one.label} has settings under choose; decide them in a recognition run, and give them here."
-                )
-
-    def _require_data(self) -> None:
-        labels = [learner.label for learner in self.learners]
-        for name, entries in {"labels": labels, "seeds": self.seeds, "scenarios": self.scenarios}.items():
-            if not entries or len(set(entries)) < len(entries):
-                raise OpenworldError(f"{name} must be distinct, and at least one; they are {list(entries)}.")
+        if not any(entry.learner == BASELINE for entry in self.learners):
+            settle(self, learners=(LearnerSpec(BASELINE), *self.learners))
+        require_learners(self)
+        require_at_least(1, shots=self.shots, class_limit=self.class_limit, image_limit=self.image_limit)
+        require_at_least(1, shift_limit=1 if self.shift_limit is None else self.shift_limit)
+        require_distinct({"scenarios": self.scenarios})
         for scenario in self.scenarios:
             entries = getattr(self, DATA[scenario])
-            if not entries or len(set(entries)) < len(entries):
-                raise OpenworldError(
-                    f"{scenario} needs at least one entry under {DATA[scenario]}, each one once; they are "
-                    f"{[str(one) for one in entries]}."
-                )
+            if not entries:
+                raise OpenworldError(f"{scenario} needs at least one entry under {DATA[scenario]}.")
+            require_distinct({DATA[scenario]: entries})
+        require_levels(self.levels)
 
 
 def tasks(spec: DynamicSpec) -> list[Task]:
     """Every (data set tuned on, learner, seed), learners in the order of the spec."""
     return [
-        Task(learner=resolve(one, data.dataset, spec.published), seed=seed, data=data, scenarios=scenarios, **shared)
-        for data, scenarios, shared in _kinds(spec)
-        for one in spec.learners
+        part_of(spec, Task, learner=learner, seed=seed, data=data, **entries)
+        for data, entries in _kinds(spec)
+        for learner in resolved(spec, data.dataset)
         for seed in spec.seeds
     ]
 
@@ -140,12 +98,12 @@ def summary(spec: DynamicSpec) -> list[str]:
     return [", ".join(runs), f"{len(spec.learners)} learners", shots]
 
 
-def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, tuple[Scenario, ...], dict]]:
-    """(what is tuned on, its scenarios, the rest of a task) of either kind of scenario."""
-    own = ("learner", "seed", "data", "scenarios", "variants", "others")
-    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
-    of_classes = tuple(one for one in spec.scenarios if one in OF_CLASSES)
-    against = tuple(one for one in spec.scenarios if one not in OF_CLASSES)
-    kinds = [(data, of_classes, shared | {"variants": (), "others": ()}) for data in spec.used["datasets"]]
-    entries = {name: spec.used[name] for name in ("variants", "others")}
-    return kinds + ([(spec.source, against, shared | entries)] if against else [])
+def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, dict]]:
+    """(what is tuned on, its scenarios and what takes over from it) of either kind of scenario."""
+    of_classes, against = (
+        tuple(scenario for scenario in spec.scenarios if (scenario in OF_CLASSES) == kind) for kind in (True, False)
+    )
+    used = spec.used
+    kinds = [(data, {"scenarios": of_classes, "variants": (), "others": ()}) for data in used["datasets"]]
+    taking_over = {"scenarios": against, "variants": used["variants"], "others": used["others"]}
+    return kinds + ([(spec.source, taking_over)] if against else [])

@@ -11,10 +11,10 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.predictions import ImagePool, joined
 from openworld.evaluations.dynamic.scenarios import Scenario, ScenarioRun, class_order
-from openworld.evaluations.entries import LearnerSpec, usual_crop_scale
+from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
-from openworld.features import Encoding, Features
-from openworld.learners import encoding_for, find_learner
+from openworld.evaluations.learning import Learning, encoding_of
+from openworld.features import Features
 
 BASELINE = "zero-shot"
 """The learner that tunes nothing, with which every other is compared."""
@@ -24,8 +24,26 @@ DATA = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromk
 """Scenario -> the field of the spec that holds its data."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DynamicSettings:
+    """Fields of a spec of dynamic scenarios and of its tasks.
+
+    Args:
+        levels: of change, increasing, in [0, 1].
+        class_limit, image_limit: most classes and images of a view in co-evolution.
+        shift_limit: most images of a view in a distribution shift; left out, as many as the smaller side has.
+        shots: training images of each class, at least 1.
+    """
+
+    levels: tuple[float, ...] = scenarios.LEVELS
+    class_limit: int = 100
+    image_limit: int = 10_000
+    shift_limit: int | None = None
+    shots: int = 16
+
+
 @dataclass(frozen=True)
-class Task:
+class Task(DynamicSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on.
 
     `scenarios` are all of classes (tuned on the base half), or all with a source (tuned on all its classes).
@@ -37,15 +55,7 @@ class Task:
     scenarios: tuple[Scenario, ...]
     variants: tuple[DatasetSpec, ...]
     others: tuple[DatasetSpec, ...]
-    levels: tuple[float, ...]
-    class_limit: int
-    image_limit: int
-    shift_limit: int | None
-    backbone: str
-    shots: int
-    views: int
-    crop_scale: tuple[float, float] | None
-    threads: int
+    encoding = encoding_of
 
     @property
     def name(self) -> str:
@@ -85,12 +95,6 @@ class Task:
         for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
             for place, one in enumerate(entries if scenario in self.scenarios else ()):
                 yield scenario, place, one
-
-    def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training images alone."""
-        crop = self.crop_scale or usual_crop_scale(self.data.dataset)
-        drawn = Encoding(self.views, crop, self.seed) if part == "train" else Encoding()
-        return encoding_for(find_learner(self.learner.learner), drawn)
 
 
 @dataclass(frozen=True, eq=False)

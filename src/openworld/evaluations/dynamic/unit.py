@@ -1,6 +1,5 @@
 """The work of a unit of dynamic scenarios: a learner is fitted once and names the images of every view."""
 
-import time
 from collections.abc import Iterable
 from dataclasses import asdict
 
@@ -12,22 +11,19 @@ from openworld.evaluations.dynamic.record import DynamicRecord, ScenarioRecord
 from openworld.evaluations.dynamic.scenarios import Scenario
 from openworld.evaluations.dynamic.task import BASELINE, PooledRuns, Task, pooled_runs
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.recognition_metrics import training_images
-from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.evaluations.learning import fit, training_facts
+from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.features import Features
-from openworld.learners import FittedLearner, configure, find_learner
+from openworld.learners import FittedLearner
 from openworld.runs import UnitResult
 
 
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, predict every view of every scenario run, compute every metric."""
-    clip = machine.backbone(task.backbone)
-    parts = encoded_parts(task, machine)
-    started = time.perf_counter()
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    parts, clock = encoded_parts(task, machine), Clock(machine)
     shots = parts["train"].of_classes(task.halves[0])
-    fitted = learner.fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
+    fitted = fit(task, shots, machine)
+    clock.stop("fit")
     records, rows, images = [], [], []
     for pooled in pooled_runs(task, parts):
         by_run = predict_views(fitted, pooled.pool, tuple(pooled.runs.values()))
@@ -36,30 +32,25 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
             record, own = _scenario_run(pooled, scenario, views, len(records))
             records.append(record)
             rows += own
-    scored_at = time.perf_counter()
+    clock.stop("score")
     return UnitResult(
         outputs=tables(rows) | {"images": stacked(images)},
         metrics=asdict(_record(task, fitted, shots, tuple(records))),
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+        timing=clock.timing,
     )
 
 
 def _record(task: Task, fitted: FittedLearner, shots: Features, records: tuple[ScenarioRecord, ...]) -> DynamicRecord:
     return DynamicRecord(
+        **training_facts(task, fitted, shots),
         protocol="dynamic",
         dataset=task.data.dataset,
         domain=task.data.domain,
-        learner=task.learner.label,
         yardstick=task.learner.learner == BASELINE,
-        seed=task.seed,
-        tuned_parameters=fitted.tuned_parameters,
         courses=records,
         tuned_on="base half" if task.of_classes else "all classes",
-        backbone=task.backbone,
         shots=task.shots,
-        epochs=fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
         training_classnames=fitted.classnames,
-        training_images=training_images(shots),
         detail={"settings": task.learner.settings, "history": fitted.history},
     )
 

@@ -13,13 +13,11 @@ from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
 from openworld.evaluations.answer_slices import numbers_among
-from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.generalisation.spec import GeneralisationSpec
+from openworld.evaluations.entries import LearnerSpec, part_of
+from openworld.evaluations.generalisation.spec import GeneralisationSettings, GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.learning import Learning, encoding_of, resolved
 from openworld.evaluations.recognition_metrics import shots_asked
-from openworld.evaluations.tasks import resolve
-from openworld.features import Encoding
-from openworld.learners import encoding_for, find_learner
 
 Kind = Literal["source", "variant", "other"]
 """The source's own classes, its classes in other images, or another data set's classes beside its base ones."""
@@ -51,21 +49,13 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(GeneralisationSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, and one seed."""
 
     learner: LearnerSpec
     seed: int
-    source: DatasetSpec
-    variants: tuple[DatasetSpec, ...]
     others: tuple[Other, ...]
-    wordnet: bool
-    backbone: str
-    shots: int
-    views: int
-    crop_scale: tuple[float, float]
-    threads: int
-    keep_learners: bool
+    encoding = encoding_of
 
     @property
     def name(self) -> str:
@@ -91,22 +81,14 @@ class Task:
         others = [Target("other", one.data, f"other {place}", one.left_out) for place, one in enumerate(self.others)]
         return (Target("source", self.source, "test"), *variants, *others)
 
-    def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training images alone."""
-        drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
-        return encoding_for(find_learner(self.learner.learner), drawn)
-
 
 def tasks(spec: GeneralisationSpec) -> list[Task]:
     """Every (learner, seed), learners in the order of the spec; each knows which classes are left out."""
-    own = ("learner", "seed", "others", "wordnet")
-    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
     by_wordnet = spec.wordnet and bool(source_names(spec.source).wordnet_ids)
     others = tuple(Other(one, left_out_of(spec.source, one, by_wordnet)) for one in spec.others)
-    resolved = [resolve(one, spec.source.dataset, spec.published) for one in spec.learners]
     return [
-        Task(learner=one, seed=seed, others=others, wordnet=by_wordnet, **shared)
-        for one in resolved
+        part_of(spec, Task, learner=learner, seed=seed, others=others, wordnet=by_wordnet)
+        for learner in resolved(spec, spec.source.dataset)
         for seed in spec.seeds
     ]
 

@@ -1,44 +1,40 @@
 """The work of a unit: fit a learner once, answer at every target, and compute every number of each."""
 
-import time
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from openworld.datasets import DATASETS
-from openworld.evaluations.entries import split_of
 from openworld.evaluations.generalisation.predictions import answer_stages
 from openworld.evaluations.generalisation.stages import Stage, stages
 from openworld.evaluations.generalisation.task import Target, Task
 from openworld.evaluations.image_columns import with_names
-from openworld.evaluations.recognition_metrics import image_table, recognition_metrics, training_images
-from openworld.evaluations.runtime import Machine, encoded_parts
+from openworld.evaluations.learning import fit, split_name, training_facts
+from openworld.evaluations.recognition_metrics import image_table, recognition_metrics
+from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.thumbnails import thumbnails
-from openworld.learners import FittedLearner, configure, find_learner
+from openworld.learners import FittedLearner
 from openworld.runs import UnitResult
 
 
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, score it at every target, compute every metric of each."""
-    clip = machine.backbone(task.backbone)
     parts = encoded_parts(task, machine)
-    staged = list(stages(task, parts))
-    started = time.perf_counter()
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    staged, clock = list(stages(task, parts)), Clock(machine)
     shots = parts["train"].of_classes(np.arange(staged[0].base_count))
-    fitted = learner.fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
+    fitted = fit(task, shots, machine)
+    clock.stop("fit")
     answers = answer_stages(fitted, staged)
     tables = [image_table(answer, stage, stage.base_count) for stage, answer in zip(staged, answers, strict=True)]
-    scored_at = time.perf_counter()
+    clock.stop("score")
     targets = [_target(task, stage) | recognition_metrics(table) for stage, table in zip(staged, tables, strict=True)]
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
         outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
-        metrics=_shared(task, fitted) | {"training_images": training_images(shots), "targets": targets},
+        metrics=training_facts(task, fitted, shots) | _shared(task, fitted) | {"targets": targets},
         attachments=dict(_images(task, staged, tables)) | learned,
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+        timing=clock.timing,
     )
 
 
@@ -48,12 +44,7 @@ def _shared(task: Task, fitted: FittedLearner) -> dict:
         "protocol": "generalisation",
         "source": task.source,
         "wordnet": task.wordnet,
-        "backbone": task.backbone,
-        "learner": task.learner.label,
-        "seed": task.seed,
         "shots": task.shots,
-        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
-        "tuned_parameters": fitted.tuned_parameters,
         "training_classnames": fitted.classnames,
         "detail": {"settings": task.learner.settings, "history": fitted.history},
     }
@@ -124,9 +115,9 @@ def _title(task: Task, target: Target) -> str:
 
 def _split(task: Task, target: Target) -> str:
     if target.kind == "source":
-        return split_of(task.source.dataset, same_domain=True)
+        return split_name(task.source.dataset, same_domain=True)
     if target.kind == "other":
         return "other classes"
     if target.data.dataset == task.source.dataset:
-        return split_of(task.source.dataset, same_domain=False)
+        return split_name(task.source.dataset, same_domain=False)
     return "variant"

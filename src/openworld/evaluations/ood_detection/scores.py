@@ -12,8 +12,8 @@ from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.evaluations.ood_detection.entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone
-from openworld.evaluations.shift_entries import JudgedSpec
 from openworld.features import Features
 
 BATCH = 128  # another one may change the last bits

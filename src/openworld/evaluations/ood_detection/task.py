@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.entries import part_of
+from openworld.evaluations.ood_detection.entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
-from openworld.evaluations.shift_entries import JudgedSpec
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.runs import digest
 
@@ -65,9 +66,9 @@ class Task:
 
 def tasks(spec: IncrementalShiftSpec) -> list[Task]:
     """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
-    shared = {name: getattr(spec, name) for name in ("models", "ground", "division", "id_kept", "threads")}
+    division = part_of(spec, Division)
     return [
-        Task(model=number, seed=seed, **shared)
+        part_of(spec, Task, model=number, seed=seed, division=division)
         for number, model in enumerate(spec.models)
         for seed in (spec.seeds if _has_seeds(model) else spec.seeds[:1])
     ]

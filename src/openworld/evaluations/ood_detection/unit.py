@@ -1,6 +1,5 @@
 """The work of a unit: detectors score the test images and the pool, and every cell is held against the test."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
@@ -26,7 +25,7 @@ from openworld.evaluations.ood_detection.scores import (
 from openworld.evaluations.ood_detection.task import Task
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.ood_detection.validation import require_names
-from openworld.evaluations.runtime import Machine, encoded
+from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.shift_cells import Divided, divided
 from openworld.features import Encoding
 from openworld.runs import UnitResult
@@ -34,16 +33,16 @@ from openworld.runs import UnitResult
 
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
-    started, found = time.perf_counter(), divided(task.shift, machine)
+    clock, found = Clock(machine), divided(task.shift, machine)
     known, test = (_readable(task, images, machine) for images in (task.ground.training, task.ground.test))
     scores = _scores(task, known, test, found, machine)
-    seconds = time.perf_counter() - started
+    clock.stop("scores")
     metrics = detection_record(task, known, test, found, scores)
     return UnitResult(
         outputs={"images": pool_table(test, found, scores), "test": test_table(task, test, scores, machine)},
         metrics=asdict(metrics),
         attachments=dict(found.thumbnails()) if task.model == 0 else {},
-        timing={"seconds": {"scores": seconds}, "device": machine.device},
+        timing=clock.timing,
     )
 
 

@@ -6,9 +6,9 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
+from openworld.evaluations.ood_detection.entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import Task
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_entries import JudgedSpec
 
 _ANY_STD = (1.0, 1.0, 1.0)
 _CLASSES = 2

@@ -7,19 +7,20 @@ base half and judged by its OpenworldAUC on validation images of both; the best 
 from itertools import product
 
 from openworld import datasets
+from openworld.evaluations.learning import fit
 from openworld.evaluations.recognition_metrics import recognition_metrics, score
+from openworld.evaluations.runtime import Machine
 from openworld.features import Features
-from openworld.learners import configure, find_learner, override
+from openworld.learners import override
 
 
-def choose_settings(entry, clip, shots: Features, validation: Features, seed: int) -> tuple[dict, list[dict]]:
-    """The settings of the best candidate, and what every candidate reached.
+def choose_settings(task, machine: Machine, shots: Features, validation: Features) -> tuple[dict, list[dict]]:
+    """Return the settings of the best candidate, and what every candidate reached.
 
     Args:
-        entry: a `LearnerSpec` with settings written out and candidates under `choose`.
-        clip: the backbentry.
+        task: whose learner has its settings written out, and candidates under `choose`.
+        machine: where candidates are fitted.
         shots, validation: features of the base classes.
-        seed: as in the unit.
 
     Returns:
         (settings whole, [{"candidate": {key: value}, "openworld_auc": in [0, 1]}, ...] in the order tried).
@@ -28,12 +29,11 @@ def choose_settings(entry, clip, shots: Features, validation: Features, seed: in
         OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
     """
     pseudo_base, pseudo_new = datasets.base_new_split(len(shots.classnames))
-    trail = []
+    entry, trail = task.learner, []
     for values in product(*entry.choose.values()):
         candidate = dict(zip(entry.choose, values, strict=True))
-        learner = configure(find_learner(entry.learner), override(entry.settings, candidate))
-        fitted = learner.fit(clip, shots.of_classes(pseudo_base), seed=seed)
+        fitted = fit(task, shots.of_classes(pseudo_base), machine, override(entry.settings, candidate))
         value = recognition_metrics(score(fitted, validation, pseudo_base, pseudo_new))["openworld_auc"]["value"]
         trail.append({"candidate": candidate, "openworld_auc": value})
-    best = max(trail, key=lambda entry: entry["openworld_auc"])
+    best = max(trail, key=lambda tried: tried["openworld_auc"])
     return override(entry.settings, best["candidate"]), trail

@@ -6,19 +6,19 @@ seed) is one unit. Test images choose nothing: settings under `choose` are decid
 classes, and the threshold under `operating` on validation images, once the learner is fitted.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from openworld import datasets
 from openworld.datasets import DATASETS
-from openworld.evaluations.entries import LearnerSpec, split_of
+from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
 from openworld.evaluations.recognition.class_imbalance import other_mixes
 from openworld.evaluations.recognition.hyperparameters import choose_settings
 from openworld.evaluations.recognition.operating_point import (
-    OperatingSpec,
     ScoredValidation,
     choose_operating_point,
     require_sides,
@@ -26,38 +26,25 @@ from openworld.evaluations.recognition.operating_point import (
 )
 from openworld.evaluations.recognition.outcome import ImageScores
 from openworld.evaluations.recognition.record import RecognitionRecord, TrainingImages, numbers_of
-from openworld.evaluations.recognition.spec import RecognitionSpec
-from openworld.evaluations.recognition_metrics import score, shots_asked, training_images
-from openworld.evaluations.runtime import Machine, encoded_parts
-from openworld.evaluations.tasks import require_learnable, resolve
+from openworld.evaluations.recognition.spec import RecognitionSettings, RecognitionSpec
+from openworld.evaluations.recognition_metrics import score, shots_asked
+from openworld.evaluations.runtime import Clock, Machine, encoded_parts
+from openworld.evaluations.tasks import require_learnable
 from openworld.evaluations.thumbnails import thumbnails
-from openworld.features import Encoding
-from openworld.learners import FittedLearner, configure, encoding_for, find_learner
 from openworld.runs import UnitResult
 
 ALGORITHM_VERSION = 5
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(RecognitionSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, one number of shots, and one seed."""
 
     learner: LearnerSpec
     seed: int
-    dataset: str
-    train_domain: str | None
-    test_domain: str | None
-    backbone: str
     shots: int
-    views: int
-    crop_scale: tuple[float, float]
-    imbalance_factor: float
-    ratios: tuple[float, ...]
-    resamples: int
-    threads: int
-    keep_learners: bool
-    operating: OperatingSpec | None
     scored_validation: ScoredValidation
+    encoding = encoding_of
 
     @property
     def name(self) -> str:
@@ -84,23 +71,13 @@ class Task:
         chosen_on = [replace(self.sources["validation"], base_only=True)] if self.learner.choose else []
         return (*whole, *chosen_on)
 
-    def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training images alone."""
-        drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
-        return encoding_for(find_learner(self.learner.learner), drawn)
-
 
 def tasks(spec: RecognitionSpec) -> list[Task]:
     """Every (learner, shots, seed), learners in the order of the spec."""
-    own = ("learner", "seed", "shots", "scored_validation")
-    shared = {name: getattr(spec, name) for name in Task.__annotations__ if name not in own}
-    shared["scored_validation"] = scored_validation(
-        spec.dataset, spec.train_domain, spec.operating, spec.keep_validation
-    )
-    resolved = [resolve(entry, spec.dataset, spec.published) for entry in spec.learners]
+    scored = scored_validation(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
     return [
-        Task(learner=learner, shots=shots, seed=seed, **shared)
-        for learner in resolved
+        part_of(spec, Task, learner=learner, shots=shots, seed=seed, scored_validation=scored)
+        for learner in resolved(spec, spec.dataset)
         for shots in spec.every_shots
         for seed in spec.seeds
     ]
@@ -119,26 +96,25 @@ def summary(spec: RecognitionSpec) -> list[str]:
 
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
-    clip = machine.backbone(task.backbone)
     parts = encoded_parts(task, machine)
     base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
-    learner = find_learner(task.learner.learner)
     settings, trail = task.learner.settings, []
     if task.learner.choose:
-        settings, trail = choose_settings(task.learner, clip, shots, parts["validation"].of_classes(base), task.seed)
-    started = time.perf_counter()
-    fitted = configure(learner, settings).fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
+        settings, trail = choose_settings(task, machine, shots, parts["validation"].of_classes(base))
+    clock = Clock(machine)
+    fitted = fit(task, shots, machine, settings)
+    clock.stop("fit")
     tables = {"images": score(fitted, parts["test"], base, new)}
-    scored_at = time.perf_counter()
+    clock.stop("score")
     if task.scored_validation != "nothing":
         tables["validation"] = score(fitted, parts["validation"], base, new)
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
-    record = _record(task, fitted, tables, names, len(base))
-    detail = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
-    record = replace(record, training_images=TrainingImages(**training_images(shots)), detail=detail)
+    facts = training_facts(task, fitted, shots)
+    facts["training_images"] = TrainingImages(**facts["training_images"])
+    facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
+    record = RecognitionRecord(**facts, **_facts(task, tables, names, len(base)))
     return UnitResult(
         outputs={
             name: with_names(columns, names, task.sources[read[name]].load().path_of)
@@ -146,7 +122,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
         },
         metrics=asdict(record),
         attachments=thumbnails(tables["images"], task.sources["test"].load().image) | learned,
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+        timing=clock.timing,
     )
 
 
@@ -165,33 +141,26 @@ def require(tasks: Sequence[Task], machine: Machine) -> None:
         require_sides(task.sources["validation"].load(), names, task.operating)
 
 
-def _record(
-    task: Task, fitted: FittedLearner, tables: Mapping[str, Mapping], names, base_count: int
-) -> RecognitionRecord:
-    """The metrics of a fitted learner, from what it said of the test images, and of validation images."""
+def _facts(task: Task, tables: Mapping[str, Mapping], names, base_count: int) -> dict[str, Any]:
+    """Fields of a record: the setting, and all numbers of what a learner said of test and of validation images."""
     same = task.train_domain == task.test_domain
     mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}
     point = None
     if task.operating:
         validation, test = ImageScores(tables["validation"]), ImageScores(tables["images"])
         point = choose_operating_point(task.operating, validation, test, probability=True)
-    return RecognitionRecord(
-        task=task.dataset,
-        split=split_of(task.dataset, same_domain=same),
-        train_domain=task.train_domain,
-        test_domain=task.test_domain,
-        backbone=task.backbone,
-        learner=task.learner.label,
-        method=task.learner.learner,
-        seed=task.seed,
-        shots=task.shots,
-        epochs=fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
-        tuned_parameters=fitted.tuned_parameters,
-        n_base_classes=base_count,
-        n_new_classes=len(names) - base_count,
-        group_name=DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
-        classnames=tuple(names),
-        operating_point=point,
+    return {
+        "task": task.dataset,
+        "split": split_name(task.dataset, same_domain=same),
+        "train_domain": task.train_domain,
+        "test_domain": task.test_domain,
+        "method": task.learner.learner,
+        "shots": task.shots,
+        "n_base_classes": base_count,
+        "n_new_classes": len(names) - base_count,
+        "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
+        "classnames": tuple(names),
+        "operating_point": point,
         **numbers_of(tables["images"]),
         **other_mixes(tables["images"], **mixes, seed=task.seed),
-    )
+    }

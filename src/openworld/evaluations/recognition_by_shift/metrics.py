@@ -26,16 +26,10 @@ Table = Mapping[str, np.ndarray]
 
 def described(task: Task, fitted: FittedLearner, names: Names, base: LearnerAnswers, found: Divided) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
-    schedule = getattr(fitted.learner, "schedule", None)
     return {
         "protocol": "open-world-by-shift",
-        "learner": task.learner.label,
         "method": task.learner.learner,
-        "seed": task.seed,
-        "backbone": task.backbone,
         "shots": task.ground.shots,
-        "epochs": None if schedule is None else schedule.epochs,
-        "tuned_parameters": fitted.tuned_parameters,
         "sources": tuple(map(asdict, task.ground.sources)),
         "training": len(task.ground.training.load()),
         "n_base_images": len(base.table["id"]),
@@ -47,7 +41,7 @@ def described(task: Task, fitted: FittedLearner, names: Names, base: LearnerAnsw
         "least": task.division.least,
         "pool": PoolSize(len(found.rows), int(found.known.sum()), found.pool.styles),
         "references": tuple(asdict(one) for one in task.references) if task.estimators else (),
-        "estimators": tuple(one.told() for one in task.estimators),
+        "estimators": tuple(estimator.facts() for estimator in task.estimators),
         "detail": {"settings": task.learner.settings, "history": list(fitted.history)},
     }
 

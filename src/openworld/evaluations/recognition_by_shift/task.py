@@ -7,21 +7,19 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.encoding import EncodingStage
-from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.estimation_entries import EstimatorSpec, ReferenceSpec
+from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.learning import Learning, encoding_of, resolved
 from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import Pool, ShiftGround
-from openworld.evaluations.tasks import inputs_of, resolve
-from openworld.features import Encoding
-from openworld.learners import encoding_for, find_learner
+from openworld.evaluations.tasks import inputs_of
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Learning):
     """One unit's share of a spec.
 
     Args:
@@ -36,13 +34,10 @@ class Task:
     ground: ShiftGround
     division: Division
     validation_part: str
-    backbone: str
-    views: int
-    crop_scale: tuple[float, float]
     references: tuple[ReferenceSpec, ...]
     estimators: tuple[EstimatorSpec, ...]
-    threads: int
     first: bool
+    encoding = encoding_of
 
     @property
     def name(self) -> str:
@@ -84,11 +79,6 @@ class Task:
     @property
     def _reference_backbones(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one.backbone for one in self.references))
-
-    def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part: what the learner consumes, and views of training images alone."""
-        drawn = Encoding(self.views, self.crop_scale, self.seed) if part == "train" else Encoding()
-        return encoding_for(find_learner(self.learner.learner), drawn)
 
     def weights(self, machine: Machine) -> dict[str, str]:
         """Fingerprints of the models beside the learner's own: for the degrees, and as references."""
@@ -157,12 +147,12 @@ def require_sound(task: Task) -> None:
 
 def tasks(spec: OpenWorldShiftSpec) -> list[Task]:
     """Every (learner, seed), learners in the order of the spec."""
-    names = ("validation_part", "backbone", "views", "crop_scale", "estimators", "threads")
-    shared = {name: getattr(spec, name) for name in names} | {"ground": spec.ground, "division": spec.division}
-    shared["references"] = spec.references if spec.estimators else ()
-    resolved = [resolve(one, spec.sources[0].dataset, spec.published) for one in spec.learners]
-    pairs = [(one, seed) for one in resolved for seed in spec.seeds]
-    return [Task(learner=one, seed=seed, first=not place, **shared) for place, (one, seed) in enumerate(pairs)]
+    shared = {"division": part_of(spec, Division), "references": spec.references if spec.estimators else ()}
+    pairs = [(learner, seed) for learner in resolved(spec, spec.sources[0].dataset) for seed in spec.seeds]
+    return [
+        part_of(spec, Task, learner=learner, seed=seed, first=not place, **shared)
+        for place, (learner, seed) in enumerate(pairs)
+    ]
 
 
 def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple:

@@ -1,11 +1,11 @@
 """The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level."""
 
-import time
 from dataclasses import asdict
 
 import numpy as np
 
 from openworld.evaluations.image_columns import with_names
+from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, similarities_of
 from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
 from openworld.evaluations.recognition_by_shift.predictions import (
@@ -16,10 +16,8 @@ from openworld.evaluations.recognition_by_shift.predictions import (
 )
 from openworld.evaluations.recognition_by_shift.record import EstimationRecord, ShiftRecord
 from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of
-from openworld.evaluations.recognition_metrics import training_images
-from openworld.evaluations.runtime import Machine, backbone, encoded_part
+from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import Divided, divided
-from openworld.learners import configure, find_learner
 from openworld.runs import UnitResult
 
 
@@ -27,20 +25,18 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
     found = divided(task.shift, machine)
     names = names_of(task.ground, found.pool)
-    clip, shots = backbone(task.backbone, machine.device), encoded_part(task, "train", machine)
-    started = time.perf_counter()
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    fitted = learner.fit(clip, shots, seed=task.seed)
-    fitted_at = time.perf_counter()
+    shots, clock = encoded_part(task, "train", machine), Clock(machine)
+    fitted = fit(task, shots, machine)
+    clock.stop("fit")
     predictor = Predictor(task, fitted, names, machine)
     base = predictor.answers("base")
     pool = predictor.answers(*(part for part in task.sources if part.startswith("pool ")))
-    scored_at = time.perf_counter()
+    clock.stop("score")
     require_same_images(pool, found)
     record = ShiftRecord(
+        **training_facts(task, fitted, shots),
         **described(task, fitted, names, base, found),
         **by_shift(base.table, pool.table, found, task.division.least),
-        training_images=training_images(shots),
         estimation=_estimation(task, predictor, pool, found, names, machine) if task.estimators else None,
     )
     shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
@@ -49,7 +45,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
         outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
         metrics=asdict(record),
         attachments=dict(found.thumbnails()) if task.first else {},
-        timing={"seconds": {"fit": fitted_at - started, "score": scored_at - fitted_at}, "device": machine.device},
+        timing=clock.timing,
     )
 
 

@@ -1,0 +1,93 @@
+"""What a spec of accuracy estimation lists beside estimators and references: models and targets."""
+
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError
+from openworld.classifiers import Recipe, published
+from openworld.evaluations.entries import settle
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.runs import read_spec
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A judged model: trained here over seeds and checkpoints, or loaded.
+
+    Args:
+        architecture: a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function".
+        label: what tables call it; the architecture by default.
+        checkpoints: epochs after which the model is judged, rising; by default those of the recipe. Of weights: the
+            numbers that stand for {epoch}; none where the folder has no such place.
+        recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source, such
+            as { epochs = 20, side = 32 }.
+        weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places;
+            nothing is trained then. An architecture beside it is what to build, where a function of yours does that.
+
+    Raises:
+        OpenworldError: neither architecture nor weights; weights with a recipe, or with {epoch} and no checkpoints, or
+            the other way round.
+    """
+
+    architecture: str = ""
+    label: str = ""
+    checkpoints: tuple[int, ...] = ()
+    recipe: dict[str, Any] = field(default_factory=dict)
+    weights: str = ""
+
+    def __post_init__(self):
+        if not (self.architecture or self.weights):
+            raise OpenworldError("a model has an architecture, to be trained, or weights, to be loaded; give one.")
+        if self.weights:
+            self._require_loadable()
+        if "checkpoints" in self.recipe:
+            raise OpenworldError(f"checkpoints of {self.architecture} stand beside its recipe, not in it.")
+        settle(self, label=self.label or self.architecture or self.weights.partition("/{")[0])
+
+    def _require_loadable(self) -> None:
+        if self.recipe:
+            raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
+        if "{epoch}" in self.weights and not self.checkpoints:
+            raise OpenworldError(
+                f"weights {self.weights!r} need the numbers that stand for {{epoch}}, such as checkpoints = [4, 8]; a "
+                "folder without {epoch} needs none."
+            )
+        if "{epoch}" not in self.weights and len(self.checkpoints) > 1:
+            raise OpenworldError(
+                f"weights {self.weights!r} are one classifier for {len(self.checkpoints)} checkpoints; write {{epoch}} "
+                "where their folders differ, or leave the checkpoints out."
+            )
+        settle(self, checkpoints=self.checkpoints or (1,))
+
+    def resolved(self, dataset: str) -> "ModelSpec":
+        """With checkpoints and recipe written out whole, from what is published for the data set."""
+        if self.weights:
+            return self
+        known = asdict(published(dataset)) | self.recipe
+        known["checkpoints"] = self.checkpoints or (() if "epochs" in self.recipe else known["checkpoints"])
+        recipe = read_spec(known, Recipe)
+        settings = {name: value for name, value in asdict(recipe).items() if name != "checkpoints"}
+        return replace(self, checkpoints=recipe.kept, recipe=settings)
+
+
+@dataclass(frozen=True)
+class TargetSpec(DatasetSpec):
+    """Pictures of the model's classes under other circumstances.
+
+    Args:
+        dataset, domain: as for a data set anywhere; its class names are those of the sources, or some of them.
+        part: of the data set.
+        row: the line of the table of errors that it counts in.
+        name: what tables call it; its domain by default, or the data set.
+        corrupted_row: its pictures are judged under every corruption too, in this line.
+    """
+
+    part: str = "test"
+    row: str = "natural"
+    name: str = ""
+    corrupted_row: str = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        settle(self, name=self.name or self.domain or Path(self.dataset).name)

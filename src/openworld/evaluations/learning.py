@@ -1,0 +1,122 @@
+"""Specs of learners, their tasks and their records: what all of them share, from the fields to the fitted learner."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError
+from openworld.backbones import known_name
+from openworld.datasets import DATASETS
+from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
+from openworld.evaluations.runtime import Machine
+from openworld.features import Encoding, Features
+from openworld.learners import FittedLearner, PublishedSetting, configure, encoding_for, find_learner
+
+EMBEDDED_CROP = (0.5, 1.0)
+PUBLISHED_CROP = (0.08, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """Fields of every spec of learners and of its tasks.
+
+    Args:
+        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
+        views: augmented views encoded of every training image; at least 1 where a learner trains on them.
+        crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; left out, the published
+            0.08 to 1, and 0.5 to 1 for the small images of the embedded world.
+        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+    """
+
+    backbone: str = "embedded"
+    views: int = 8
+    crop_scale: tuple[float, float] | None = None
+    threads: int = 1
+
+
+def require_learners(spec, *, may_choose: bool = False) -> None:
+    """Name the backbone of a spec as it is known, and check its learners, seeds and fields of `Learning`.
+
+    Raises:
+        OpenworldError: no learner or seed, or repeated ones; a number outside its range; a setting under `choose`
+            where learners may not choose.
+    """
+    settle(spec, backbone=known_name(spec.backbone))
+    on_views = any(find_learner(entry.learner).consumes != "embeddings" for entry in spec.learners)
+    require_at_least(int(on_views), views=spec.views)
+    require_at_least(1, threads=spec.threads)
+    require_seeds(spec.seeds)
+    Encoding(spec.views, spec.crop_scale or PUBLISHED_CROP)  # refuses shares outside their range
+    require_distinct({"labels of learners": [entry.label for entry in spec.learners], "seeds": spec.seeds})
+    for entry in spec.learners:
+        if entry.choose and not may_choose:
+            raise OpenworldError(
+                f"{entry.label} has settings under choose; decide them in a recognition run, and give them here."
+            )
+
+
+def resolved(spec, dataset: str) -> list[LearnerSpec]:
+    """Return the learners of a spec, their settings written out whole with what is published for the data set."""
+    published: PublishedSetting = spec.published
+    return [
+        replace(entry, settings=asdict(configure(find_learner(entry.learner), entry.settings, dataset, published)))
+        for entry in spec.learners
+    ]
+
+
+def encoding_of(task, part: str) -> Encoding:
+    """Return what is encoded of a part of a task: what its learner consumes, and views of training images alone.
+
+    Tasks of learners have it as their method `encoding`.
+    """
+    crop = task.crop_scale or usual_crop_scale(task.sources["train"].sources[0].dataset)
+    drawn = Encoding(task.views, crop, task.seed) if part == "train" else Encoding()
+    return encoding_for(find_learner(task.learner.learner), drawn)
+
+
+def fit(task, shots: Features, machine: Machine, settings: dict[str, Any] | None = None) -> FittedLearner:
+    """Return the learner of a task, fitted on shots; with other settings than the task's where they are given."""
+    settings = task.learner.settings if settings is None else settings
+    learner = configure(find_learner(task.learner.learner), settings)
+    return learner.fit(machine.backbone(task.backbone), shots, seed=task.seed)
+
+
+def training_facts(task, fitted: FittedLearner, shots: Features) -> dict[str, Any]:
+    """Return the fields that records of all learners have: who learned, how long, and from how many images of a class.
+
+    Of images there may be fewer than the shots, where a data set holds no more.
+    """
+    images = np.bincount(shots.labels, minlength=len(shots.classnames))
+    return {
+        "learner": task.learner.label,
+        "seed": task.seed,
+        "backbone": task.backbone,
+        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        "tuned_parameters": fitted.tuned_parameters,
+        "training_images": {"fewest": int(images.min()), "most": int(images.max())},
+    }
+
+
+def usual_crop_scale(dataset: str) -> tuple[float, float]:
+    """Return the smallest and largest share of an image that a view keeps: as published, but half for embedded images.
+
+    Those are 64 pixels wide and mostly blank: 8 % of one would often show nothing.
+
+    >>> usual_crop_scale("emoji-concepts"), usual_crop_scale("dtd")
+    ((0.5, 1.0), (0.08, 1.0))
+    """
+    card = DATASETS.get(dataset)
+    return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
+
+
+def split_name(dataset: str, *, same_domain: bool) -> str:
+    """Return how test images differ from those tuned on: by drawing in the embedded world, else by domain.
+
+    >>> split_name("emoji-concepts", same_domain=False), split_name("path/to/images", same_domain=True)
+    ('redrawn', 'same domain')
+    """
+    card = DATASETS.get(dataset)
+    drawn = card is not None and card.group_name == "drawing"
+    return ("same-drawing" if drawn else "same domain") if same_domain else ("redrawn" if drawn else "other domain")
