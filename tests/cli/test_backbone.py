@@ -49,7 +49,7 @@ def test_the_embedded_model_runs_every_learner_and_names_most_pictures_right():
 def test_on_screen_stands_the_same_in_words():
     done = check("embedded", "--pictures", 20)
     assert done.exit_code == 0, done.output
-    for fact in ("64 x 64 pixels", "class token", "causal", "128 numbers", "of 20 embedded pictures", "s a picture"):
+    for fact in ("64 x 64 pixels", "class token", "causal", "128 numbers", "of 20 embedded images", "s an image"):
         assert fact in done.stdout
     assert "GMoP" in done.stdout and "do not" not in done.stdout
 

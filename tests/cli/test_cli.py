@@ -97,7 +97,7 @@ def test_list_shows_every_entry(kind):
     [
         (("list", "learner"), "unknown kind 'learner'; did you mean 'learners'"),
         (("run", "none.toml"), "none.toml does not exist"),
-        (("score", "none.csv"), "none.csv cannot be read"),
+        (("score", "none.csv"), "none.csv"),
         (("report", "nowhere"), "nowhere holds no run"),
         (("demo", "--preset", "quik"), "did you mean 'quick'"),
         (("demo", "--style", "twemojis"), "twemoji"),

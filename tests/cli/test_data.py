@@ -43,7 +43,7 @@ def eurosat(tmp_path, monkeypatch):
 def test_a_whole_data_set(told, eurosat):
     code, text = told("eurosat", "--root", eurosat)
     assert code == 0
-    assert text.startswith("eurosat: whole. 2 classes; pictures: 2 train, 2 validation, 2 test.\n")
+    assert text.startswith("eurosat: whole. 2 classes; images: 2 train, 2 validation, 2 test.\n")
     assert "SHA-256" in text
     assert told("eurosat", "--root", eurosat, "--quiet", "--decode") == (0, "")
 

@@ -19,14 +19,14 @@ def say(found, out) -> None:
     )
     figure = found.zero_shot
     lines = {
-        "pictures": f"{found.pixels} x {found.pixels} pixels{_image(found.image)}",
+        "images": f"{found.pixels} x {found.pixels} pixels{_image(found.image)}",
         "sentences": _text(found.text, found.tokenizer),
         "embeddings": f"{found.joint_dimension} numbers; cosines are multiplied by {found.logit_scale:.4g}",
         "files": _files(found.files),
         "fingerprint": found.fingerprint[:16],
-        "zero-shot": f"{figure.right} of {figure.pictures} embedded pictures named right among {figure.classes} names "
+        "zero-shot": f"{figure.right} of {figure.pictures} embedded images named right among {figure.classes} names "
         f"({100 * figure.low:.0f} to {100 * figure.high:.0f} %; by chance {100 / figure.classes:.3g} %)",
-        "speed": f"{found.seconds_per_picture:.3g} s a picture",
+        "speed": f"{found.seconds_per_picture:.3g} s an image",
     }
     for what, words in lines.items():
         out.print(f"  {what:<{_ASIDE}}{words}", markup=False)

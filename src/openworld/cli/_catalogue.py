@@ -46,7 +46,7 @@ def _learners() -> RenderableType:
 
 _LEARNERS_CAPTION = """\
 Numbers tuned: with the published base-to-new settings, on ViT-B/16 with 50 base classes.
-Trains on: embeddings of plain pictures or of augmented views, on these and patch features of views
+Trains on: embeddings of plain images or of augmented views, on these and patch features of views
 (both encoded once and kept), or on the pixels of views, so that the image tower runs in every step."""
 
 _TRAINS_ON = {"embeddings": "plain"}
@@ -102,12 +102,12 @@ def _classifiers() -> RenderableType:
     for own, architecture in ARCHITECTURES.items():
         weights = sum(tensor.numel() for tensor in build(own, classes=100, side=32).parameters())
         rows.append((own, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary))
-    table = TerminalTable(heads, rows, title="networks for small pictures, to be trained as classifiers")
+    table = TerminalTable(heads, rows, title="networks for small images, to be trained as classifiers")
     return Group(table, Text(_CLASSIFIERS_CAPTION))
 
 
 _CLASSIFIERS_CAPTION = """\
-Weights: for 100 classes and pictures of 32 pixels. Others: timm:NAME, if that package is installed,
+Weights: for 100 classes and images of 32 pixels. Others: timm:NAME, if that package is installed,
 or package.module:function, which returns any torch module."""
 
 

@@ -51,7 +51,7 @@ def _counts(one: Inspection) -> str:
     parts = ", ".join(f"{count:,} {part}" for part, count in one.pictures.items())
     if len(one.pictures) > _SHOWN:
         parts = f"{sum(one.pictures.values()):,} in {len(one.pictures)} conditions"
-    return f"{one.classes} classes; pictures: {parts}."
+    return f"{one.classes} classes; images: {parts}."
 
 
 def _comes_along(name: str) -> bool:

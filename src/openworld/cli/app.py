@@ -47,25 +47,33 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Tells how a vision-language model, or an image classifier, will do outside the closed world it was built in.
+    """Tell how a vision-language model, or an image classifier, will do outside the closed world it was built in.
 
-    Start with `openworld demo`: real pictures, a real small CLIP, no download, about two minutes.
+    Does it notice classes that it was not tuned on (`run`, `score`)? How accurate is it where there are no labels
+    (`estimate`)? How far are new images from those that it knows (`shift`), and do detectors notice (`run`)?
+
+    A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
+    *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about two
+    minutes. `openworld COMMAND --help` explains each command.
     """
     console.set_debug(debug)
 
 
-app.command("demo")(console.reporting(demo))
-app.command("run")(console.reporting(run))
-app.command("reproduce")(console.reporting(reproduce))
-app.command("predict")(console.reporting(predict))
-app.command("score")(console.reporting(score))
-app.command("estimate")(console.reporting(estimate))
-app.command("shift")(console.reporting(shift))
-app.command("synthesize")(console.reporting(synthesize))
-app.command("report")(console.reporting(report))
-app.command("decide")(console.reporting(decide))
-app.command("compare")(console.reporting(compare))
-app.command("cache")(console.reporting(cache))
-app.command("list")(console.reporting(list_command))
+for _name, _command in {
+    "demo": demo,
+    "run": run,
+    "reproduce": reproduce,
+    "predict": predict,
+    "score": score,
+    "estimate": estimate,
+    "shift": shift,
+    "synthesize": synthesize,
+    "report": report,
+    "decide": decide,
+    "compare": compare,
+    "cache": cache,
+    "list": list_command,
+}.items():
+    app.command(_name)(console.reporting(_command))
 app.add_typer(data, name="data")
 app.add_typer(backbone, name="backbone")

@@ -6,8 +6,11 @@ from typing import Annotated
 import typer
 
 from openworld.cli import console
+from openworld.cli._options import AsJson, Device
 
-backbone = typer.Typer(no_args_is_help=True, help="Backbones: are the weights there, and what runs on them?")
+backbone = typer.Typer(
+    no_args_is_help=True, help="Pretrained models (backbones): are they there, and what runs with them?"
+)
 
 
 def check(
@@ -18,24 +21,25 @@ def check(
             "transformers:OWNER/NAME, or open_clip:MODEL/WEIGHTS."
         ),
     ],
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    pictures: Annotated[int, typer.Option(min=1, help="How many embedded pictures to show it.")] = 100,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    device: Device = "auto",
+    pictures: Annotated[int, typer.Option(min=1, help="How many images that come with openworld it is shown.")] = 100,
+    as_json: AsJson = False,
 ) -> None:
-    """Load a backbone, show it some of the embedded pictures, and say what was found.
+    """Load a pretrained model, show it some images that come with openworld, and say what it is and what runs with it.
 
-    Do this before the first run on a machine: it tells in a minute whether the weights are there and are those you
-    mean. Printed are the towers and their sizes, how pictures and sentences are read, the files that were read, which
-    learners and methods run with it and what the others lack, how many embedded pictures it names right without
-    training (a check of weights, tokenizer and preprocessing together, no benchmark), and seconds a picture.
+    Do this before the first run on a machine: it takes a minute and tells whether the weights are there and are those
+    that you mean. It prints the sizes of the image tower and the text tower, how images and sentences are prepared, the
+    files that were read, which learners and methods run with the model and what the others need, how many of the images
+    it names right without training (a check of weights, tokenizer and preprocessing together, not a benchmark), and the
+    seconds that an image takes.
 
-    Where it is not there, it says which files to put where, and the command that fetches them on a machine with
-    network. Nothing is changed; what can be fetched is fetched, as a run would.
+    Where the model is not there, it says which files belong where, and the command that fetches them on a machine with
+    network. What can be fetched is fetched, as a run would; nothing else is changed.
 
-    Three ways to name one. A model whose towers openworld runs itself (CLIP, OpenCLIP, MetaCLIP, SigLIP): all learners
-    that its towers allow. `transformers:OWNER/NAME` and `open_clip:MODEL/WEIGHTS` for any other dual encoder, run by
-    these libraries (pip install "openworld[transformers]" or "openworld[open-clip]"): everything that needs no
-    prompted tower.
+    There are three ways to name a model. One whose towers openworld runs itself (CLIP, OpenCLIP, MetaCLIP, SigLIP)
+    serves all learners that its towers allow. `transformers:OWNER/NAME` and `open_clip:MODEL/WEIGHTS` are any other
+    models with two towers, run by these libraries (pip install "openworld[transformers]" or "openworld[open-clip]");
+    they serve everything that does not tune the text tower's input.
 
         openworld backbone check ViT-B/16
 
@@ -55,7 +59,7 @@ def check(
     chosen = find_device(device)
     try:
         with console.bars(quiet=as_json) as progress:
-            bar = progress.add_task("looking at embedded pictures", total=pictures, rate="")
+            bar = progress.add_task("looking at images", total=pictures, rate="")
             found = check_backbone(
                 name,
                 device=chosen,

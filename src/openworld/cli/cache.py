@@ -7,6 +7,7 @@ import typer
 
 from openworld._sizes import parse_size, size_in_words
 from openworld.cli import console
+from openworld.cli._options import AsJson
 
 
 def cache(
@@ -20,14 +21,14 @@ def cache(
     dataset: Annotated[str, typer.Option(help="Only the sets of this data set.")] = "",
     backbone: Annotated[str, typer.Option(help="Only the sets of this backbone.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List encoded image sets: where they lie, how large they are, of which data set and backbone.
+    """List the encoded images that are kept on disk, how large they are, and remove them where you say so.
 
-    Every image set is encoded once by each backbone and kept; removing a set costs encoding it again, and nothing else.
-    `--clear` removes all that is listed. `--limit 50GB` removes sets that were used longest ago, patch rows and pixels
-    before embeddings, until no more than that is left; what is more than an encoded set (trained classifiers, answers)
-    stays. Neither removes what another process reads. A folder that holds anything but such sets is left alone.
+    Every image set is encoded once by each backbone and kept; to remove a set costs encoding it again, and nothing
+    else. `--clear` removes all that is listed. `--limit 50GB` removes the sets that were used longest ago until no more
+    than that is left: patch features and pixels before embeddings. Trained classifiers and their answers stay, and so
+    does what another process is reading. A folder that holds anything but such sets is left alone.
 
     Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
     """

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson
+
 
 def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run.")],
@@ -16,19 +18,17 @@ def compare(
             "runs of OOD detection: auroc (default), auroc_slope, fpr_out_positive, aupr_in, ..."
         ),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Compare two runs record by record, and say for each learner whether it got better.
+    """Compare two runs on the same test images, and say for each learner or detector whether it got better.
 
-    Records are paired by task, learner and seed. What stands still within each run and differs between them, such as
-    the backbone or the number of shots, is what you compare; with one learner in each run, it may be the learner. What
-    else differs, such as the settings of a learner, is listed above the table.
-    Every row is a paired test on the same test images, corrected over the table (Holm). Runs on other images are
-    refused: their difference would be one of images too.
+    Change one thing between the runs, such as the backbone or the number of training images: that is what is compared.
+    Whatever else differs, such as the settings of a learner, is listed above the table. Runs on other test images are
+    refused, because part of their difference would come from the images.
 
-    Runs of recognition and generalisation, and predictions that were scored, are compared so. Two runs of OOD detection
-    on one pool are set side by side detector by detector, with a paired test of every difference in AUROC (Holm). Runs
-    of other evaluations are compared number by number, over the seeds that both runs have (Holm).
+    Every row is a paired test, and the p-values of the table are corrected for their number (Holm). Runs of learners,
+    and predictions that were scored, are paired image by image; runs of OOD detection cell by cell; runs of other
+    evaluations number by number, over the seeds that both runs have.
     """
     from openworld.cli._run_reports import show_comparison
 

@@ -11,7 +11,7 @@ FORMER = {"protocols": "evaluations"}
 def list_command(
     kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all",
 ) -> None:
-    """List what there is of each kind, with what tells one from another."""
+    """List the learners, detectors, estimators, data sets and so on that there are, each in a line."""
     from openworld._errors import unknown_name
     from openworld.cli import console
     from openworld.cli._catalogue import catalogue

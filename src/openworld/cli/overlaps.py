@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import DataFolder
+
 
 def overlaps(
     names: Annotated[list[str], typer.Argument(help="Data sets, or text files (.txt) with a class name per line.")],
     base: Annotated[str, typer.Option(help="What learners are tuned on: the first half of its classes.")] = "imagenet",
-    root: Annotated[Path | None, typer.Option(help="Folder of all data sets; default $OPENWORLD_DATA.")] = None,
+    root: DataFolder = None,
     wordnet: Annotated[
         Path | None, typer.Option(help="Folder of WordNet 3.0; needed only for ids that are not ImageNet's.")
     ] = None,
@@ -19,14 +21,14 @@ def overlaps(
         bool, typer.Option("--published", help="The lists that come with openworld; no data set need be there.")
     ] = False,
 ) -> None:
-    """Say which classes of other data sets are base classes of one: they must not count as new.
+    """Say which classes of other data sets learners were tuned on as well, so that they must not count as new.
 
     A class overlaps where its name (lower case, singular, no punctuation, no number at its end) is that of a base
-    class, or one that WordNet gives the base class's synset. Classes without WordNet ids are compared by name alone.
-    What WordNet calls ImageNet's classes comes with openworld, so nothing need be installed.
+    class, or another name that WordNet has for the base class. Classes without WordNet ids are compared by name alone.
+    WordNet's names of ImageNet's classes come with openworld, so that nothing need be installed.
 
-    OpenworldAUC's cross-data-set task leaves such classes out, and did not publish which. Lists for its seven data sets
-    come with openworld: `openworld data overlaps caltech101 sun397 --published`.
+    The paper OpenworldAUC leaves such classes out of its test on other data sets, and does not say which. Lists for its
+    seven data sets come with openworld: `openworld data overlaps caltech101 sun397 --published`.
     """
     from openworld.cli import console
 

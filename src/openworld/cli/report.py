@@ -29,7 +29,7 @@ def report(
         ),
     ] = "",
 ) -> None:
-    """Build the report of a run from its records alone: one HTML file that needs no network."""
+    """Write the report of a finished run again from its records: one HTML file, or tables, or figures for a paper."""
     from openworld._errors import OpenworldError
     from openworld.cli._run_reports import save_figures, write_report, write_table
 

@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AllowCorrupt, AsJson, Cache, CacheLimit, Devices, Engine, Quiet, Workers
+
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help="openworldauc, openpl, frap or is-ood.")],
     data: Annotated[
-        str, typer.Option(help="Folder of all downloaded data sets; or embedded, for the world that comes along.")
+        str, typer.Option(help="Folder of all downloaded data sets; or embedded: drawings that come with openworld.")
     ],
     table: Annotated[list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all.")] = None,
     backbone: Annotated[
@@ -26,39 +28,33 @@ def reproduce(
     settings: Annotated[
         list[str] | None, typer.Option(help="Other settings: 'CoOp.schedule.epochs = 100'; repeat it.")
     ] = None,
-    shots: Annotated[int | None, typer.Option(min=1, help="Training pictures of each class; papers: 16.")] = None,
-    views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each of them; default 8.")] = None,
+    shots: Annotated[int | None, typer.Option(min=1, help="Training images of each class; papers: 16.")] = None,
+    views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each training image; default 8.")] = None,
     precision: Annotated[
         str, typer.Option(help="Of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.")
     ] = "float32",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Hold zero-shot CLIP against printed numbers; exit code 3 if it departs.")
+        bool,
+        typer.Option("--accept", help="Compare untuned CLIP with printed numbers; exit code 3 if it departs."),
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate/--no-estimate", hidden=True, help="Without effect: no hours are forecast.")
     ] = True,
-    device: Annotated[
-        str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
-    ] = "auto",
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core, on GPUs by their memory.")] = 0,
-    engine: Annotated[
-        str, typer.Option(help="local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.")
-    ] = "local",
-    cache: Annotated[
-        Path | None, typer.Option(help="Where encoded images are kept; default ~/.cache/openworld.")
-    ] = None,
-    cache_limit: Annotated[
-        str, typer.Option(help="What encoded images may take, such as 50GB; what is not kept is made again.")
-    ] = "",
-    allow_corrupt: Annotated[
-        int, typer.Option(min=0, help="Unreadable images that each image set may lack; more fail its run.")
-    ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plan or tables as JSON instead.")] = False,
+    device: Devices = "auto",
+    workers: Workers = 0,
+    engine: Engine = "local",
+    cache: Cache = None,
+    cache_limit: CacheLimit = "",
+    allow_corrupt: AllowCorrupt = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a paper's tables again, and put them beside the printed ones.
+
+    Four papers: `openworldauc` (learners that must notice new classes), `openpl` (learners while classes and images
+    change), `frap` (accuracy estimated without labels), `is-ood` (detectors of images that are out of distribution).
 
     ```sh
     openworld reproduce openworldauc --data embedded --quick 4
@@ -70,33 +66,34 @@ def reproduce(
     openworld reproduce is-ood --data embedded --quick 4
     ```
 
-    It says first what it will cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
-    and needs no data. How long the rest takes is said beside the bar while it runs, at the pace so far.
+    With `--data embedded` drawings that come with openworld stand in for the paper's data sets, with settings that suit
+    the small CLIP that comes along too: everything runs without a download, in the same layout. Numbers of other data
+    are not subtracted from the printed ones; the orders of the methods are compared.
 
-    Then it runs what the tables need, each run once for all of them: data sets in CoOp's layout (openworld data check
-    all --root DIR says what is missing), the learners' published settings, ViT-B/16, seeds 1, 2 and 3. Killed and
-    started again, it goes on where it was and ends with the same bytes. More tables, or more seeds, may follow in the
-    same folder: units that are there are not computed again.
+    With `--data FOLDER` it needs the paper's data sets, as CoOp lays them out (`openworld data check all --root FOLDER`
+    says what is missing), and takes the published settings, the model and the seeds of the paper.
 
-    FRAP trains the classifiers that are judged, seeds 0, 1 and 10, lets them and its references (CLIP ViT-B/32 and
-    SigLIP ViT-B/16; --backbone is the first) look at every shift, and estimates; its methods are named like
-    "ATC-MC" and "FRAP (CLIP)".
+    First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
+    and needs no data. The time left is shown while they run. Each run serves all tables that need it. Killed and
+    started again, it goes on where it was and ends with the same bytes; more tables or seeds may follow in the same
+    folder, and what is there is not computed again. At the end every table stands beside the printed one: on screen,
+    in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 
-    IS-OOD judges detectors (--learners "MSP, KNN") over cells of semantic and covariate shift: on downloaded data the
-    published image lists with a saved classifier, on embedded data a division made here.
+    `frap` trains the classifiers whose accuracy is estimated (seeds 0, 1 and 10) and uses CLIP ViT-B/32 and SigLIP
+    ViT-B/16 as references (`--backbone` is the first); its methods are called "ATC-MC", "FRAP (CLIP)" and so on.
+    `is-ood` tests detectors ("MSP", "KNN") in cells of ever less similar images: on downloaded data the published image
+    lists and a saved classifier, on embedded data a division made here.
 
-    At last every table stands beside the printed one, on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one page.
-
-    `--accept` is the first thing to do with downloaded data: zero-shot CLIP, which learns nothing, against the printed
-    numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that are not there are left out.
-    Where a number departs it looks at images, names, sentences, preprocessing, weights and metric, and tells which of
-    them is not the paper's. Exit codes: 0; 3 where a number departs.
+    `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
+    randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
+    are not there are left out. Where a number departs it checks images, names, sentences, preprocessing, weights and
+    metric, and tells which of them is not the paper's. Exit code 0 where all agree, 3 where a number departs.
 
     ```sh
     openworld reproduce openworldauc --data ~/data --learners CLIP --accept
     ```
 
-    Your own learners come into the papers' tables with `--add FILE`, a file of learners as in a run's spec:
+    `--add FILE` puts learners of your own into the tables; the file lists them as the spec of `openworld run` does:
 
     ```toml
     [[learners]]
@@ -108,18 +105,13 @@ def reproduce(
     settings = { context_length = 4 }
     ```
 
-    Their rows stand beside the printed ones, marked (added); `--learners CLIP` then spares the paper's. `--settings`,
-    `--shots`, `--views` and `--precision` change what the paper's methods do; the runs get folders of their own, and
-    every table says what was changed.
-
-    With `--data embedded` drawings stand in for the paper's data sets, with settings that suit the embedded CLIP: all
-    of it runs here and now, in the same layout. Numbers of other data are not subtracted; the orders of the methods
-    are compared.
+    Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
+    `--views` and `--precision` change the paper's methods; such runs get folders of their own, and every table says
+    what was changed.
     """
     from openworld._errors import OpenworldError
-    from openworld._sizes import parse_size
+    from openworld.cli._options import run_options
     from openworld.cli._reproducing import carry_out_plan
-    from openworld.cli._running import RunOptions
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.plan import ReproductionSetup
@@ -132,11 +124,8 @@ def reproduce(
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
     found = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
     named = f"{paper}-{found.setup.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
-    folder = out or Path("runs") / named
-    limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
-    options = RunOptions(
-        folder, device, workers, cache, allow_corrupt, quiet, as_json, engine=engine, cache_limit=limit
-    )
+    shown = {"allow_corrupt": allow_corrupt, "quiet": quiet, "as_json": as_json}
+    options = run_options(out or Path("runs") / named, device, workers, engine, cache, cache_limit, **shown)
     carry_out_plan(found, options, only_plan=plan, accept=accept)
 
 
