@@ -103,7 +103,7 @@ def test_list_shows_every_entry(kind):
         (("demo", "--style", "twemojis"), "twemoji"),
         (("demo", "--device", "gpu"), "unknown device 'gpu'"),
         (("run", "."), "cannot be read (Is a directory)"),
-        (("score", "."), "expected .parquet, .csv or .npz"),
+        (("score", "."), "expected .parquet, .csv"),
     ],
 )
 def test_wrong_use_is_two_lines_and_exit_code_2(tmp_path, arguments, sentence):
