@@ -24,7 +24,8 @@ import torch
 from openworld import backbones, datasets
 from openworld.backbones import packed_sentences
 from openworld.learners import LEARNERS, Images, configure
-from openworld.learners.engine.training import PLAIN, schedules_of
+from openworld.learners.engine.fitted import schedules_of
+from openworld.learners.engine.training import PLAIN
 from openworld.reproduction.settings import embedded_settings
 
 SHOTS = 800

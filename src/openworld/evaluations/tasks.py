@@ -19,8 +19,8 @@ from openworld.features import (
 )
 from openworld.features.cache_limit import occupied
 from openworld.learners import configure, find_learner, origin
+from openworld.learners.engine.fitted import schedules_of
 from openworld.learners.engine.requirements import offers_everything, require_able
-from openworld.learners.engine.training import schedules_of
 
 
 class Plannable(Protocol):

@@ -17,7 +17,7 @@ from openworld.backbones.precision import DTYPES
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.learning_units import LearningUnit, units_of
 from openworld.evaluations.runtime import shape
-from openworld.learners.engine.training import schedules_of
+from openworld.learners.engine.fitted import schedules_of
 
 MOST_UNITS = 4  # on one GPU, whatever its memory: they take turns there
 

@@ -29,8 +29,8 @@ from openworld.learners.cocoop import CoCoOp
 from openworld.learners.coop import CoOp
 from openworld.learners.decoop import DeCoOp
 from openworld.learners.dept import DePT
-from openworld.learners.engine.fitted import FittedLearner, load
-from openworld.learners.engine.images import Answer, Images, encoding_for
+from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, encoding_for, load
+from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.joint_fits import fit_together
 from openworld.learners.engine.predictions import Guess, Prediction, predict
 from openworld.learners.engine.settings import TASKS, PublishedSetting, configure, override
@@ -100,6 +100,7 @@ __all__ = [
     "Guess",
     "Images",
     "KgCoOp",
+    "Learner",
     "LoCoOp",
     "Loop",
     "MaPLe",
@@ -111,6 +112,7 @@ __all__ = [
     "Schedule",
     "PublishedSetting",
     "TextBank",
+    "TrainedLearner",
     "ZeroShot",
     "ZeroShotEnsemble",
     "all_learners",

@@ -4,6 +4,7 @@ The network reads the unit image feature and gives one vector, which is added to
 therefore belong to an image: the text tower reads all class names anew for each, in training and at test time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,6 +13,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize, relu
 
 from openworld._arrays import require_at_least
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
@@ -61,7 +64,7 @@ class CoCoOp:
             return replace(default, words=None, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to W."""
         inputs, width = clip.config.joint_dimension, clip.config.text.width
         hidden = max(1, inputs // self.reduction)
@@ -71,23 +74,25 @@ class CoCoOp:
             **start_linear(clip, "shift", hidden, width, generator),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         """The tokenised names."""
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> dict[str, Tensor]:
         """Cross-entropy of each image's own cosine logits; labels int64[B]."""
         return {"total": cross_entropy(conditional_logits(clip, parameters, images.embeddings, prepared), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn context and network from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "NameBank":
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "NameBank":
         """The tokenised names: what is compared with an image is encoded when the image is there."""
         return NameBank(self.prepare(clip, names.all), len(names.base))
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "NameBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "NameBank") -> Answer:
         """Each image's own cosine logits over all names, and the log of the largest base softmax."""
         parts = images.embeddings.split(max(1, SENTENCES // len(bank.prompts)))
         logits = [conditional_logits(clip, parameters, part, bank.prompts) for part in parts if len(part)]
@@ -99,11 +104,13 @@ class CoCoOp:
 class NameBank:
     """Tokenised names, base names first, and how many of them are base names."""
 
-    prompts: object
+    prompts: PromptedNames
     base_count: int
 
 
-def conditional_logits(clip, parameters: dict[str, Tensor], embeddings: Tensor, prompts) -> Tensor:
+def conditional_logits(
+    clip: TwoTower, parameters: dict[str, Tensor], embeddings: Tensor, prompts: PromptedNames
+) -> Tensor:
     """float[B, C], scale included: embeddings float[B, D] against names behind the context that each image moves."""
     shift = apply_linear(parameters, "shift", relu(apply_linear(parameters, "hidden", normalize(embeddings, dim=-1))))
     text = encode_behind(clip, parameters["context"] + shift[:, None], prompts)

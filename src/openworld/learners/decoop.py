@@ -7,6 +7,7 @@ At test time an image is named by the mean logits of the experts whose detectors
 none does. So its logits for some names depend on which other names there are.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,7 +17,9 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
 from openworld._arrays import require_at_least
+from openworld.backbones import DualEncoder, TwoTower
 from openworld.datasets.templates import ENSEMBLE
+from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of
 from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
 from openworld.learners.engine.images import Answer, Images, shown
@@ -82,14 +85,14 @@ class DeCoOp:
         """The same for every data set and task."""
         return cls()
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts of the detectors and of the experts, float[K, N, W] each."""
         return {
             "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
             "classifiers": start_context(clip, self.classifier_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip, classnames) -> "DeCoOpPrepared":
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> "DeCoOpPrepared":
         """Tokenised names, partitions, and zero-shot text features."""
         partitions = divide_classes(len(classnames), self.detectors)
         return DeCoOpPrepared(
@@ -101,7 +104,9 @@ class DeCoOp:
             zero_shot=self._zero_shot(clip, classnames),
         )
 
-    def loss(self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared") -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+    ) -> dict[str, Tensor]:
         """The terms of both stages and the sum of their totals; labels int64[B].
 
         The experts are judged by the detectors as they are, without gradient, against the learned threshold; before
@@ -112,14 +117,22 @@ class DeCoOp:
         second = self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
         return {**first, **second, "total": first["total"] + second["total"]}
 
-    def detector_loss(self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared") -> dict[str, Tensor]:
+    def detector_loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+    ) -> dict[str, Tensor]:
         """The first stage alone: terms and "total", a function of `detectors`."""
         text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
         return detector_terms(logits, prepared.labels[:, labels], self.margin)
 
     def classifier_loss(
-        self, clip, parameters, images: Images, labels, prepared: "DeCoOpPrepared", detectors: Detectors
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: "DeCoOpPrepared",
+        detectors: Detectors,
     ) -> dict[str, Tensor]:
         """The second stage alone: terms and "total", a function of `classifiers`."""
         text = encode_behind(clip, parameters["classifiers"], prepared.classifier_prompts)
@@ -128,21 +141,21 @@ class DeCoOp:
         return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
 
     @torch.no_grad()
-    def judge(self, clip, parameters, prepared: "DeCoOpPrepared") -> Detectors:
+    def judge(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: "DeCoOpPrepared") -> Detectors:
         """The detectors among all training names, frozen."""
         everyone = [True] * len(prepared.detector_prompts)
         return detectors_of(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the detectors, measure the threshold, learn the experts: from plain images."""
         require_trainable(self, train)
         generator = torch.Generator().manual_seed(seed)
         start, prepared = self.start(clip, train.classnames, generator), self.prepare(clip, train.classnames)
 
-        def detect(parameters, images, labels):
+        def detect(parameters: dict[str, Tensor], images: Images, labels: Tensor):
             return self.detector_loss(clip, parameters, images, labels, prepared)
 
-        def classify(parameters, images, labels):
+        def classify(parameters: dict[str, Tensor], images: Images, labels: Tensor):
             return self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
 
         batches = batches_of(self, clip, train, generator, schedule=self.detector_schedule)
@@ -154,13 +167,13 @@ class DeCoOp:
         return FittedLearner(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
 
     @torch.no_grad()
-    def measure(self, clip, train, detectors: Detectors) -> Tensor:
+    def measure(self, clip: TwoTower, train: Features, detectors: Detectors) -> Tensor:
         """The threshold, 0-d, in [0, 1]: the smallest of the detectors' Otsu thresholds on the training images."""
         images = shown(train, clip, self.consumes, np.arange(len(train)))
         scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "ExpertBank":
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "ExpertBank":
         """All names by zero-shot CLIP, by every expert and by every detector."""
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
@@ -170,7 +183,7 @@ class DeCoOp:
         text = normalize(zero_shot, dim=-1)
         return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, detectors)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "ExpertBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "ExpertBank") -> Answer:
         """Logits of the accepted experts summed and divided by K, or zero-shot logits; log of the largest score."""
         scores = bank.detectors.log_scores(images.embeddings, bank.scale)
         accepted = (scores.exp() >= parameters["threshold"])[..., None]
@@ -178,7 +191,7 @@ class DeCoOp:
         logits = torch.where(accepted.any(dim=0), mixture, _mean_logits(images, bank.zero_shot, bank.scale))
         return Answer(logits, scores.amax(dim=0))
 
-    def _zero_shot(self, clip, names) -> Tensor:
+    def _zero_shot(self, clip: DualEncoder, names: Sequence[str]) -> Tensor:
         # The mean of unit features is not a unit vector, and left so: its dot products are then mean logits.
         return torch.stack([encode_names(clip, names, (template,)) for template in self.templates]).mean(dim=0)
 
@@ -257,7 +270,7 @@ def _mean_logits(images: Images, zero_shot: Tensor, scale: Tensor) -> Tensor:
     return scale * normalize(images.embeddings, dim=-1) @ zero_shot.mT
 
 
-def _learn(start: dict[str, Tensor], known: dict[str, Tensor], loss, batches, schedule: Schedule):
+def _learn(start: dict[str, Tensor], known: dict[str, Tensor], loss: Callable, batches: Callable, schedule: Schedule):
     """`train` from `start`, with what is `known` already held fixed beside it."""
     learning = trainable(start)
     return train(learning, lambda images, labels: loss(known | learning, images, labels), batches, schedule)

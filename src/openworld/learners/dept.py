@@ -5,6 +5,7 @@ length counts. At test time the head speaks up for base names alone; new names, 
 compare both, come from the cosines of KgCoOp's prompt.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +15,10 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
@@ -79,7 +82,7 @@ class DePT:
         """With the sentence of the data set's teacher; the same for every task, for only base-to-new was published."""
         return cls(template=KGCOOP.get(dataset, PHOTO))
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W], affines that change nothing float[D], a random head float[C, D] and float[C]."""
         width = clip.config.joint_dimension
         return {
@@ -89,11 +92,18 @@ class DePT:
             **start_linear(clip, "head", width, len(classnames), generator),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, Tensor],
+    ) -> dict[str, Tensor]:
         """Both cross-entropies, guidance and their weighted sum; labels int64[B].
 
         The head is trained on the B images and on the text features of their B labels alike.
@@ -107,16 +117,16 @@ class DePT:
         total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
         return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn all together, from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "HeadBank":
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "HeadBank":
         """Text features of all names behind the learned context, and the head's outputs for the base names."""
         text = normalize(encode_behind(clip, parameters["context"], self._prompts(clip, names.all)), dim=-1)
         return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "HeadBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "HeadBank") -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax; base logits joined with the head's."""
         answer = answer_by_cosine(images.embeddings, bank)
         if bank.outputs is None:
@@ -132,7 +142,7 @@ class DePT:
         fast = ("image_scale", "text_scale", "image_shift", "text_shift", "head_weight", "head_bias")
         return Loop(rate_factors=dict.fromkeys(fast, self.rate_factor))
 
-    def _prompts(self, clip, classnames):
+    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
 

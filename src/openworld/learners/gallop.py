@@ -10,6 +10,8 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -67,7 +69,7 @@ class GalLoP:
             return replace(default, words=None, schedule=unified(schedule, dataset))
         return replace(default, schedule=schedule)
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Contexts float[G, N, W] and float[L, N, W], and the identity float[V, V], V the image tower's width."""
         return {
             "global": self._start(clip, self.global_contexts, generator),
@@ -75,12 +77,14 @@ class GalLoP:
             "projection": torch.eye(clip.config.image.width, device=clip.device),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         """The tokenised names, without a full stop."""
         length = context_tokens(clip, self.context_length, self.words)
         return clip.prompt_names(classnames, length, suffix="", keep_underscores=self.keep_underscores)
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> dict[str, Tensor]:
         """The global and the local cross-entropy and their sum; labels int64[B]."""
         of_image, of_patches = self._texts(clip, parameters, prepared)
         cosines = normalize(images.embeddings, dim=-1) @ of_image.mT
@@ -97,27 +101,27 @@ class GalLoP:
         """The global contexts that each image keeps in a step are drawn."""
         return Loop(draws=self._draws)
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn contexts and projection from augmented views of the training images and their patches."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> "PatchBank":
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "PatchBank":
         """Text features of all names behind all contexts, and one matrix from patches to the joint space."""
         of_image, of_patches = self._texts(clip, parameters, self.prepare(clip, names.all))
         projection = joint_projection(clip, parameters["projection"])
         return PatchBank(of_image.mean(dim=0), len(names.base), clip.logit_scale, of_patches, projection)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Answer:
         """Half global, half local logits over all names, and the log of the largest base softmax."""
         whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
         parts = closest_patch_cosines(images.patches @ bank.projection, bank.local, self.top).mean(dim=0)
         return answer_of(bank.scale * 0.5 * (whole + parts), bank.base_count)
 
-    def _start(self, clip, count: int, generator: Generator) -> Tensor:
+    def _start(self, clip: TwoTower, count: int, generator: Generator) -> Tensor:
         context = start_context(clip, self.context_length, self.words, generator, count)
         return context.expand(count, -1, -1).clone()
 
-    def _texts(self, clip, parameters, prompts) -> tuple[Tensor, Tensor]:
+    def _texts(self, clip: TwoTower, parameters: dict[str, Tensor], prompts: PromptedNames) -> tuple[Tensor, Tensor]:
         contexts = torch.cat([parameters["global"], parameters["local"]])
         text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
         return text[: self.global_contexts], text[self.global_contexts :]
@@ -143,7 +147,7 @@ class PatchBank(TextBank):
     projection: Tensor
 
 
-def joint_projection(clip, projection: Tensor) -> Tensor:
+def joint_projection(clip: TwoTower, projection: Tensor) -> Tensor:
     """The learned projection float[V, V] and the tower's as one matrix float[V, D], wide; rows stand at its left."""
     return projection.mT @ clip.image.projection.weight.mT.to(projection.dtype)
 

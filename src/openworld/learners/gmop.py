@@ -6,6 +6,7 @@ images are named right. Follows huacong/OpenworldAUC @ 8bb934a where the paper i
 probability and is not detached; training softmaxes run over a detector's own names, test softmaxes over all.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
@@ -16,7 +17,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
+from openworld.backbones import TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
@@ -93,7 +96,7 @@ class GMoP:
         alpha = 1.0 if dataset == "imagenet" else default.alpha
         return replace(default, alpha=alpha, schedule=replace(default.schedule, epochs=epochs))
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts: classifier float[N, W] and detectors float[K, N, W], or one for all, float[N, W]."""
         if self.single_prompt:
             return {"context": start_context(clip, self.detector_context, None, generator)}
@@ -102,7 +105,7 @@ class GMoP:
             "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip, classnames) -> "GMoPPrepared":
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> "GMoPPrepared":
         """Tokenised names, partitions, and the zero-shot text features that the new side's gate needs."""
         partitions = self.divide(len(classnames))
         length = self.detector_context if self.single_prompt else self.classifier_context
@@ -120,7 +123,9 @@ class GMoP:
             return divide_classes(count, self.detectors)
         return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared: "GMoPPrepared") -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "GMoPPrepared"
+    ) -> dict[str, Tensor]:
         """The three terms and their weighted sum; labels int64[B]."""
         embeddings = images.embeddings
         base_text, detector_text = self._texts(clip, parameters, prepared)
@@ -132,11 +137,11 @@ class GMoP:
             new_logits = cosine_logits(embeddings, prepared.zero_shot, clip.logit_scale)
         return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn all prompts together, from plain images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
         tuned = names.all if self.tuned_new else names.base
@@ -149,7 +154,7 @@ class GMoP:
         detectors = detectors_among(clip, parameters["detectors"], names, own)
         return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
 
         Its score is the log of the largest softmax of an own name, over the names and over the detectors.
@@ -165,7 +170,7 @@ class GMoP:
         """Whether new images are named with the base classifier's prompt."""
         return self.single_prompt or self.new_classifier == "tuned"
 
-    def _texts(self, clip, parameters, prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
+    def _texts(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
         if self.single_prompt:
             text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]

@@ -1,5 +1,6 @@
 """IVLP, independent vision-language prompts (Khattak et al., 2023a): deep prompts in both towers, not coupled."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -7,6 +8,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.prompts import (
@@ -69,32 +72,34 @@ class IVLP:
             return replace(default, **sizes, words=None, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh text prompts and image prompts, each float[D, N, W]."""
         return {
             "text": start_text_prompts(clip, self.text_depth, self.text_length, self.words, generator),
             "image": start_image_prompts(clip, self.image_depth, self.image_length, generator),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         """The tokenised names."""
         return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> dict[str, Tensor]:
         """Cross-entropy of cosine logits; labels int64[B]."""
         text = encode_prompted_text(clip, parameters["text"], prepared)
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn all prompts together, from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)

@@ -1,5 +1,6 @@
 """KgCoOp (Yao et al., 2023): CoOp held close to the zero-shot text features of the same names."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -7,7 +8,9 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import KGCOOP, PHOTO
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -61,15 +64,22 @@ class KgCoOp:
             return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""
         return {"context": start_context(clip, self.context_length, self.words, generator)}
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, Tensor],
+    ) -> dict[str, Tensor]:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         prompts, teacher = prepared
         text = normalize(encode_behind(clip, parameters["context"], prompts), dim=-1)
@@ -77,18 +87,18 @@ class KgCoOp:
         guidance = 1 - (text * teacher).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 
-    def _prompts(self, clip, classnames):
+    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))

@@ -1,5 +1,6 @@
 """LoCoOp (Miyai et al., 2023): CoOp that is held unsure of every patch which does not show the image's class."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,6 +9,8 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -58,15 +61,22 @@ class LoCoOp:
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""
         return {"context": start_context(clip, self.context_length, self.words, generator)}
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, int]:
         """The tokenised names, and K; a `top` that leaves no class outside is refused."""
         return self._prompts(clip, classnames), self._top_of(len(classnames))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, int],
+    ) -> dict[str, Tensor]:
         """Cross-entropy, entropy of the background, and their weighted difference; labels int64[B]."""
         prompts, top = prepared
         text = encode_behind(clip, parameters["context"], prompts)
@@ -79,20 +89,20 @@ class LoCoOp:
             "total": entropy - self.weight * background,
         }
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images and their patches."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the whole image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 
-    def _prompts(self, clip, classnames):
+    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
     def _top_of(self, count: int) -> int:

@@ -1,5 +1,6 @@
 """MaPLe (Khattak et al., 2023a): deep text prompts, and image prompts that are linear functions of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,6 +9,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import start_linear
@@ -64,7 +67,7 @@ class MaPLe:
             return replace(default, context_length=4, words=None, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh text prompts float[D, N, W], and for each block a linear map: weight [D, V, W], bias [D, V].
 
         The maps of all blocks but the first start as copies of one.
@@ -76,26 +79,28 @@ class MaPLe:
         maps = {name: torch.stack([first[name]] + [deep[name]] * (len(text) - 1)) for name in first}
         return {"text": text} | maps
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         """The tokenised names."""
         return name_behind_phrase(clip, classnames, self.context_length, self.words)
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> dict[str, Tensor]:
         """Cross-entropy of cosine logits; labels int64[B]."""
         text = encode_prompted_text(clip, parameters["text"], prepared)
         image = encode_prompted_image(clip, images.pixels, image_prompts(parameters))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn prompts and maps from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(encode_prompted_image(clip, images.pixels, image_prompts(parameters)), bank)
 

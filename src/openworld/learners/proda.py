@@ -1,6 +1,6 @@
 """ProDA (Lu et al., 2022): a distribution of classifiers, learned as a collection of contexts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,6 +9,8 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld.backbones import PromptedNames, TwoTower
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -61,15 +63,22 @@ class ProDA:
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts float[P, N, W]."""
         return {"contexts": start_context(clip, self.context_length, None, generator, self.contexts)}
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[dict[str, PromptedNames], PromptedNames]:
         """The tokenised names for each position of the context, and the context alone."""
         return self._prompts(clip, classnames), clip.prompt_names(("",), self.context_length)
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[dict[str, PromptedNames], PromptedNames],
+    ) -> dict[str, Tensor]:
         """The bound on the drawn contexts, the orthogonality of all, and their weighted sum; labels int64[B]."""
         prompts, alone = prepared
         contexts = parameters["contexts"]
@@ -87,21 +96,21 @@ class ProDA:
         """The contexts of a step are drawn."""
         return Loop(draws=self._draws)
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the contexts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Means of unit text features over all contexts; they are shorter than 1, and stay so."""
         text = self._texts(clip, parameters["contexts"], range(self.contexts), self._prompts(clip, names.all))
         return TextBank(text.mean(dim=0), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Mean of the cosine logits over the contexts for all names, and the log of the largest base softmax."""
         logits = bank.scale * normalize(images.embeddings, dim=-1) @ bank.text.mT
         return answer_of(logits, bank.base_count)
 
-    def _prompts(self, clip, classnames) -> dict[str, object]:
+    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> dict[str, PromptedNames]:
         return {
             position: clip.prompt_names(
                 classnames, self.context_length, position=position, keep_underscores=self.keep_underscores
@@ -113,7 +122,9 @@ class ProDA:
         quarter = self.contexts // 4
         return "front" if context < quarter else "middle" if context < 2 * quarter else "end"
 
-    def _texts(self, clip, contexts: Tensor, drawn, prompts) -> Tensor:
+    def _texts(
+        self, clip: TwoTower, contexts: Tensor, drawn: Iterable[int], prompts: dict[str, PromptedNames]
+    ) -> Tensor:
         """Unit features float[b, C, D] behind b drawn contexts, those of one position together."""
         parts = []
         for position, names in prompts.items():

@@ -4,7 +4,7 @@ The gradient of the cross-entropy loses the part that points against the gradien
 zero-shot CLIP's predictions on the same view. That loss itself is never minimised.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,7 +14,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PHOTO, PROGRAD
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -83,7 +85,7 @@ class ProGrad:
         epochs = 50 if dataset == "imagenet" else default.schedule.epochs
         return replace(default, schedule=replace(default.schedule, epochs=epochs))
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W]."""
         if self.words is None:
             return {"context": start_context(clip, self.context_length, None, generator)}
@@ -93,11 +95,18 @@ class ProGrad:
             "context": torch.cat([learned.new_zeros(self.context_length - len(learned), learned.shape[1]), learned])
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and zero-shot CLIP's unit text features float[C, D]."""
         return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, Tensor],
+    ) -> dict[str, Tensor]:
         """The cross-entropy, also as "total", and the "knowledge" loss that its gradient heeds; labels int64[B]."""
         prompts, teacher = prepared
         logits = cosine_logits(images.embeddings, encode_behind(clip, parameters["context"], prompts), clip.logit_scale)
@@ -107,7 +116,7 @@ class ProGrad:
         entropy = cross_entropy(logits, labels)
         return {"cross_entropy": entropy, "knowledge": knowledge, "total": entropy}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the context from augmented views of the training images, along projected gradients."""
         return fit_prompts(self, clip, train, seed=seed)
 
@@ -124,19 +133,19 @@ class ProGrad:
         pairs = zip(parameters, wanted, heeded, strict=True)
         return {name: project(own, other, self.strength) for name, own, other in pairs}
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 
-    def _prompts(self, clip, classnames):
+    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, self.context_length, fixed=self._fixed(clip))
 
-    def _fixed(self, clip) -> str:
+    def _fixed(self, clip: TwoTower) -> str:
         """The words at the end of the phrase that are not learned: as many tokens as it has more than words."""
         words = [] if self.words is None else self.words.split()
         spare, last = len(clip.embed_words(" ".join(words))) - len(words), len(words)

@@ -5,6 +5,7 @@ the same image; and what is kept is a Gaussian average of the prompts over the e
 muzairkhattak/PromptSRC @ bb95c77, whose third term is a mean over images and classes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,7 +15,9 @@ from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.prompts import (
@@ -89,18 +92,25 @@ class PromptSRC:
             return replace(default, words=None, mean=mean, deviation=deviation, schedule=schedule)
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh text prompts and image prompts, each float[D, N, W]."""
         return {
             "text": start_text_prompts(clip, self.depth, self.text_length, self.words, generator),
             "image": start_image_prompts(clip, self.depth, self.image_length, generator),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self._names(clip, classnames), average_sentences(clip, classnames)
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, Tensor],
+    ) -> dict[str, Tensor]:
         """Cross-entropy, distances to the frozen text features, image features and logits, and their weighted sum."""
         names, teacher_text = prepared
         teacher_image = normalize(images.embeddings, dim=-1)
@@ -117,16 +127,16 @@ class PromptSRC:
         held = self.text_weight * terms["text"] + self.image_weight * terms["image"] + terms["logits"]
         return terms | {"total": terms["cross_entropy"] + held}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn all prompts together from augmented views, and keep their average over the epochs."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
         text = encode_prompted_text(clip, parameters["text"], self._names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)
 
@@ -135,12 +145,12 @@ class PromptSRC:
         """The prompts after each epoch are averaged by a Gaussian."""
         return Loop(epoch_weights=gaussian_weights(self.schedule.epochs, self.mean, self.deviation))
 
-    def _names(self, clip, classnames):
+    def _names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
 
 @torch.no_grad()
-def average_sentences(clip, classnames) -> Tensor:
+def average_sentences(clip: TwoTower, classnames: Sequence[str]) -> Tensor:
     """Unit mean float32[C, D] of the unnormalised text features of 60 sentences, the same for all data sets."""
     features = torch.stack([clip.encode_text(fill(one, classnames)) for one in PROMPTSRC])
     return normalize(features.to(torch.promote_types(features.dtype, torch.float32)).mean(dim=0), dim=-1)

@@ -1,5 +1,6 @@
 """RPO (Lee et al., 2023): learned rows in both towers that read the frozen rows and are never read by them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
@@ -9,7 +10,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
+from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -70,33 +73,35 @@ class RPO:
             return replace(default, schedule=replace(default.schedule, learning_rate=5e-3))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh text prompts float[K, W] and image prompts float[K, Wv]."""
         end = clip.text.tokens.weight[clip.tokenizer([""])[0][-1]]
         return {"text": self._near(end, generator), "image": self._near(clip.image.class_row, generator)}
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Recording:
         """The recorded sentences of the names."""
         return clip.record_text(self._sentences(classnames))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: Recording
+    ) -> dict[str, Tensor]:
         """Cross-entropy of the mean cosine logits of all pairs; labels int64[B]."""
         image = _image_pairs(clip, parameters["image"], images.pixels)
         text = _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), prepared))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the prompts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """What the text prompts read in the sentences of all names, side by side: float[C, K * D]."""
         rows, pairs = parameters["text"].to(clip.dtype), []
         for start in range(0, len(names.all), CHUNK):
             pairs.append(_side_by_side(clip.read_text(rows, self.prepare(clip, names.all[start : start + CHUNK]))))
         return TextBank(normalize(torch.cat(pairs), dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Mean cosine logits of all pairs over all names, and the log of the largest base softmax."""
         return answer_by_cosine(_image_pairs(clip, parameters["image"], images.pixels), bank)
 
@@ -106,13 +111,13 @@ class RPO:
             return (noise * STANDARD_DEVIATION).to(row.device)
         return row.float() + self.noise * normalize(noise, dim=-1).to(row.device)
 
-    def _sentences(self, classnames) -> list[str]:
+    def _sentences(self, classnames: Sequence[str]) -> list[str]:
         if self.keep_underscores:
             return [self.template.replace("{}", name) for name in classnames]
         return fill(self.template, classnames)
 
 
-def _image_pairs(clip, prompts: Tensor, pixels: Tensor) -> Tensor:
+def _image_pairs(clip: TwoTower, prompts: Tensor, pixels: Tensor) -> Tensor:
     """What the image prompts read in images [B, 3, H, W], side by side: float[B, K * D]."""
     rows, parts = prompts.to(clip.dtype), pixels.split(CHUNK)
     return torch.cat([_side_by_side(clip.read_image(rows, clip.record_image(part))) for part in parts])

@@ -4,6 +4,7 @@ A small network turns the frozen unit text feature of each class into N tokens, 
 class at the input of one text block. The context acts through what the rows behind it took up before.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,8 +13,10 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
@@ -82,7 +85,7 @@ class TCP:
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
         return replace(default, schedule=replace(default.schedule, epochs=epochs))
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to N W."""
         inputs, width = clip.config.joint_dimension, clip.config.text.width
         hidden = max(1, inputs // self.reduction)
@@ -93,30 +96,37 @@ class TCP:
             **start_linear(clip, "tokens", hidden, len(context) * width, generator),
         }
 
-    def prepare(self, clip, classnames):
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and their frozen unit text features float[C, D]."""
         fixed, suffix = self.behind.split("{}")
         length = context_tokens(clip, self.context_length, self.words)
         prompts = clip.prompt_names(classnames, length, suffix, fixed=fixed.strip())
         return prompts, encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared) -> dict[str, Tensor]:
+    def loss(
+        self,
+        clip: TwoTower,
+        parameters: dict[str, Tensor],
+        images: Images,
+        labels: Tensor,
+        prepared: tuple[PromptedNames, Tensor],
+    ) -> dict[str, Tensor]:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         text = self._text(clip, parameters, prepared)
         entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
         guidance = 1 - (text * prepared[1]).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn context and network from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context and their own class tokens."""
         text = self._text(clip, parameters, self.prepare(clip, names.all))
         return TextBank(text, len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 
@@ -125,12 +135,12 @@ class TCP:
         hidden = quick_gelu(apply_linear(parameters, "hidden", teacher))
         return apply_linear(parameters, "tokens", hidden).unflatten(-1, parameters["context"].shape)
 
-    def _text(self, clip, parameters: dict[str, Tensor], prepared) -> Tensor:
+    def _text(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: tuple[PromptedNames, Tensor]) -> Tensor:
         prompts, teacher = prepared
         tokens = {self._block(clip): self.class_tokens(parameters, teacher)}
         return normalize(encode_behind(clip, parameters["context"], prompts, replace_per_class=tokens), dim=-1)
 
-    def _block(self, clip) -> int:
+    def _block(self, clip: TwoTower) -> int:
         layers = clip.config.text.layers
         block = 2 * layers // 3 if self.block is None else self.block
         if not 1 <= block < layers:

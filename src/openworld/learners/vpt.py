@@ -1,5 +1,6 @@
 """VPT (Jia et al., 2022) on CLIP, as Khattak et al. (2023a) run it: learned rows among the patches, text left alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -7,7 +8,9 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
+from openworld.backbones import TwoTower
 from openworld.datasets.templates import PHOTO
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.prompts import encode_prompted_image, start_image_prompts
@@ -55,27 +58,29 @@ class VPT:
             return replace(default, image_length=4, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip, classnames, generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh image prompts float[D, N, W]."""
         return {"image": start_image_prompts(clip, self.depth, self.image_length, generator)}
 
-    def prepare(self, clip, classnames) -> Tensor:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Tensor:
         """The frozen text features float[C, D], unit length."""
         return encode_names(clip, classnames, (self.template,))
 
-    def loss(self, clip, parameters, images: Images, labels, prepared: Tensor) -> dict[str, Tensor]:
+    def loss(
+        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: Tensor
+    ) -> dict[str, Tensor]:
         """Cross-entropy of cosine logits; labels int64[B]."""
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, prepared, clip.logit_scale), labels)}
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the prompts from augmented views of the training images."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Frozen text features of all names."""
         return TextBank(self.prepare(clip, names.all), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)

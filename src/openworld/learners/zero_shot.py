@@ -5,7 +5,9 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from openworld.backbones import DualEncoder
 from openworld.datasets import templates as sentences
+from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting
@@ -39,16 +41,16 @@ class ZeroShot:
         """With the data set's own sentence."""
         return cls(templates=(sentences.TEMPLATES.get(dataset, sentences.PHOTO),))
 
-    def fit(self, clip, train, *, seed: int) -> FittedLearner:
+    def fit(self, clip: DualEncoder, train: Features, *, seed: int) -> FittedLearner:
         """Nothing is learned; `train` gives the base names, `seed` has no effect."""
         require_distinct(train.classnames)
         return FittedLearner(self, clip, tuple(train.classnames), {})
 
-    def text_bank(self, clip, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: DualEncoder, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names."""
         return TextBank(encode_names(clip, names.all, self.templates), len(names.base), clip.logit_scale)
 
-    def answer(self, clip, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 

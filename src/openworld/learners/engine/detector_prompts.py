@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners.engine.text_bank import NameSets, cosine_logits
 from openworld.learners.engine.text_features import encode_behind
@@ -36,7 +37,7 @@ class Detectors:
         return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
 
 
-def detectors_among(clip, contexts: Tensor, names: NameSets, own: Sequence[Sequence[int]]) -> Detectors:
+def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, own: Sequence[Sequence[int]]) -> Detectors:
     """Detectors with contexts float[K, N, W] at an evaluation, whatever its names; own: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
@@ -45,7 +46,9 @@ def detectors_among(clip, contexts: Tensor, names: NameSets, own: Sequence[Seque
     return detectors_of(clip, contexts, prompts, own, [name in asked for name in vocabulary])
 
 
-def detectors_of(clip, contexts: Tensor, prompts, own: Sequence[Sequence[int]], asked: Sequence[bool]) -> Detectors:
+def detectors_of(
+    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, own: Sequence[Sequence[int]], asked: Sequence[bool]
+) -> Detectors:
     """Detectors among V prepared names; own: K lists of places among them; asked: for each whether it is asked for."""
     text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
     places = torch.as_tensor(own, device=clip.device)

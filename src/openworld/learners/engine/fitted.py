@@ -1,11 +1,11 @@
 """A learner bound to what it learned; how it is fitted, saved and loaded."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import repeat
 from pathlib import Path
-from typing import get_args
+from typing import Any, ClassVar, Protocol, get_args
 
 import numpy as np
 import torch
@@ -15,14 +15,54 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._memory import BatchSize
 from openworld._plain import read_plain
 from openworld._short_repr import short_repr
+from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
-from openworld.features import Features
-from openworld.learners.engine.images import Answer, Images, shown
-from openworld.learners.engine.settings import configure
+from openworld.features import Encoding, Features
+from openworld.learners.engine.images import Answer, Consumes, Images, shown
+from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
 from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, train
 
+PLAIN_IMAGES = Encoding()
 CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
+
+
+class Learner(Protocol):
+    """What every learner offers: a frozen dataclass of settings that says what it is, fits, and answers.
+
+    name, paper, tunes, cost: for tables; `name` is what specs say. consumes: what it sees of images.
+    depends_on_other_names: whether logits among base names change with the new names.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    tunes: ClassVar[str]
+    cost: ClassVar[str]
+    consumes: ClassVar[Consumes]
+    depends_on_other_names: ClassVar[bool]
+
+    @classmethod
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "Learner": ...
+
+    def fit(self, clip: DualEncoder, train: Features, *, seed: int) -> "FittedLearner": ...
+
+    def text_bank(self, clip: DualEncoder, parameters: dict[str, Tensor], names: NameSets) -> TextBank: ...
+
+    def answer(self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer: ...
+
+
+class TrainedLearner(Learner, Protocol):
+    """A learner that learns tensors: `start` makes them, and training by `schedule` lowers the "total" of `loss`."""
+
+    schedule: Schedule
+
+    def start(self, clip: DualEncoder, classnames: Sequence[str], generator: torch.Generator) -> dict[str, Tensor]: ...
+
+    def prepare(self, clip: DualEncoder, classnames: Sequence[str]) -> Any: ...
+
+    def loss(
+        self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: Any
+    ) -> dict[str, Tensor]: ...
 
 
 @dataclass(frozen=True)
@@ -37,8 +77,8 @@ class FittedLearner:
         history: mean loss terms of each epoch.
     """
 
-    learner: object
-    clip: object
+    learner: Learner
+    clip: DualEncoder
     classnames: tuple[str, ...]
     parameters: dict[str, Tensor]
     history: tuple[dict[str, float], ...] = ()
@@ -52,7 +92,7 @@ class FittedLearner:
         return sum(tensor.numel() for name, tensor in self.parameters.items() if name not in measured)
 
     @torch.no_grad()
-    def text_bank(self, base_names, new_names=()) -> TextBank:
+    def text_bank(self, base_names: Sequence[str], new_names: Sequence[str] = ()) -> TextBank:
         """Encode names once, with this learner's prompts.
 
         Args:
@@ -134,7 +174,22 @@ class FittedLearner:
         return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
 
 
-def load(folder: Path, clip) -> FittedLearner:
+def encoding_for(learner: Learner | type[Learner], encoding: Encoding = PLAIN_IMAGES) -> Encoding:
+    """`encoding` with what a learner consumes besides global embeddings; give it `views` for training images.
+
+    >>> from openworld.learners import CoOp
+    >>> encoding_for(CoOp, Encoding(views=8)).pixels
+    False
+    """
+    return replace(encoding, patches=learner.consumes == "patches", pixels=learner.consumes == "pixels")
+
+
+def schedules_of(learner: Learner) -> list[Schedule]:
+    """The stages of a learner's training; none where it tunes nothing."""
+    return [value for one in fields(learner) if isinstance(value := getattr(learner, one.name), Schedule)]
+
+
+def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     """Read back what `FittedLearner.save` wrote.
 
     Args:
@@ -157,7 +212,7 @@ def load(folder: Path, clip) -> FittedLearner:
     return FittedLearner(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
 
 
-def fit_prompts(learner, clip, features: Features, *, seed: int) -> FittedLearner:
+def fit_prompts(learner: TrainedLearner, clip: DualEncoder, features: Features, *, seed: int) -> FittedLearner:
     """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one.
 
     Args:
@@ -177,7 +232,7 @@ def fit_prompts(learner, clip, features: Features, *, seed: int) -> FittedLearne
     parameters = trainable(learner.start(clip, features.classnames, generator))
     prepared = learner.prepare(clip, features.classnames)
 
-    def loss(images, labels):
+    def loss(images: Images, labels: Tensor):
         return learner.loss(clip, parameters, images, labels, prepared)
 
     batches = batches_of(learner, clip, features, generator, loop)
@@ -185,7 +240,7 @@ def fit_prompts(learner, clip, features: Features, *, seed: int) -> FittedLearne
     return FittedLearner(learner, clip, tuple(features.classnames), learned, history)
 
 
-def require_trainable(learner, features: Features) -> None:
+def require_trainable(learner: Learner, features: Features) -> None:
     """Refuse to fit on no image, and on names that no prompt could tell apart."""
     if not len(features):
         raise OpenworldError(f"there is no image to fit {learner.name} on; give at least one shot of a class.")
@@ -197,7 +252,14 @@ def trainable(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
 
 
-def batches_of(learner, clip, features: Features, generator, loop: Loop = PLAIN, schedule: Schedule | None = None):
+def batches_of(
+    learner: TrainedLearner,
+    clip: DualEncoder,
+    features: Features,
+    generator: torch.Generator,
+    loop: Loop = PLAIN,
+    schedule: Schedule | None = None,
+):
     """For `train`: epoch to the images and labels of its steps, one augmented view of each where views are consumed."""
     labels = torch.as_tensor(features.labels, device=clip.device)
     schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"

@@ -1,6 +1,6 @@
 """What a learner is shown of some images, and what it answers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,10 +9,10 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.features import Encoding, Features
+from openworld.backbones import DualEncoder
+from openworld.features import Features
 
 Consumes = Literal["embeddings", "views", "patches", "pixels"]
-PLAIN_PICTURES = Encoding()
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,9 @@ class Answer:
     __repr__ = short_repr
 
 
-def encoding_for(learner, encoding: Encoding = PLAIN_PICTURES) -> Encoding:
-    """`encoding` with what a learner consumes besides global embeddings; give it `views` for training pictures.
-
-    >>> from openworld.learners import CoOp
-    >>> encoding_for(CoOp, Encoding(views=8)).pixels
-    False
-    """
-    return replace(encoding, patches=learner.consumes == "patches", pixels=learner.consumes == "pixels")
-
-
-def shown(features: Features, clip, consumes: Consumes, rows: np.ndarray, views: np.ndarray | None = None) -> Images:
+def shown(
+    features: Features, clip: DualEncoder, consumes: Consumes, rows: np.ndarray, views: np.ndarray | None = None
+) -> Images:
     """The images at `rows` of encoded features, or one view of each.
 
     Args:
@@ -101,9 +93,9 @@ def shown(features: Features, clip, consumes: Consumes, rows: np.ndarray, views:
     )
 
 
-def _wide(array: np.ndarray, clip) -> Tensor:
+def _wide(array: np.ndarray, clip: DualEncoder) -> Tensor:
     return torch.as_tensor(array, device=clip.device, dtype=torch.promote_types(clip.dtype, torch.float32))
 
 
-def _pixels(array: np.ndarray, clip) -> Tensor:
+def _pixels(array: np.ndarray, clip: DualEncoder) -> Tensor:
     return clip.preprocess.scale(torch.as_tensor(array, device=clip.device)).to(clip.dtype)

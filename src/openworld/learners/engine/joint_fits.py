@@ -11,13 +11,16 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld.backbones import DualEncoder
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.fitted import FittedLearner, TrainedLearner, batches_of, require_trainable, trainable
 from openworld.learners.engine.images import Images
 from openworld.learners.engine.training import PLAIN, train
 
 
-def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[int]) -> list[FittedLearner]:
+def fit_together(
+    learner: TrainedLearner, clip: DualEncoder, trains: Sequence[Features], *, seeds: Sequence[int]
+) -> list[FittedLearner]:
     """One `FittedLearner` per seed, as `learner.fit` gives it.
 
     Learners that run the image tower, train in stages, bring their own gradient or draw at random in a step are fitted
@@ -58,13 +61,13 @@ def fit_together(learner, clip, trains: Sequence[Features], *, seeds: Sequence[i
     ]
 
 
-def _shares_passes(learner) -> bool:
+def _shares_passes(learner: TrainedLearner) -> bool:
     one_stage = hasattr(learner, "schedule") and not getattr(learner, "in_stages", False)
     loop = getattr(learner, "loop", PLAIN)
     return one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None
 
 
-def _mapped(learner, clip, parameters: dict[str, Tensor], prepared):
+def _mapped(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
     """The loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
     def of_one(own: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from openworld.backbones import TwoTower
 
-def start_linear(clip, name: str, inputs: int, outputs: int, generator: torch.Generator) -> dict[str, Tensor]:
+
+def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator: torch.Generator) -> dict[str, Tensor]:
     """A fresh layer, every number Uniform(-1 / sqrt(inputs), 1 / sqrt(inputs)), as torch's own layers start.
 
     Drawn on the CPU, so that a seed gives the same layer on every device.

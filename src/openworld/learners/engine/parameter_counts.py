@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from openworld._errors import OpenworldError
 from openworld.backbones import TwoTower, TwoTowerConfig
+from openworld.learners.engine.fitted import Learner
 
 VIT_B_16 = TwoTowerConfig()
 
@@ -49,7 +50,7 @@ class WordTokenizer:
         return 1 + zlib.crc32(word.encode()) % (self.vocabulary - 3)
 
 
-def tuned_parameters(learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
+def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
     """How many numbers `learner` tunes for so many base classes on a backbone of this shape; 0 where it tunes nothing.
 
     >>> from openworld.learners import CoOp

@@ -12,6 +12,7 @@ from openworld._short_repr import short_repr
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner
+from openworld.learners.engine.images import Answer
 from openworld.learners.zero_shot import ZeroShot
 
 
@@ -82,7 +83,7 @@ def predict(
     return tuple(Prediction(int(row), own, float(score), int(rank), *rest) for row, own, score, rank, *rest in rows)
 
 
-def _by_side(base: Sequence[str], new: Sequence[str], answer) -> tuple[list[str], list[str | None]]:
+def _by_side(base: Sequence[str], new: Sequence[str], answer: Answer) -> tuple[list[str], list[str | None]]:
     """Every picture's name among the base names, and among the new ones, as accuracies of either side are counted."""
     among_base = answer.logits[:, : len(base)] if answer.base_logits is None else answer.base_logits
     as_base = [base[column] for column in among_base.argmax(axis=1)]

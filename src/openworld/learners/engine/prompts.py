@@ -5,14 +5,17 @@ rows of block 0 are the context, and those of later blocks take its place; in th
 patches. After block D - 1 the rows flow on like any others (Jia et al., 2022; Khattak et al., 2023a).
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Generator, Tensor
 
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context
 
 
-def start_image_prompts(clip, depth: int, length: int, generator: Generator) -> Tensor:
+def start_image_prompts(clip: TwoTower, depth: int, length: int, generator: Generator) -> Tensor:
     """float32[D, N, W] from Normal(0, 0.02), drawn on the CPU, so that a seed gives the same on every device.
 
     D is `depth`, or the number of blocks of a tower that has fewer.
@@ -21,7 +24,7 @@ def start_image_prompts(clip, depth: int, length: int, generator: Generator) -> 
     return (torch.randn(shape, generator=generator) * STANDARD_DEVIATION).to(clip.device)
 
 
-def start_text_prompts(clip, depth: int, length: int, words: str | None, generator: Generator) -> Tensor:
+def start_text_prompts(clip: TwoTower, depth: int, length: int, words: str | None, generator: Generator) -> Tensor:
     """float32[D, N, W]: the first words of a phrase, if one is given, before block 0; else Normal(0, 0.02).
 
     D is `depth`, or the number of blocks of a tower that has fewer.
@@ -33,13 +36,13 @@ def start_text_prompts(clip, depth: int, length: int, words: str | None, generat
     return prompts
 
 
-def name_behind_phrase(clip, classnames, length: int, words: str | None):
+def name_behind_phrase(clip: TwoTower, classnames: Sequence[str], length: int, words: str | None) -> PromptedNames:
     """Class names behind N learned tokens and, as fixed tokens, the words of the phrase that N does not reach."""
     fixed = "" if words is None else split_phrase(clip, words, length)[1]
     return clip.prompt_names(classnames, length, fixed=fixed)
 
 
-def split_phrase(clip, words: str, length: int) -> tuple[str, str]:
+def split_phrase(clip: TwoTower, words: str, length: int) -> tuple[str, str]:
     """The first words of a phrase, which make up `length` tokens, and the other words; raises where no words do."""
     spelled = words.split()
     for count in range(1, len(spelled) + 1):
@@ -51,12 +54,12 @@ def split_phrase(clip, words: str, length: int) -> tuple[str, str]:
     )
 
 
-def encode_prompted_text(clip, prompts: Tensor, names) -> Tensor:
+def encode_prompted_text(clip: TwoTower, prompts: Tensor, names: PromptedNames) -> Tensor:
     """Unnormalised text features float32[C, D] of prepared names, with prompts [D, N, W] in the text tower."""
     return encode_behind(clip, prompts[0], names, replace=dict(enumerate(prompts[1:], start=1)))
 
 
-def encode_prompted_image(clip, pixels: Tensor, prompts: Tensor) -> Tensor:
+def encode_prompted_image(clip: TwoTower, pixels: Tensor, prompts: Tensor) -> Tensor:
     """Unnormalised image features float32[B, D] of pixels [B, 3, H, W], with prompts [D, N, W] in the image tower.
 
     Without any (D = 0) they are those of the frozen tower.

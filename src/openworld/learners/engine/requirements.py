@@ -13,6 +13,7 @@ from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.foreign.encoder import Lacks
 from openworld.backbones.image_prompts import require_class_token
 from openworld.backbones.two_tower import TwoTower
+from openworld.learners.engine.fitted import Learner
 
 _INSTEAD = (
     "Learners of names alone run on every backbone (zero-shot, zero-shot-ensemble); for this one, take a backbone that "
@@ -26,7 +27,7 @@ def offers_everything(clip: DualEncoder) -> bool:
     return isinstance(clip, TwoTower) and clip.config.text.causal and clip.config.image.class_token
 
 
-def require_able(clip: DualEncoder, learner) -> None:
+def require_able(clip: DualEncoder, learner: Learner) -> None:
     """Refuse a learner that needs more than a backbone has.
 
     Args:
@@ -41,7 +42,7 @@ def require_able(clip: DualEncoder, learner) -> None:
 
 
 @torch.no_grad()
-def lacking(clip: DualEncoder, learner) -> str | None:
+def lacking(clip: DualEncoder, learner: Learner) -> str | None:
     """What a learner needs and a backbone does not have, in a sentence; None where nothing is missing.
 
     >>> from openworld.learners import CoOp
@@ -63,7 +64,7 @@ def missing_part(ask: Callable[[], object]) -> str | None:
     return None
 
 
-def _ask(clip: DualEncoder, learner) -> None:
+def _ask(clip: DualEncoder, learner: Learner) -> None:
     if learner.consumes in ("patches", "pixels"):
         require_class_token(clip.image, f"{learner.consumes} need")
     if hasattr(learner, "start"):

@@ -4,7 +4,7 @@ Contexts stay in float32 (or float64) while they are learned, whatever the backb
 of the first and last epochs would be smaller than the spacing of numbers, and be lost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.datasets import templates as sentences
 
@@ -19,13 +20,13 @@ STANDARD_DEVIATION = 0.02
 
 
 @torch.no_grad()
-def encode_names(clip: DualEncoder, names, templates) -> Tensor:
+def encode_names(clip: DualEncoder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
     """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
     features = [normalize(_widen(clip.encode_text(sentences.fill(one, names))), dim=-1) for one in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)
 
 
-def encode_behind(clip, context: Tensor, prompts, **replaced: Mapping[int, Tensor]) -> Tensor:
+def encode_behind(clip: TwoTower, context: Tensor, prompts: PromptedNames, **replaced: Mapping[int, Tensor]) -> Tensor:
     """Unnormalised text features of prepared names behind a context: float32[C, D] of [N, W], [K, C, D] of [K, N, W].
 
     The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
@@ -35,12 +36,14 @@ def encode_behind(clip, context: Tensor, prompts, **replaced: Mapping[int, Tenso
     return _widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
 
 
-def context_tokens(clip, length: int, words: str | None) -> int:
+def context_tokens(clip: TwoTower, length: int, words: str | None) -> int:
     """How many context tokens a learner has: those of its phrase, else `length`."""
     return length if words is None else len(clip.embed_words(words))
 
 
-def start_context(clip, length: int, words: str | None, generator: torch.Generator, count: int | None = None) -> Tensor:
+def start_context(
+    clip: TwoTower, length: int, words: str | None, generator: torch.Generator, count: int | None = None
+) -> Tensor:
     """float32[N, W], or float32[count, N, W] for several contexts: Normal(0, 0.02), or a phrase's embeddings.
 
     Drawn on the CPU, so that a seed gives the same context on every device.

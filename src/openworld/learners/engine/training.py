@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
@@ -154,11 +154,6 @@ def draw_batches(count: int, schedule: Schedule, generator: torch.Generator) -> 
     return list(torch.randperm(count, generator=generator).split(schedule.batch_size))[: schedule.steps(count)]
 
 
-def schedules_of(learner) -> list[Schedule]:
-    """The stages of a learner's training; none where it tunes nothing."""
-    return [value for one in fields(learner) if isinstance(value := getattr(learner, one.name), Schedule)]
-
-
 def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim.Optimizer:
     groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
     if schedule.optimizer == "Adam":
@@ -166,14 +161,16 @@ def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim
     return torch.optim.SGD(groups, lr=0.0, momentum=schedule.momentum, weight_decay=schedule.weight_decay)
 
 
-def _set_rates(optimizer, schedule: Schedule, loop: Loop, epoch: int, step: int) -> None:
+def _set_rates(optimizer: torch.optim.Optimizer, schedule: Schedule, loop: Loop, epoch: int, step: int) -> None:
     warm_up = schedule.warmup and epoch == 0
     for group in optimizer.param_groups:
         factor = 1.0 if warm_up else loop.rate_factors.get(group["name"], 1.0)
         group["lr"] = factor * schedule.rate(epoch, step)
 
 
-def _step(optimizer, parameters: dict[str, Tensor], terms: Terms, gradient) -> Terms:
+def _step(
+    optimizer: torch.optim.Optimizer, parameters: dict[str, Tensor], terms: Terms, gradient: Callable | None
+) -> Terms:
     optimizer.zero_grad()
     if gradient is None:
         terms["total"].backward()
