@@ -28,8 +28,9 @@ class Room:
         return self.file.CALLS
 
     def public(self) -> set[str]:
-        """Functions, classes, and methods with arguments of classes that functions return."""
-        return {name for name in self.module.__all__ if callable(getattr(self.module, name))}
+        """Functions, classes, and methods with arguments of classes that functions return; a Protocol is none."""
+        found = {name: getattr(self.module, name) for name in self.module.__all__}
+        return {name for name, one in found.items() if callable(one) and not getattr(one, "_is_protocol", False)}
 
     def answered_for(self) -> set[str]:
         """Enrolled, or named as something that needs no call of its own."""

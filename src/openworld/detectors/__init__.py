@@ -33,7 +33,7 @@ from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.engine.activations import NEEDS, Activations, Maps
 from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
-from openworld.detectors.engine.fitted import FittedDetector, score_together
+from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
@@ -65,7 +65,7 @@ from openworld.detectors.she import SHE
 from openworld.detectors.vim import ViM
 from openworld.detectors.vra import VRA
 
-DETECTORS: dict[str, type] = {
+DETECTORS: dict[str, type[OODDetector]] = {
     detector.name: detector
     for detector in (
         MSP,
@@ -132,6 +132,7 @@ __all__ = [
     "MaxLogit",
     "NNGuide",
     "NegLabel",
+    "OODDetector",
     "Passes",
     "Perturbation",
     "DetectionPlan",

@@ -13,6 +13,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
@@ -76,11 +77,13 @@ class AdaSCALE:
         """q of every image."""
         return (Collected(self.unrest, ("features", "head", "gradient")),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """The distribution of q, from `Activations` of images and of moved images."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, unrest: Tensor) -> Tensor:
+    def learn(self, head: Head | None, unrest: Tensor) -> Tensor:
         """q in ascending order, float[n]."""
         return unrest.sort().values
 

@@ -12,6 +12,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
 
@@ -51,11 +52,13 @@ class CoP:
         if not 0 < self.explained < 1:
             raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Principal components of unit features, of float[N, D]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, moments: Moments) -> Components:
+    def learn(self, head: Head | None, moments: Moments) -> Components:
         """In float64."""
         return components(Unit(), moments, self.explained)
 

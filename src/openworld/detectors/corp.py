@@ -17,6 +17,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.settings import require_positive
 from openworld.detectors.engine.statistics import Moments, Products
@@ -81,11 +82,13 @@ class CoRP:
         """Products of Fourier features."""
         return (Products(self.lift),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Principal components of Fourier features, of float[N, D]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, moments: Moments) -> Components:
+    def learn(self, head: Head | None, moments: Moments) -> Components:
         """In float64."""
         return components(self.lift, moments, self.explained)
 

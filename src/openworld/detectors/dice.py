@@ -19,7 +19,7 @@ from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
-from openworld.detectors.engine.statistics import Mean, percentile
+from openworld.detectors.engine.statistics import Mean, Moments, percentile
 
 SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
 
@@ -71,11 +71,13 @@ class DICE:
     def __post_init__(self):
         require_percent(percent=self.percent)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """The mask, from the mean of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 
-    def learn(self, head: Head, moments) -> MaskedHead:
+    def learn(self, head: Head, moments: Moments) -> MaskedHead:
         """The masked head."""
         contributions = head.weight * moments.mean.to(head.weight)
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)

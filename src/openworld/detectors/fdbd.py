@@ -15,7 +15,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Mean
+from openworld.detectors.engine.statistics import Mean, Moments
 
 
 @checked
@@ -40,11 +40,13 @@ class FDBD:
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (Mean(),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """The mean of features float[N, D], and the distances between the head's rows."""
         return fit(self, features, labels, head)
 
-    def learn(self, head: Head, moments) -> tuple[Tensor, Tensor]:
+    def learn(self, head: Head, moments: Moments) -> tuple[Tensor, Tensor]:
         """The mean float64[D], and 1 / |w_c - w_j| float[C, C], 0 where there is no border."""
         weight = head.weight.double()
         # Part by part: all differences of 1,000 classes at once would be 8 GB.

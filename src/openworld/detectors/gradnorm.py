@@ -14,6 +14,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 
 
 @checked
@@ -40,7 +41,9 @@ class GradNorm:
     expects_positive: ClassVar[bool] = True
     weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 39.3 near and 41.8 far, below chance, on ViT-B/16"}
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 

@@ -16,6 +16,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
 
@@ -53,7 +54,9 @@ class KNN:
         """The bank."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Keep unit features, of float[N, D]."""
         return fit(self, features, labels, head)
 
@@ -61,7 +64,7 @@ class KNN:
         """Raise OpenworldError where so many training images would be too few."""
         require_neighbours(self, self.gathers[0].kept(images), images)
 
-    def learn(self, head, rows: Rows) -> Tensor:
+    def learn(self, head: Head | None, rows: Rows) -> Tensor:
         """Unit features float[M, D]."""
         require_neighbours(self, len(rows.features), rows.offered)
         return normalize(rows.features, dim=1)

@@ -9,6 +9,7 @@ from torch import Tensor
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ class MaxLogit:
     needs: ClassVar[tuple[str, ...]] = ("logits",)
     gathers: ClassVar[tuple] = ()
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 

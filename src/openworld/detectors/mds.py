@@ -15,7 +15,8 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.statistics import ClassSums, Products
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
 
 
 @checked
@@ -44,15 +45,17 @@ class MDS:
         if not 0 <= self.shrinkage <= 1:
             raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Class means and one covariance, from features float[N, D] and labels int[N]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, classes, moments) -> Gaussian:
+    def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> Gaussian:
         """From class sums and products."""
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype)
 
-    def concerns(self, classes, moments) -> tuple[str, ...]:
+    def concerns(self, classes: ClassTotals, moments: Moments) -> tuple[str, ...]:
         """Classes without images, and too few images."""
         return concerns(self.name, classes, moments)
 

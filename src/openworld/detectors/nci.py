@@ -11,7 +11,8 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.statistics import Mean
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import Mean, Moments
 
 
 @checked
@@ -40,11 +41,13 @@ class NCI:
     def __post_init__(self):
         require_at_least(0, alpha=self.alpha)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """The mean of features float[N, D]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, moments) -> Tensor:
+    def learn(self, head: Head | None, moments: Moments) -> Tensor:
         """The mean, float64[D]."""
         return moments.mean
 

@@ -14,6 +14,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -48,7 +49,9 @@ class NegLabel:
         require_positive(temperature=self.temperature)
         require_at_least(1, groups=self.groups)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Nothing is learned; texts of a `Activations`, negative ones among them, are remembered."""
         return fit(self, features, labels, head)
 

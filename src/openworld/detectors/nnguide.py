@@ -50,7 +50,9 @@ class NNGuide:
         """The bank."""
         return (Bank(share=self.share, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Keep unit features times their energies, of features float[N, D] and the head."""
         return fit(self, features, labels, head)
 

@@ -11,6 +11,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_positive
 
@@ -51,7 +52,9 @@ class ODIN:
         """How images are moved before they are looked at."""
         return Perturbation("confidence", self.temperature, self.step)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 

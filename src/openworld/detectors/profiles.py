@@ -5,6 +5,7 @@ from openworld._types import checked
 from openworld.detectors.ash import ASH
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
+from openworld.detectors.engine.fitted import OODDetector
 from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
 from openworld.detectors.gradnorm import GradNorm
@@ -21,7 +22,7 @@ from openworld.detectors.rmds import RMDS
 from openworld.detectors.scale import SCALE
 from openworld.detectors.vim import ViM
 
-PROFILES: dict[str, tuple] = {
+PROFILES: dict[str, tuple[OODDetector, ...]] = {
     # qqwsad5/IS-OOD@e771abb runs OpenOOD's settings as they stand in its configuration, without a search.
     "is-ood": (MSP(), ODIN(), MDS(), GradNorm(), KNN(), DICE(), RankFeat(), ASH()),
     # What leads on ResNet-50 and on ViT-B/16 in OpenOOD v1.5's leaderboard (ImageNet-1K), beside the baselines.
@@ -33,7 +34,7 @@ PROFILES: dict[str, tuple] = {
 
 
 @checked
-def profile(name: str) -> dict[str, object]:
+def profile(name: str) -> dict[str, OODDetector]:
     """The detectors of a profile, by name.
 
     Args:

@@ -16,6 +16,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 
 
 @checked
@@ -58,11 +59,13 @@ class PytorchOOD:
         """All training features: pytorch-ood fits on whole tensors."""
         return (Bank(),) if self._learns else ()
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Fit it on features float[N, D], or their logits, and labels int[N]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, rows: Rows) -> None:
+    def learn(self, head: Head | None, rows: Rows) -> None:
         """Nothing is kept but what pytorch-ood's object keeps itself."""
         if rows.labels is None:
             raise OpenworldError(f"{self.name} needs labels of the training images; pass labels=...")

@@ -11,6 +11,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations, Maps
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.rank_one import without_largest
 from openworld.detectors.engine.settings import require_positive
 
@@ -48,7 +49,9 @@ class RankFeat:
             raise unknown_name("choice of blocks", self.blocks, get_args(Blocks))
         require_positive(temperature=self.temperature)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 

@@ -11,6 +11,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
 
@@ -50,11 +51,13 @@ class ReAct:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """The percentile, of features float[N, D]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, rows: Rows) -> Tensor:
+    def learn(self, head: Head | None, rows: Rows) -> Tensor:
         """The cut-off, 0-d."""
         return percentile(rows.features, self.percent)
 

@@ -12,7 +12,8 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.statistics import ClassSums, Products
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
 
 
 @checked
@@ -41,16 +42,18 @@ class RMDS:
         if not 0 <= self.shrinkage <= 1:
             raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Class means and two covariances, from features float[N, D] and labels int[N]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, classes, moments) -> tuple[Gaussian, Gaussian]:
+    def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> tuple[Gaussian, Gaussian]:
         """From class sums and products."""
         whole = gaussian(moments.mean[None], moments.about(moments.mean), self.shrinkage, moments.dtype)
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype), whole
 
-    def concerns(self, classes, moments) -> tuple[str, ...]:
+    def concerns(self, classes: ClassTotals, moments: Moments) -> tuple[str, ...]:
         """Classes without images, and too few images."""
         return concerns(self.name, classes, moments)
 

@@ -10,6 +10,7 @@ from openworld._errors import OpenworldError
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals
 
 
@@ -30,11 +31,13 @@ class SHE:
     needs: ClassVar[tuple[str, ...]] = ("features", "logits", "labels")
     gathers: ClassVar[tuple] = (ClassSums(correct=True),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Class means, from features float[N, D], labels int[N] and the head or logits."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, classes: ClassTotals) -> Tensor:
+    def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
         """Means float[C, D]."""
         missing = (classes.counts == 0).nonzero().flatten().tolist()
         if missing:

@@ -65,7 +65,9 @@ class ViM:
         """Products, and a sample of features."""
         return (Products(), Bank(self.bank, seed=self.seed))
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Principal features, and alpha, from features float[N, D] and the head."""
         return fit(self, features, labels, head)
 

@@ -12,6 +12,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
 
@@ -53,11 +54,13 @@ class VRA:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
         """Both percentiles, of features float[N, D]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head, rows: Rows) -> tuple[float, float]:
+    def learn(self, head: Head | None, rows: Rows) -> tuple[float, float]:
         """The cuts, low and high."""
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 

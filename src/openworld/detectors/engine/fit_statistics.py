@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,7 +11,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fitted import ROWS, FittedDetector
+from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.statistics import Least
@@ -35,7 +34,7 @@ class FitStatistics:
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    detectors: Mapping[str, Any]
+    detectors: Mapping[str, OODDetector]
     totals: tuple = ()
     head: Head | None = None
     texts: Texts | None = None
@@ -91,7 +90,7 @@ class FitStatistics:
         pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
         return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
 
-    def _learned(self, detector, asked: tuple, totals: Mapping) -> FittedDetector:
+    def _learned(self, detector: OODDetector, asked: tuple, totals: Mapping) -> FittedDetector:
         gathered = [totals[statistic] for statistic in asked]
         with solvable(detector.name):
             state = detector.learn(self.head, *gathered) if asked else None
@@ -102,7 +101,7 @@ class FitStatistics:
 
 
 @checked
-def gather(detectors: Mapping[str, Any], batches: Iterable[Activations], *, start: int = 0) -> FitStatistics:
+def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations], *, start: int = 0) -> FitStatistics:
     """Gather what several detectors learn from in one pass over training images; what they share is gathered once.
 
     Args:
@@ -132,7 +131,7 @@ def gather(detectors: Mapping[str, Any], batches: Iterable[Activations], *, star
 
 
 @checked
-def fit_together(detectors: Mapping[str, Any], batches: Iterable[Activations]) -> dict[str, FittedDetector]:
+def fit_together(detectors: Mapping[str, OODDetector], batches: Iterable[Activations]) -> dict[str, FittedDetector]:
     """Fit several detectors in one pass over the training images; what they share is gathered once.
 
     Args:
@@ -146,18 +145,20 @@ def fit_together(detectors: Mapping[str, Any], batches: Iterable[Activations]) -
     return gather(detectors, batches).fit()
 
 
-def fit(detector, features: Tensor | Activations | None, labels: Tensor | None, head: Head | None) -> FittedDetector:
+def fit(
+    detector: OODDetector, features: Tensor | Activations | None, labels: Tensor | None, head: Head | None
+) -> FittedDetector:
     """Fit one detector; what every detector's own `fit` calls."""
     seen = features if isinstance(features, Activations) else Activations(features, head=head, labels=labels)
     return fit_together({detector.name: detector}, [seen])[detector.name]
 
 
-def statistics_of(detectors: Mapping[str, Any]) -> tuple:
+def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:
     """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
     return tuple(dict.fromkeys(statistic for wanted in _asked(detectors).values() for statistic in wanted))
 
 
-def _asked(detectors: Mapping[str, Any]) -> dict[str, tuple]:
+def _asked(detectors: Mapping[str, OODDetector]) -> dict[str, tuple]:
     return {label: tuple(detector.gathers) for label, detector in detectors.items()}
 
 
@@ -172,7 +173,7 @@ def _same_head(one: Head, other: Head) -> bool:
     return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
 
 
-def _require_to_learn(detector, statistics: tuple, part: Activations) -> None:
+def _require_to_learn(detector: OODDetector, statistics: tuple, part: Activations) -> None:
     """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
     needs = [need for statistic in statistics for need in statistic.needs]
     needs += [need for need in detector.needs if statistics and need in ("head", "logits")]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -19,6 +19,26 @@ from openworld.detectors.engine.texts import Texts
 ROWS = 4096  # images scored at a time: bounds what N x C and N x D intermediates take
 
 
+class OODDetector(Protocol):
+    """What every detector offers: a frozen dataclass of settings that says what it is, fits, and scores.
+
+    name, paper, summary: for tables; `name` is what specs say. needs: what it looks at, of `NEEDS`. gathers: statistics
+    of training images; where there are any, `learn(head, *gathered)` makes the state that `read` gets.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    gathers: ClassVar[tuple]
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> "FittedDetector": ...
+
+    def read(self, state: Any, seen: Activations) -> Tensor: ...
+
+
 @dataclass(frozen=True, eq=False)
 class FittedDetector:
     """A detector bound to what it learned.
@@ -29,7 +49,7 @@ class FittedDetector:
         warnings: sentences about the training images. width: of their features, None where there were none.
     """
 
-    detector: Any
+    detector: OODDetector
     state: Any = None
     head: Head | None = None
     texts: Texts | None = None

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld.detectors.engine.fitted import OODDetector
 
 PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
 
@@ -30,7 +31,7 @@ def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor,
     return best, where
 
 
-def require_neighbours(detector, kept: int, images: int) -> None:
+def require_neighbours(detector: OODDetector, kept: int, images: int) -> None:
     """Raise where a bank that keeps `kept` of the training images has no k-th neighbour."""
     if kept < detector.k:
         raise OpenworldError(

@@ -18,7 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
-from openworld.detectors.engine.fitted import FittedDetector, score_together
+from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
 from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_pixel_std
 from openworld.detectors.engine.perturbation import Perturbation
 
@@ -43,7 +43,7 @@ class DetectionPlan:
         warnings: sentences on detectors that are known to fail on such models.
     """
 
-    detectors: Mapping[str, Any]
+    detectors: Mapping[str, OODDetector]
     model: WatchedModel
     warnings: tuple[str, ...] = ()
 
@@ -111,15 +111,15 @@ class DetectionPlan:
         if empty:
             yield Activations(head=self.model.head)
 
-    def _perturbations(self, detectors: Mapping[str, Any]) -> tuple[Perturbation, ...]:
+    def _perturbations(self, detectors: Mapping[str, OODDetector]) -> tuple[Perturbation, ...]:
         return tuple(dict.fromkeys(one.perturbation for one in detectors.values() if "gradient" in one.needs))
 
-    def _maps(self, detectors: Mapping[str, Any]) -> bool:
+    def _maps(self, detectors: Mapping[str, OODDetector]) -> bool:
         return any("maps" in detector.needs for detector in detectors.values())
 
 
 @checked
-def plan(detectors: Mapping[str, Any] | Iterable[Any], model: WatchedModel) -> DetectionPlan:
+def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: WatchedModel) -> DetectionPlan:
     """Plan the passes for some detectors, and refuse at once what cannot work.
 
     Args:
@@ -148,7 +148,7 @@ def plan(detectors: Mapping[str, Any] | Iterable[Any], model: WatchedModel) -> D
 
 
 @checked
-def require_images(detectors: Mapping[str, Any], images: int) -> None:
+def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
     """Refuse, before any pass, detectors for which so many training images are too few: KNN, NNGuide.
 
     Args:
@@ -166,7 +166,7 @@ def require_images(detectors: Mapping[str, Any], images: int) -> None:
             detector.require_images(images)
 
 
-def _labelled(detectors: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+def _labelled(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
     if isinstance(detectors, Mapping):
         labelled = dict(detectors)
     else:
@@ -190,7 +190,7 @@ def _require_detectors(found: Iterable[Any]) -> None:
             raise wrong(one, "a detector, such as KNN()", "detectors")
 
 
-def _weaknesses(detectors: Mapping[str, Any], family: str) -> Iterable[str]:
+def _weaknesses(detectors: Mapping[str, OODDetector], family: str) -> Iterable[str]:
     for label, detector in detectors.items():
         known = getattr(detector, "weak_on", {})
         if family in known:

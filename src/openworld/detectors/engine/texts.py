@@ -10,6 +10,7 @@ from torch.nn.functional import normalize
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.backbones import DualEncoder
 from openworld.datasets.names.forms import readable_class_name
 from openworld.detectors.engine.head import as_floats
 
@@ -55,7 +56,7 @@ class Texts:
 @torch.no_grad()
 @checked
 def encode_texts(
-    clip, names: Sequence[str], *, negative: Sequence[str] = (), template: str = "a photo of a {}"
+    clip: DualEncoder, names: Sequence[str], *, negative: Sequence[str] = (), template: str = "a photo of a {}"
 ) -> Texts:
     """Encode class names, and negative names where there are any, with a two-tower model.
 

@@ -5,6 +5,7 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.backbones import DualEncoder
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.texts import Texts
@@ -13,7 +14,7 @@ from openworld.features import Features
 
 @torch.no_grad()
 @checked
-def activations_of(clip, features: Features, texts: Texts, head: Head | None = None) -> Activations:
+def activations_of(clip: DualEncoder, features: Features, texts: Texts, head: Head | None = None) -> Activations:
     """Encoded images, ready for any detector.
 
     The head is the model's zero-shot classifier over unit embeddings, so that MSP, Energy, KNN, MDS and the like run on

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -55,11 +55,26 @@ class RawEstimate:
     warnings: tuple[str, ...] = ()
 
 
+class Estimator(Protocol):
+    """What every estimator offers: a frozen dataclass of settings that says what it is and is fitted on a source.
+
+    name, paper, summary: for tables; `name` is what specs say. needs: what `Outputs` must hold. Most have
+    `read(known, state, target) -> RawEstimate` too, for `FittedEstimator`; what scores whole sets is a `Score` instead.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+
+    def fit(self, source: Outputs) -> "FittedEstimator": ...
+
+
 @dataclass(frozen=True, eq=False)
 class FittedEstimator:
     """An estimator fitted on a source set: its settings, what is `known` of the source, and what it keeps of it."""
 
-    estimator: Any
+    estimator: Estimator
     known: SourceSummary
     state: Any = None
 
@@ -99,7 +114,7 @@ class FittedEstimator:
 
 
 @checked
-def look_at(source: Outputs, estimator, calibrate: bool = False) -> SourceSummary:
+def look_at(source: Outputs, estimator: Estimator, calibrate: bool = False) -> SourceSummary:
     """Check that the source has what the estimator needs, and fit its temperature if it is to `calibrate`."""
     source.require(tuple(estimator.needs), estimator.name)
     if source.labels is None:

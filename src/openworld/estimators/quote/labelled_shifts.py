@@ -14,6 +14,7 @@ from scipy.special import chdtrc
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.estimators.engine.fitted import Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.quote.null import Null
 
@@ -58,7 +59,7 @@ class ShiftReading:
 
 
 def read_shifts(
-    estimators: Mapping[str, object],
+    estimators: Mapping[str, Estimator],
     source: Outputs,
     shifts: Sequence[LabelledShift],
     nulls: Mapping[str, Null],

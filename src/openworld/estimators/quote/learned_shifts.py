@@ -28,6 +28,7 @@ from scipy.special import stdtrit
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.quote.decision import Quote, Z, held
@@ -170,7 +171,7 @@ class LearnedShifts:
 
 @checked
 def learn_from_shifts(
-    estimators: Mapping[str, object],
+    estimators: Mapping[str, Estimator],
     source: Outputs,
     shifts: Sequence[LabelledShift],
     nulls: Mapping[str, Null],

@@ -17,6 +17,7 @@ from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import LEVEL
+from openworld.estimators.engine.fitted import Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import source_temperature
 from openworld.estimators.optimal_transport import waive_bias
@@ -70,7 +71,7 @@ class Null:
 
 @checked
 def measure_null(
-    estimators: Mapping[str, object],
+    estimators: Mapping[str, Estimator],
     source: Outputs,
     n: int,
     *,
