@@ -8,6 +8,7 @@ refused. Nothing is ever written into the arrays that came.
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +24,15 @@ LARGEST_LABEL = 2**31 - 1
 _PLAIN = (bool, np.bool_, Real, Decimal)
 
 
-def as_array(values, name: str) -> np.ndarray:
+class ArrayLike(Protocol):
+    """Numbers that NumPy can read: a list, an array, a column of a data frame, a torch tensor on the CPU."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: Any, /) -> Any: ...
+
+
+def as_array(values: ArrayLike, name: str) -> np.ndarray:
     """Anything NumPy can read as plain numbers, of any shape: bool, integers or floats in native byte order.
 
     Python numbers, arrays of objects that are numbers, pandas columns and torch tensors on the CPU are read too, those
@@ -44,7 +53,7 @@ def as_array(values, name: str) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def as_groups(values, name: str, length: int | None = None) -> np.ndarray:
+def as_groups(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
     """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such.
 
     >>> as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist()
@@ -63,7 +72,7 @@ def as_groups(values, name: str, length: int | None = None) -> np.ndarray:
     return array
 
 
-def as_scores(values, name: str) -> np.ndarray:
+def as_scores(values: ArrayLike, name: str) -> np.ndarray:
     """Anything NumPy can read as a finite float64[N]; NaN or infinity raises and names the first indices.
 
     >>> as_scores([1, 2.5], "score")
@@ -80,7 +89,7 @@ def as_scores(values, name: str) -> np.ndarray:
     return array
 
 
-def as_correct(values, name: str, length: int | None = None) -> np.ndarray:
+def as_correct(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
     """Anything NumPy can read as bool[N]; numbers must be 0 or 1.
 
     >>> as_correct([1, 0, True], "base_correct")
@@ -93,7 +102,7 @@ def as_correct(values, name: str, length: int | None = None) -> np.ndarray:
     return array
 
 
-def as_answers(values, name: str) -> np.ndarray:
+def as_answers(values: ArrayLike, name: str) -> np.ndarray:
     """Like `as_correct`, of any shape."""
     array = as_array(values, name)
     odd = array[~np.isin(array, (0, 1))]
@@ -102,7 +111,7 @@ def as_answers(values, name: str) -> np.ndarray:
     return array.astype(bool, copy=False)
 
 
-def as_labels(values, name: str, length: int | None = None) -> np.ndarray:
+def as_labels(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
     """Anything NumPy can read as int64[N] class indices (0-based, not negative, at most `LARGEST_LABEL`).
 
     >>> as_labels(np.array([2, 0], np.uint8), "labels")
@@ -125,7 +134,7 @@ def as_labels(values, name: str, length: int | None = None) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def as_table(values, name: str, dimensions: tuple[int, ...], present=None) -> np.ndarray:
+def as_table(values: ArrayLike, name: str, dimensions: tuple[int, ...], present=None) -> np.ndarray:
     """Anything NumPy can read as a finite float64 array whose number of dimensions is one of `dimensions`.
 
     Only entries where the bool mask `present` is True are looked at (None = all); the others become 0.
@@ -149,7 +158,7 @@ def as_table(values, name: str, dimensions: tuple[int, ...], present=None) -> np
     return array
 
 
-def as_fractions(values, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
+def as_fractions(values: ArrayLike, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
     """Like `as_table`, and every value must lie in [0, 1]: fractions, not percent.
 
     >>> as_fractions([0.25, 1], "accuracy")
@@ -179,7 +188,7 @@ MOST = {
 LARGEST_NUMBER, MOST_SEEDS = 2**63 - 1, 1000
 
 
-def as_distributions(values, name: str) -> np.ndarray:
+def as_distributions(values: ArrayLike, name: str) -> np.ndarray:
     """Probabilities of classes, float64[N, C]: not negative, and every row sums to 1.
 
     >>> as_distributions([[0.25, 0.75]], "probabilities")
@@ -245,7 +254,7 @@ def require_size(array: np.ndarray, name: str) -> np.ndarray:
     return array
 
 
-def as_mask(values, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """bool array, of a certain shape if one is given; numbers are no mask.
 
     >>> as_mask([[True, False]], "present", (1, 2))

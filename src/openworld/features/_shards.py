@@ -19,6 +19,8 @@ import torch
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
+from openworld.backbones import DualEncoder
+from openworld.datasets import ImageSet
 from openworld.features._shared_reading import SharedReading
 
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
@@ -27,7 +29,9 @@ _BATCH_IMAGES = 128
 Arrays = dict[str, np.ndarray]
 
 
-def compute_shards(clip, images, encodings: Sequence, rows: range, cores: int | None = None) -> list[Arrays]:
+def compute_shards(
+    clip: DualEncoder, images: ImageSet, encodings: Sequence, rows: range, cores: int | None = None
+) -> list[Arrays]:
     """The arrays of some images of a set for every encoding.
 
     Args:
@@ -47,7 +51,7 @@ def compute_shards(clip, images, encodings: Sequence, rows: range, cores: int | 
 
 
 def compute_batches(
-    clip, images, encodings: Sequence, batches: Sequence[range], cores: int | None = None
+    clip: DualEncoder, images: ImageSet, encodings: Sequence, batches: Sequence[range], cores: int | None = None
 ) -> list[list[Arrays]]:
     """The same for batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
     if not batches:
@@ -56,13 +60,13 @@ def compute_batches(
     return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, batches, cores or os.cpu_count())
 
 
-def batches_of(clip, rows: range) -> list[range]:
+def batches_of(clip: DualEncoder, rows: range) -> list[range]:
     """The images that go through the tower of a backbone together."""
     size = _CPU_BATCH_IMAGES if clip.device.type == "cpu" else _BATCH_IMAGES
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def read_pixels(clip, images, rows: Sequence[int], cores: int | None = None) -> np.ndarray:
+def read_pixels(clip: DualEncoder, images: ImageSet, rows: Sequence[int], cores: int | None = None) -> np.ndarray:
     """uint8[n, 3, H, W]: pictures in the backbone's size, without its tower.
 
     Raises:
@@ -150,7 +154,7 @@ def _doing(looks: SharedReading) -> str:
     return f"encoding pictures with {looks.clip.name!r}"
 
 
-def _require_finite(array: np.ndarray, name: str, clip) -> None:
+def _require_finite(array: np.ndarray, name: str, clip: DualEncoder) -> None:
     # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
     if not np.isfinite(array).all():
         raise OpenworldError(

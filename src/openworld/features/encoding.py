@@ -19,6 +19,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.precision import tf32_allowed
+from openworld.datasets import ImageSet
 from openworld.features._shards import compute_shards
 from openworld.features.cache_limit import hold, reserve
 from openworld.features.store import Features, FeatureStore
@@ -82,7 +83,7 @@ def default_cache() -> Path:
 
 def encode(
     clip: DualEncoder,
-    images,
+    images: ImageSet,
     encoding: Encoding = Encoding(),
     *,
     cache: Path | None = None,
@@ -117,7 +118,7 @@ def encode(
 
 def encode_together(
     clip: DualEncoder,
-    images,
+    images: ImageSet,
     encodings: Sequence[Encoding],
     *,
     cache: Path | None = None,
@@ -153,19 +154,23 @@ def encode_together(
     return [_read(stores[one], images, allow_corrupt) for one in encodings]
 
 
-def is_encoded(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> bool:
+def is_encoded(
+    clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
+) -> bool:
     """Whether `encode` with the same arguments would only read from disk."""
     return _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
 
 
-def hold_set(clip, images, encoding: Encoding = Encoding(), *, cache: Path | None = None) -> SharedLock | None:
+def hold_set(
+    clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
+) -> SharedLock | None:
     """Keep an encoded set from being removed while what is returned lives; see `room.hold`."""
     return hold(_store(clip, images, encoding, cache).folder)
 
 
 def missing_shards(
-    clip,
-    images,
+    clip: DualEncoder,
+    images: ImageSet,
     encodings: Sequence[Encoding],
     *,
     cache: Path | None = None,
@@ -183,8 +188,8 @@ def missing_shards(
 
 
 def encode_shard(
-    clip,
-    images,
+    clip: DualEncoder,
+    images: ImageSet,
     encodings: Sequence[Encoding],
     index: int,
     *,
@@ -223,15 +228,17 @@ def encoded_size(config, encoding: Encoding, count: int) -> int:
     return heads + count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
 
 
-def _stores(clip, images, encodings: Sequence[Encoding], cache: Path | None) -> dict[Encoding, FeatureStore]:
+def _stores(
+    clip: DualEncoder, images: ImageSet, encodings: Sequence[Encoding], cache: Path | None
+) -> dict[Encoding, FeatureStore]:
     return {one: _store(clip, images, one, cache) for one in encodings}
 
 
-def _store(clip, images, encoding: Encoding, cache: Path | None) -> FeatureStore:
+def _store(clip: DualEncoder, images: ImageSet, encoding: Encoding, cache: Path | None) -> FeatureStore:
     return FeatureStore(Path(cache or default_cache()) / fingerprint_of(clip, images, encoding))
 
 
-def fingerprint_of(clip, images, encoding: Encoding) -> str:
+def fingerprint_of(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> str:
     """The name of an encoded set: a hash of weights, preprocessing, pictures and encoding."""
     parts = {
         "backbone": clip.fingerprint,
@@ -246,13 +253,13 @@ def fingerprint_of(clip, images, encoding: Encoding) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def rows_of_shards(images) -> list[range]:
+def rows_of_shards(images: ImageSet) -> list[range]:
     """The rows of every shard."""
     starts = range(0, len(images), _SHARD_IMAGES)
     return [range(start, min(start + _SHARD_IMAGES, len(images))) for start in starts]
 
 
-def _encode_missing_shards(stores, clip, images, allow_corrupt, progress) -> None:
+def _encode_missing_shards(stores, clip: DualEncoder, images: ImageSet, allow_corrupt: int, progress) -> None:
     shards, corrupt = rows_of_shards(images), []
     for index, rows in enumerate(shards):
         corrupt += _write_shard(stores, clip, images, index)
@@ -272,7 +279,7 @@ def _encode_missing_shards(stores, clip, images, allow_corrupt, progress) -> Non
         store.finish(len(shards), description | {"encoding": asdict(encoding)})
 
 
-def _write_shard(stores, clip, images, index: int, cores: int | None = None) -> list[int]:
+def _write_shard(stores, clip: DualEncoder, images: ImageSet, index: int, cores: int | None = None) -> list[int]:
     """Encode a shard in every way that it is not on disk; returns which of its images could not be read."""
     missing = {one: store for one, store in stores.items() if not store.has_shard(index)}
     if missing:
@@ -288,7 +295,7 @@ def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
     return [index * _SHARD_IMAGES + int(row) for row in unreadable]
 
 
-def _give_up(stores: Mapping[Encoding, FeatureStore], images, index: int, row: int) -> NoReturn:
+def _give_up(stores: Mapping[Encoding, FeatureStore], images: ImageSet, index: int, row: int) -> NoReturn:
     # The shard goes, so that its images are read again once they are repaired.
     for store in stores.values():
         store.remove_shard(index)
@@ -296,7 +303,7 @@ def _give_up(stores: Mapping[Encoding, FeatureStore], images, index: int, row: i
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
 
 
-def _read(store: FeatureStore, images, allow_corrupt: int) -> Features:
+def _read(store: FeatureStore, images: ImageSet, allow_corrupt: int) -> Features:
     embeddings = np.asarray(store.array("embeddings"))
     readable = ~np.isnan(embeddings[:, 0])
     unreadable = int((~readable).sum())

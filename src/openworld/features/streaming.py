@@ -10,14 +10,16 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
+from openworld.backbones import DualEncoder
+from openworld.datasets import ImageSet
 from openworld.features import _shards
 from openworld.features.encoding import Encoding, encode, fingerprint_of, rows_of_shards
 from openworld.features.store import Features, ShardedArray
 
 
 def stream(
-    clip,
-    images,
+    clip: DualEncoder,
+    images: ImageSet,
     encoding: Encoding,
     *,
     cache: Path | None = None,
@@ -54,7 +56,7 @@ class _Streamed:
 
     dtype: np.dtype
 
-    def __init__(self, clip, images, rows: range):
+    def __init__(self, clip: DualEncoder, images: ImageSet, rows: range):
         self.clip, self.images, self.rows = clip, images, rows
         self.shape = (len(rows), *self._shape(clip.config.image))
 

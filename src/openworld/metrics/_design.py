@@ -38,11 +38,11 @@ class Side:
             return f"there is no {self.name} sample"
         return f"all {self.name} weights are 0" if self.total == 0 else None
 
-    def mean(self, values) -> float:
+    def mean(self, values: np.ndarray) -> float:
         """Weighted mean of number[n] or bool[n]; exact counts where there are no weights."""
         return float(values.sum() / self.n if self.weights is None else (self.weights * values).sum() / self.total)
 
-    def group_sums(self, values) -> np.ndarray:
+    def group_sums(self, values: np.ndarray) -> np.ndarray:
         """Sum of share x value within each group: float64[n_codes], or float64[n] without groups."""
         shared = values / self.n if self.weights is None else values * (self.weights / self.total)
         return shared if self.groups is None else np.bincount(self.groups, shared, self.n_codes)

@@ -14,7 +14,7 @@ BLOCK = 2**15
 MUCH = 16  # times as many ranked as queries: looking each up is cheaper than a pass over both
 
 
-def count_wins(high, low) -> int:
+def count_wins(high: np.ndarray, low: np.ndarray) -> int:
     """Twice the number of pairs with high[i] > low[j], ties counted once: 2 wins + 1 tie, an exact integer.
 
     >>> count_wins(np.array([1.0, 2.0]), np.array([1.0, 0.0]))  # three wins and one tie
@@ -24,7 +24,7 @@ def count_wins(high, low) -> int:
     return 2 * high.size * low.size - lost
 
 
-def place(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
+def place(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each query how many of `ranked` are below it, and how many are not above it; both inputs sorted.
 
     >>> place(np.array([1.0, 2.0, 2.0]), np.array([2.0, 3.0]))
@@ -35,7 +35,7 @@ def place(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(below), np.concatenate(upto)
 
 
-def _places(ranked, queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _places(ranked: np.ndarray, queries: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """`place`, block by block of the queries."""
     for start in range(0, queries.size, BLOCK):
         block = queries[start : start + BLOCK]
@@ -44,7 +44,7 @@ def _places(ranked, queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield first + below, first + upto
 
 
-def _place_block(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
+def _place_block(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not 0 < ranked.size < MUCH * queries.size:
         return tuple(np.searchsorted(ranked, queries, side) for side in ("left", "right"))
     order = np.argsort(np.concatenate([ranked, queries]), kind="stable")  # equal values: `ranked` stands first
@@ -55,7 +55,7 @@ def _place_block(ranked, queries) -> tuple[np.ndarray, np.ndarray]:
     return below, upto
 
 
-def win_shares(scores, others, weights=None, total=None) -> np.ndarray:
+def win_shares(scores: np.ndarray, others: np.ndarray, weights: np.ndarray | None = None, total=None) -> np.ndarray:
     """For each score what the `others` below it weigh, ties one half, divided by `total`: float64[N].
 
     Args:

@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import (
     MANY,
+    ArrayLike,
     as_correct,
     as_groups,
     as_labels,
@@ -56,7 +57,9 @@ class PerClass:
 
 
 @checked
-def accuracy(correct, weights=None, groups=None, *, level: float = 0.95) -> Accuracy:
+def accuracy(
+    correct: ArrayLike, weights: ArrayLike | None = None, groups: ArrayLike | None = None, *, level: float = 0.95
+) -> Accuracy:
     """Share of correct samples, weighted if asked, with a Wilson interval.
 
     Args:
@@ -113,7 +116,7 @@ def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float,
 
 
 @checked
-def per_class_accuracy(correct, labels, classes: int) -> PerClass:
+def per_class_accuracy(correct: ArrayLike, labels: ArrayLike, classes: int) -> PerClass:
     """Accuracy of every class, and their mean: the balanced accuracy over the classes that have samples.
 
     Args:
@@ -139,7 +142,7 @@ def per_class_accuracy(correct, labels, classes: int) -> PerClass:
 
 
 @checked
-def macro_f1(predictions, labels) -> PerClass:
+def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> PerClass:
     """F1 of every class, 2 TP / (2 TP + FP + FN), and their plain mean over the classes present in `labels`.
 
     Args:
@@ -183,7 +186,7 @@ def harmonic_mean(first: float, second: float) -> float:
     return float(2 * pair.min() / (1 + pair.min() / largest)) if largest > 0 else 0.0
 
 
-def _per_class(hits, totals, counts) -> PerClass:
+def _per_class(hits: np.ndarray, totals: np.ndarray, counts: np.ndarray) -> PerClass:
     rows = zip(hits, totals, counts, strict=True)
     shares = [float(hit / total) if count else None for hit, total, count in rows]
     present = [share for share in shares if share is not None]
@@ -191,13 +194,13 @@ def _per_class(hits, totals, counts) -> PerClass:
     return PerClass(value, tuple(shares), tuple(counts.tolist()), reason)
 
 
-def _effective_groups(weights, groups) -> float:
+def _effective_groups(weights: np.ndarray, groups: np.ndarray) -> float:
     """Kish's number of equally heavy groups, 1 / sum of squared group shares: G itself for equal ones."""
     sums = np.bincount(groups, weights=weights)
     return float(weights.sum() ** 2 / (sums @ sums))
 
 
-def _standard_error(correct, weights, groups, value: float) -> float | None:
+def _standard_error(correct: np.ndarray, weights: np.ndarray, groups: np.ndarray, value: float) -> float | None:
     """Linearised (sandwich) error of the weighted mean, summed within groups, with the factor G / (G - 1)."""
     residuals = np.bincount(groups, weights=weights * (correct - value)) / weights.sum()
     count = _effective_groups(weights, groups)
@@ -206,7 +209,7 @@ def _standard_error(correct, weights, groups, value: float) -> float | None:
     return float(np.sqrt(count / (count - 1) * residuals @ residuals))
 
 
-def _effective_n(weights, groups, value, error, level) -> float | None:
+def _effective_n(weights: np.ndarray, groups: np.ndarray, value, error, level) -> float | None:
     count, independent = _effective_groups(weights, groups), np.unique(groups).size == groups.size
     if independent:
         return count
@@ -223,7 +226,7 @@ def _effective_n(weights, groups, value, error, level) -> float | None:
     return min(most, value * (1 - value) * (shrink / error) ** 2)
 
 
-def _weights(weights, length: int) -> np.ndarray:
+def _weights(weights: np.ndarray, length: int) -> np.ndarray:
     if weights is None:
         return np.ones(length)
     weights = as_scores(weights, "weights")
@@ -233,7 +236,7 @@ def _weights(weights, length: int) -> np.ndarray:
     return weights / weights.max() if weights.any() else weights  # so that no square overflows
 
 
-def _groups(groups, length: int) -> np.ndarray:
+def _groups(groups: np.ndarray, length: int) -> np.ndarray:
     if groups is None:
         return np.arange(length)
     return as_groups(groups, "groups", length)

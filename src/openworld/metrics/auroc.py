@@ -1,6 +1,8 @@
 """AUROC, the chance that an in-distribution sample outscores an out-of-distribution one, with its standard error."""
 
-from openworld._arrays import as_scores
+import numpy as np
+
+from openworld._arrays import ArrayLike, as_scores
 from openworld._types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
@@ -8,7 +10,15 @@ from openworld.metrics.estimate import Estimate, Influence
 
 
 @checked
-def auroc(in_scores, out_scores, *, in_weights=None, out_weights=None, in_groups=None, out_groups=None) -> Estimate:
+def auroc(
+    in_scores: ArrayLike,
+    out_scores: ArrayLike,
+    *,
+    in_weights: ArrayLike | None = None,
+    out_weights: ArrayLike | None = None,
+    in_groups: ArrayLike | None = None,
+    out_groups: ArrayLike | None = None,
+) -> Estimate:
     """Area under the ROC curve: the share of pairs with in > out, ties one half, from integer counts.
 
     Args:
@@ -31,7 +41,7 @@ def auroc(in_scores, out_scores, *, in_weights=None, out_weights=None, in_groups
     return auroc_of(plan, in_scores, out_scores)
 
 
-def auroc_of(plan: Design, high, low) -> Estimate:
+def auroc_of(plan: Design, high: np.ndarray, low: np.ndarray) -> Estimate:
     """AUROC of two validated score arrays that belong to `plan`."""
     if plan.empty:
         return Estimate(None, plan.empty)

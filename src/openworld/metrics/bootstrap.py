@@ -116,7 +116,7 @@ def _units(plan: Design):
     return codes, tuple(side.size for side in known)
 
 
-def _explicit(codes, plan: Design):
+def _explicit(codes: np.ndarray, plan: Design):
     """Codes with no None, so that several results use one draw, each in its own order."""
     return tuple(
         np.arange(side.n) if code is None else code for code, side in zip(codes, (plan.base, plan.new), strict=True)
@@ -126,7 +126,7 @@ def _explicit(codes, plan: Design):
 class _Row:
     """One side, its rightly named samples first and in the order of their scores."""
 
-    def __init__(self, scores, named, codes, weights):
+    def __init__(self, scores: np.ndarray, named: np.ndarray, codes: np.ndarray, weights):
         right = np.flatnonzero(named)
         right = right[np.argsort(scores[right])]
         order = np.concatenate([right, np.flatnonzero(~named)])
@@ -135,7 +135,7 @@ class _Row:
         self.codes = None if codes is None else codes[order]
         self.weights = None if weights is None else weights[order]
 
-    def masses(self, counts) -> np.ndarray:
+    def masses(self, counts: np.ndarray) -> np.ndarray:
         """What each sample counts in a replicate, in this row's order."""
         counts = counts if self.codes is None else counts.take(self.codes)
         return counts if self.weights is None else counts * self.weights
@@ -144,7 +144,7 @@ class _Row:
 class _Layout:
     """One result, sorted, with the place of every base sample among the new ones."""
 
-    def __init__(self, samples: Samples, of: str, codes):
+    def __init__(self, samples: Samples, of: str, codes: np.ndarray):
         self.of, plan = of, samples.design
         named = samples.base_correct, samples.new_correct
         if of == "auroc":
@@ -154,7 +154,7 @@ class _Layout:
         self.below, self.upto = place(self.new.scores, self.base.scores)
         self.tied = not np.array_equal(self.below, self.upto)
 
-    def value(self, base_counts, new_counts) -> float:
+    def value(self, base_counts: np.ndarray, new_counts: np.ndarray) -> float:
         """The quantity with every sample counted so often; NaN where it is undefined."""
         base, new = self.base.masses(base_counts), self.new.masses(new_counts)
         n_base, n_new = base.sum(), new.sum()

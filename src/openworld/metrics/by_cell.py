@@ -11,7 +11,16 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._arrays import MANY, as_array, as_groups, as_scores, require_at_least, require_at_most, require_length
+from openworld._arrays import (
+    MANY,
+    ArrayLike,
+    as_array,
+    as_groups,
+    as_scores,
+    require_at_least,
+    require_at_most,
+    require_length,
+)
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._sweep import Sweep
@@ -74,7 +83,13 @@ class CellRules:
 
 @checked
 def detection_by_cell(
-    in_scores, out_scores, cells, count: int, *, groups: tuple | None = None, rules: CellRules | None = None
+    in_scores: ArrayLike,
+    out_scores: ArrayLike,
+    cells: ArrayLike,
+    count: int,
+    *,
+    groups: tuple | None = None,
+    rules: CellRules | None = None,
 ) -> tuple[CellDetection | None, ...]:
     """All detection metrics of every cell against the same in-distribution images.
 
@@ -116,7 +131,7 @@ def detection_by_cell(
     return tuple(judged(members) if members.size >= rules.least else None for members in split)
 
 
-def split_cells(cells, size: int, count: int) -> Iterator[np.ndarray]:
+def split_cells(cells: np.ndarray, size: int, count: int) -> Iterator[np.ndarray]:
     """Which images are in each cell, ascending; raises unless `cells` are int[size] in [-1, count)."""
     require_at_least(1, count=count)
     require_at_most(MANY, count=count)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import MANY, as_correct, as_scores, require_at_most
+from openworld._arrays import MANY, ArrayLike, as_correct, as_scores, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -41,7 +41,9 @@ class CalibrationError:
 
 
 @checked
-def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mass: bool = False) -> CalibrationError:
+def expected_calibration_error(
+    confidence: ArrayLike, correct: ArrayLike, *, bins: int = 15, equal_mass: bool = False
+) -> CalibrationError:
     """Mean distance |accuracy - confidence| over bins, weighted by how many samples each holds.
 
     Args:
@@ -75,7 +77,7 @@ def expected_calibration_error(confidence, correct, *, bins: int = 15, equal_mas
     return CalibrationError(value, max(gap for _, gap in gaps), table, confidence.size)
 
 
-def _tabulate(confidence, correct, edges) -> tuple[CalibrationBin, ...]:
+def _tabulate(confidence: np.ndarray, correct: np.ndarray, edges: np.ndarray) -> tuple[CalibrationBin, ...]:
     index = np.searchsorted(edges[1:-1], confidence, side="left")  # an edge belongs to the bin below
     size = edges.size - 1
     counts = np.bincount(index, minlength=size)
@@ -89,14 +91,14 @@ def _tabulate(confidence, correct, edges) -> tuple[CalibrationBin, ...]:
     )
 
 
-def _mass_edges(confidence, bins: int) -> np.ndarray:
+def _mass_edges(confidence: np.ndarray, bins: int) -> np.ndarray:
     """Edges that are themselves confidences: no tie is split, the order of the samples does not matter."""
     last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
     inner = np.sort(confidence)[last]
     return np.unique(np.concatenate([[0.0], inner, [1.0]]))
 
 
-def _within_unit(confidence) -> np.ndarray:
+def _within_unit(confidence: np.ndarray) -> np.ndarray:
     outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]
     if outside.size:
         raise OpenworldError(

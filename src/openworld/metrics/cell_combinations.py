@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_table, require_length, require_size
+from openworld._arrays import ArrayLike, as_table, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -47,7 +47,7 @@ class CellSums:
     __repr__ = short_repr
 
     @checked
-    def spread(self, number: int, detectors) -> Spread:
+    def spread(self, number: int, detectors: ArrayLike) -> Spread:
         """Standard error of a sum, of one detector or of a difference, with its degrees of freedom.
 
         Args:
@@ -104,7 +104,7 @@ class RankedSides:
         return RankedSides(self.plan, self.order[one], self.below[one], self.upto[one])
 
     @checked
-    def sums(self, cells, weights) -> CellSums:
+    def sums(self, cells: ArrayLike, weights: ArrayLike) -> CellSums:
         """Weighted sums of the AUROCs of cells.
 
         Args:
@@ -149,7 +149,7 @@ class RankedSides:
 
 
 @checked
-def rank_sides(in_scores, out_scores, *, groups: tuple | None = None) -> RankedSides:
+def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | None = None) -> RankedSides:
     """Sort both sides once.
 
     Args:
@@ -190,7 +190,7 @@ class _Laid:
     pair_group: np.ndarray | None
 
     @classmethod
-    def of(cls, plan: Design, cells, count: int) -> "_Laid":
+    def of(cls, plan: Design, cells: np.ndarray, count: int) -> "_Laid":
         parts = list(split_cells(cells, plan.new.n, count))
         members, sizes = np.concatenate(parts), np.array([len(part) for part in parts])
         cell = np.repeat(np.arange(count), sizes)

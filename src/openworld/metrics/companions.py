@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from openworld._arrays import as_labels, as_scores, as_table, require_length
+from openworld._arrays import ArrayLike, as_labels, as_scores, as_table, require_length
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._design import design
@@ -11,7 +11,7 @@ from openworld.metrics.openworld_auc import OpenworldAUC, openworld_auc
 
 
 @checked
-def open_auc(base_scores, base_correct, new_scores, **options) -> OpenworldAUC:
+def open_auc(base_scores: ArrayLike, base_correct: ArrayLike, new_scores: ArrayLike, **options) -> OpenworldAUC:
     """OpenAUC: like OpenworldAUC, but a new sample need only be detected, not named.
 
     Args:
@@ -31,7 +31,9 @@ def open_auc(base_scores, base_correct, new_scores, **options) -> OpenworldAUC:
 
 
 @checked
-def overall_accuracy(base_logits, new_logits, labels, *, groups=None) -> Estimate:
+def overall_accuracy(
+    base_logits: ArrayLike, new_logits: ArrayLike, labels: ArrayLike, *, groups: ArrayLike | None = None
+) -> Estimate:
     """OverallAcc: accuracy over all names at once, by the largest of the base and the new logits side by side.
 
     Args:

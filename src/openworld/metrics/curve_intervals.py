@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import require_length
+from openworld._arrays import ArrayLike, require_length
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
@@ -47,7 +47,7 @@ def area_weights(levels) -> np.ndarray:
 
 @checked
 def curve_intervals(
-    errors: LevelErrors, levels, method: int, zero_shot: int | None = None, *, level: float = 0.95
+    errors: LevelErrors, levels: ArrayLike, method: int, zero_shot: int | None = None, *, level: float = 0.95
 ) -> dict[str, ImageInterval]:
     """Intervals of every number of one method's curve, clustered by group, seeds held fixed.
 
@@ -87,7 +87,7 @@ def curve_intervals(
 
 
 @checked
-def area_test(errors: LevelErrors, levels, first: int, second: int) -> PairedTest:
+def area_test(errors: LevelErrors, levels: ArrayLike, first: int, second: int) -> PairedTest:
     """Whether two methods differ in the area under their curves, on the same pictures, with these seeds.
 
     Args:
@@ -141,7 +141,7 @@ class _Curve:
     def accuracy(self) -> np.ndarray:
         return self.errors.accuracy[self.method]
 
-    def spread(self, slopes, against: int | None = None) -> Spread:
+    def spread(self, slopes: np.ndarray, against: int | None = None) -> Spread:
         """Of the number with these slopes in the method's accuracies, and the opposite ones in another's."""
         weights = np.zeros(self.errors.accuracy.shape)
         weights[self.method] = slopes
@@ -149,14 +149,14 @@ class _Curve:
             weights[against] -= slopes
         return self.errors.spread(weights)
 
-    def half(self, slopes, against: int | None = None, level: float | None = None) -> float:
+    def half(self, slopes: np.ndarray, against: int | None = None, level: float | None = None) -> float:
         """Half the width of the interval of a linear number; 0 where no pictures differ."""
         found = self.spread(slopes, against)
         if found.standard_error is None:
             return 0.0
         return student_quantile(level or self.level, found.degrees_of_freedom) * found.standard_error
 
-    def share(self, slopes) -> ImageInterval:
+    def share(self, slopes: np.ndarray) -> ImageInterval:
         found = self.spread(slopes)
         ends = share_interval(float(slopes @ self.accuracy), found, self.level)
         return ImageInterval(None, None, found.reason or NO_VARIANCE) if ends is None else ImageInterval(*ends)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_scores
+from openworld._arrays import ArrayLike, as_scores
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._sweep import Sweep
@@ -38,7 +38,7 @@ class DetectionReport:
 
 
 @checked
-def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> DetectionReport:
+def detection_report(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> DetectionReport:
     """AUROC, both AUPRs, both average precisions and both false-positive rates, from one sort.
 
     Args:
@@ -71,7 +71,7 @@ def detection_report(in_scores, out_scores, *, recall: float = 0.95) -> Detectio
 
 
 @checked
-def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
     """Area under the precision-recall curve, in-distribution positive, by trapezoids as the field computes it.
 
     Args:
@@ -92,7 +92,7 @@ def aupr_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estima
 
 
 @checked
-def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
     """As `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> aupr_out([1, 1, 1], [1, 1]).value
@@ -102,7 +102,7 @@ def aupr_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estim
 
 
 @checked
-def average_precision_in(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+def average_precision_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
     """Average precision, in-distribution positive: precision x gain in recall, summed over thresholds.
 
     As `aupr_in` in arguments, returns and errors.
@@ -115,7 +115,7 @@ def average_precision_in(in_scores, out_scores, *, prevalence: float | None = No
 
 
 @checked
-def average_precision_out(in_scores, out_scores, *, prevalence: float | None = None) -> Estimate:
+def average_precision_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
     """As `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> average_precision_out([1, 1, 1], [1, 1]).value
@@ -125,7 +125,7 @@ def average_precision_out(in_scores, out_scores, *, prevalence: float | None = N
 
 
 @checked
-def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
+def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> Estimate:
     """FPR@95, in-distribution positive: the share of out accepted when at least 95 % of in are accepted.
 
     Args:
@@ -145,7 +145,7 @@ def fpr_in_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
 
 
 @checked
-def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate:
+def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> Estimate:
     """FPR@95, out-of-distribution positive: the share of in flagged when at least 95 % of out are caught.
 
     As `fpr_in_positive` in arguments, returns and errors, with `recall` that of out.
@@ -157,19 +157,19 @@ def fpr_out_positive(in_scores, out_scores, *, recall: float = 0.95) -> Estimate
     return _rate(outwards, (in_scores, out_scores), recall)
 
 
-def _area(rule, direction, scores, prevalence) -> Estimate:
+def _area(rule, direction, scores: np.ndarray, prevalence) -> Estimate:
     require_prevalence(prevalence)
     sweep, reason = _sweep(*scores)
     return Estimate(None, reason) if reason else Estimate(rule(*direction(sweep), prevalence))
 
 
-def _rate(direction, scores, recall) -> Estimate:
+def _rate(direction, scores: np.ndarray, recall) -> Estimate:
     require_recall(recall)
     sweep, reason = _sweep(*scores)
     return Estimate(None, reason) if reason else Estimate(false_positives(*direction(sweep), recall))
 
 
-def _sweep(in_scores, out_scores) -> tuple[Sweep, str | None]:
+def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | None]:
     sweep = Sweep.of(as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores"))
     empty = "in" if not sweep.n_in else "out" if not sweep.n_out else None
     return sweep, empty and f"there is no {empty} sample"
@@ -199,25 +199,25 @@ def outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
     return tuple(total[-1] - np.append(total[-2::-1], 0) for total in (sweep.out_kept, sweep.in_kept))
 
 
-def _precision(true, false, prevalence) -> np.ndarray:
+def _precision(true: np.ndarray, false: np.ndarray, prevalence) -> np.ndarray:
     if prevalence is None:
         return true / (true + false)
     found, mistaken = prevalence * true / true[-1], (1 - prevalence) * false / false[-1]
     return found / (found + mistaken)
 
 
-def trapezoid(true, false, prevalence=None) -> float:
+def trapezoid(true: np.ndarray, false: np.ndarray, prevalence=None) -> float:
     """Area under the precision-recall curve of counts int64[K] that rise together."""
     recall = np.append(0.0, true / true[-1])
     precision = np.append(1.0, _precision(true, false, prevalence))  # the curve starts at recall 0, precision 1
     return float((np.diff(recall) * (precision[1:] + precision[:-1])).sum() / 2)
 
 
-def _steps(true, false, prevalence=None) -> float:
+def _steps(true: np.ndarray, false: np.ndarray, prevalence=None) -> float:
     return float((np.diff(true / true[-1], prepend=0.0) * _precision(true, false, prevalence)).sum())
 
 
-def false_positives(true, false, recall: float) -> float:
+def false_positives(true: np.ndarray, false: np.ndarray, recall: float) -> float:
     """Share of negatives taken where the share of positives first reaches `recall`."""
     reached = np.searchsorted(true / true[-1], recall)  # the quotient of two integers, rounded once, as `recall` is
     return float(false[reached] / false[-1])

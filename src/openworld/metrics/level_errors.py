@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_answers, as_groups, as_table, require_size
+from openworld._arrays import ArrayLike, as_answers, as_groups, as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -37,7 +37,7 @@ class LevelErrors:
     __repr__ = short_repr
 
     @checked
-    def spread(self, weights) -> Spread:
+    def spread(self, weights: ArrayLike) -> Spread:
         """Standard error of sum(weights x accuracy), clustered by group, with its degrees of freedom.
 
         Args:

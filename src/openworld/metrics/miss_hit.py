@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_scores
+from openworld._arrays import ArrayLike, as_correct, as_scores
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics._sweep import Sweep
@@ -28,7 +28,9 @@ class MissHitCurve:
 
 
 @checked
-def miss_hit_curve(base_scores, base_correct, new_scores, new_correct) -> MissHitCurve:
+def miss_hit_curve(
+    base_scores: ArrayLike, base_correct: ArrayLike, new_scores: ArrayLike, new_correct: ArrayLike
+) -> MissHitCurve:
     """How many base samples are missed and how many new ones hit as the detection threshold rises.
 
     MissRate(t) = share of base samples with score <= t or misnamed; HitRate(t) = share of new samples with

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_scores
+from openworld._arrays import ArrayLike, as_correct, as_scores
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.metrics._design import Design, design
@@ -173,15 +173,15 @@ class OpenworldAUC:
 
 @checked
 def openworld_auc(
-    base_scores,
-    base_correct,
-    new_scores,
-    new_correct,
+    base_scores: ArrayLike,
+    base_correct: ArrayLike,
+    new_scores: ArrayLike,
+    new_correct: ArrayLike,
     *,
-    base_weights=None,
-    new_weights=None,
-    base_groups=None,
-    new_groups=None,
+    base_weights: ArrayLike | None = None,
+    new_weights: ArrayLike | None = None,
+    base_groups: ArrayLike | None = None,
+    new_groups: ArrayLike | None = None,
 ) -> OpenworldAUC:
     """OpenworldAUC with its companions, standard error and interval.
 

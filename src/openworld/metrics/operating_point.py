@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_fractions, as_scores, require_length, require_size
+from openworld._arrays import ArrayLike, as_correct, as_fractions, as_scores, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.accuracy import Accuracy, accuracy
@@ -126,10 +126,10 @@ class OperatingPoint:
 
 @checked
 def choose_threshold(
-    base_scores,
-    base_correct,
-    new_scores=None,
-    new_correct=None,
+    base_scores: ArrayLike,
+    base_correct: ArrayLike,
+    new_scores: ArrayLike | None = None,
+    new_correct: ArrayLike | None = None,
     *,
     miss_rate: float | None = None,
     hit_rate: float | None = None,
@@ -178,14 +178,14 @@ def choose_threshold(
 
 @checked
 def operating_point(
-    base_scores,
-    base_correct,
-    new_scores,
-    new_correct,
+    base_scores: ArrayLike,
+    base_correct: ArrayLike,
+    new_scores: ArrayLike,
+    new_correct: ArrayLike,
     threshold: float,
     *,
-    base_groups=None,
-    new_groups=None,
+    base_groups: ArrayLike | None = None,
+    new_groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> OperatingPoint:
     """What is missed and what is hit at a threshold, on test images.
@@ -219,7 +219,7 @@ def operating_point(
     )
 
 
-def _side(scores, correct, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _side(scores: np.ndarray, correct: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     scores = as_scores(scores, f"{name}_scores")
     return scores, as_correct(correct, f"{name}_correct", scores.size)
 
@@ -241,7 +241,7 @@ def _hit_rates(side, candidates: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.sort(scores[correct]), candidates) / max(scores.size, 1)
 
 
-def _choose(misses, hits, new_share, miss_rate, hit_rate, costs) -> int | str:
+def _choose(misses: np.ndarray, hits: np.ndarray, new_share, miss_rate, hit_rate, costs) -> int | str:
     """The place of the threshold among the candidates, or why none will do."""
     if miss_rate is not None:
         if misses[0] > miss_rate:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_table, require_size
+from openworld._arrays import ArrayLike, as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -45,7 +45,7 @@ class CriticalDifference:
 
 
 @checked
-def level_ranks(accuracy) -> np.ndarray:
+def level_ranks(accuracy: ArrayLike) -> np.ndarray:
     """Rank of every method at every (data set, level): 1 = best, ties share the average rank.
 
     Args:
@@ -70,7 +70,7 @@ def level_ranks(accuracy) -> np.ndarray:
 
 
 @checked
-def friedman_ranks(accuracy) -> np.ndarray:
+def friedman_ranks(accuracy: ArrayLike) -> np.ndarray:
     """Mean rank of every method over all its (data set, level) pairs, or the levels of one data set.
 
     Args:
@@ -89,7 +89,7 @@ def friedman_ranks(accuracy) -> np.ndarray:
 
 
 @checked
-def final_ranks(mean_ranks) -> np.ndarray:
+def final_ranks(mean_ranks: ArrayLike) -> np.ndarray:
     """Rank of the Friedman ranks: 1 = smallest; ties share the average (OpenPL breaks them silently).
 
     Args:
@@ -109,7 +109,7 @@ def final_ranks(mean_ranks) -> np.ndarray:
 
 
 @checked
-def friedman_test(scores) -> FriedmanTest:
+def friedman_test(scores: ArrayLike) -> FriedmanTest:
     """Do the methods differ at all? Friedman's chi-square with one block per data set, corrected for ties.
 
     Args:
@@ -137,7 +137,7 @@ def friedman_test(scores) -> FriedmanTest:
 
 
 @checked
-def nemenyi(scores, *, significance: float = 0.05) -> CriticalDifference:
+def nemenyi(scores: ArrayLike, *, significance: float = 0.05) -> CriticalDifference:
     """Which methods differ? Nemenyi's critical difference of mean ranks, one block per data set.
 
     With M methods and D data sets: CD = q / sqrt(2) * sqrt(M (M + 1) / (6 D)), q the upper `significance`
@@ -177,14 +177,14 @@ def nemenyi(scores, *, significance: float = 0.05) -> CriticalDifference:
     return CriticalDifference(value, mean_ranks, tuple(map(tuple, p_values.tolist())), significance, blocks)
 
 
-def _blocks(scores) -> np.ndarray:
+def _blocks(scores: np.ndarray) -> np.ndarray:
     scores = as_table(scores, "scores", (2,))
     if not scores.size:
         raise OpenworldError(f"scores has shape {scores.shape}, expected (methods, data sets).")
     return scores
 
 
-def _too_few(scores) -> str | None:
+def _too_few(scores: np.ndarray) -> str | None:
     methods, blocks = scores.shape
     if methods < MINIMUM_METHODS:
         return f"{methods} method{'s' * (methods > 1)}; the test compares at least {MINIMUM_METHODS}"

@@ -10,7 +10,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from openworld._arrays import as_fractions, as_scores, require_size
+from openworld._arrays import ArrayLike, as_fractions, as_scores, require_size
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld._types import Limit, checked
@@ -108,7 +108,7 @@ LIMITS |= {"variation": (0.0, inf), "slope_variance": (0.0, inf), "delta_auc": (
 
 
 @checked
-def seed_spread(values, limits: tuple[Limit, Limit] = (0.0, 1.0)) -> SeedSpread:
+def seed_spread(values: ArrayLike, limits: tuple[Limit, Limit] = (0.0, 1.0)) -> SeedSpread:
     """Mean and sample standard deviation of a number over the seeds.
 
     Args:
@@ -125,7 +125,7 @@ def seed_spread(values, limits: tuple[Limit, Limit] = (0.0, 1.0)) -> SeedSpread:
 
 
 @checked
-def robustness(levels, accuracy, zero_shot=None) -> Robustness:
+def robustness(levels: ArrayLike, accuracy: ArrayLike, zero_shot: ArrayLike | None = None) -> Robustness:
     """Metrics of the Dynamic Robustness Curve Acc(t), straight lines between the levels.
 
     On knots t_i with widths h_i and slopes g_i: AUC is the trapezoid sum, WA = min Acc, EVM = sum |g_i| h_i,
@@ -166,7 +166,7 @@ def robustness(levels, accuracy, zero_shot=None) -> Robustness:
     return _one_curve(levels, accuracy.mean(axis=0), mean_reference, singles if seeds > 1 else ())
 
 
-def _one_curve(levels, accuracy, zero_shot, per_seed=()) -> Robustness:
+def _one_curve(levels: np.ndarray, accuracy: np.ndarray, zero_shot, per_seed=()) -> Robustness:
     widths, changes = np.diff(levels), np.diff(accuracy)
     mean_slope = (accuracy[-1] - accuracy[0]) / (levels[-1] - levels[0])
     above = below = gain = balance = None
@@ -190,11 +190,11 @@ def _one_curve(levels, accuracy, zero_shot, per_seed=()) -> Robustness:
     )
 
 
-def _area(widths, heights) -> float:
+def _area(widths: np.ndarray, heights: np.ndarray) -> float:
     return float(widths @ (heights[:-1] + heights[1:]) / 2)
 
 
-def _area_above(widths, difference) -> float:
+def _area_above(widths: np.ndarray, difference: np.ndarray) -> float:
     # A segment from a to b is positive on the share (a+ + b+) / (|a| + |b|) of its width, there at the mean
     # height (a+ + b+) / 2: true where it crosses (one of the two is 0) and where not (the share is 1 or 0).
     positive = np.maximum(difference, 0)
@@ -203,7 +203,7 @@ def _area_above(widths, difference) -> float:
     return float(widths @ (share * sums) / 2)
 
 
-def as_levels(levels) -> np.ndarray:
+def as_levels(levels: np.ndarray) -> np.ndarray:
     """Two or more fractions that strictly increase: float64[T]."""
     levels = as_fractions(levels, "levels")
     if levels.size < 2:

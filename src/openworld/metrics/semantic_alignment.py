@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_distributions, as_fractions, as_labels
+from openworld._arrays import ArrayLike, as_distributions, as_fractions, as_labels
 from openworld._errors import OpenworldError
 from openworld._types import checked
 
@@ -24,7 +24,7 @@ class SemanticAlignment:
 
 
 @checked
-def semantic_alignment(probabilities, labels, similarity) -> SemanticAlignment:
+def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: ArrayLike) -> SemanticAlignment:
     """Semantic Alignment Score (SAS), the mean over samples of sum_c p_c similarity[c, label].
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 from openworld._arrays import as_labels, require_at_least
 
 
-def kept_images(labels, factor: float) -> np.ndarray:
+def kept_images(labels: np.ndarray, factor: float) -> np.ndarray:
     """int64[N], for every image how many images of its class are kept: max(1, floor(n / factor)).
 
     Args:
@@ -27,7 +27,7 @@ def kept_images(labels, factor: float) -> np.ndarray:
     return np.maximum(1, np.floor(counts / factor)).astype(np.int64)[own]
 
 
-def kept_share(labels, factor: float) -> np.ndarray:
+def kept_share(labels: np.ndarray, factor: float) -> np.ndarray:
     """float64[N] in (0, 1]: the share of its class that is kept, the chance of every image to be in a draw.
 
     >>> kept_share([0] * 10 + [1] * 2, 5)[[0, 10]]
@@ -37,7 +37,7 @@ def kept_share(labels, factor: float) -> np.ndarray:
     return kept_images(labels, factor) / counts[own]
 
 
-def thin(labels, factor: float, generator: np.random.Generator) -> np.ndarray:
+def thin(labels: np.ndarray, factor: float, generator: np.random.Generator) -> np.ndarray:
     """One draw: increasing positions int64 of the images that are kept, without replacement, class by class.
 
     >>> thin([7, 7, 8, 8], 2, np.random.default_rng(0)).size
@@ -51,7 +51,7 @@ def thin(labels, factor: float, generator: np.random.Generator) -> np.ndarray:
     return np.sort(order[place < kept_images(labels, factor)[order]])
 
 
-def _classes(labels) -> tuple[np.ndarray, np.ndarray]:
+def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(images of every class that is there, the number of every image's class among them)."""
     _, own, counts = np.unique(as_labels(labels, "labels"), return_inverse=True, return_counts=True)
     return counts, own.reshape(-1)

@@ -10,7 +10,7 @@ from math import ldexp
 
 import numpy as np
 
-from openworld._arrays import as_mask, as_table, require_length, require_size
+from openworld._arrays import ArrayLike, as_mask, as_table, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -57,7 +57,7 @@ class ShiftWeights:
 
 
 @checked
-def trend(levels, values) -> Trend:
+def trend(levels: ArrayLike, values: ArrayLike) -> Trend:
     """Pearson correlation of `values` with `levels`, and the signed slope of the line fitted to them.
 
     Args:
@@ -99,7 +99,7 @@ def _scaled(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 @checked
-def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
+def shift_trend(table: ArrayLike, present: ArrayLike | None = None, *, common: bool = False) -> ShiftTrend:
     """Trends of a table of one metric over covariate (rows) and semantic (columns) shift levels, 0 the nearest.
 
     Each axis gives a curve: the plain mean over the present cells of the other axis. Levels without a present
@@ -133,7 +133,7 @@ def shift_trend(table, present=None, *, common: bool = False) -> ShiftTrend:
 
 
 @checked
-def shift_weights(present, *, common: bool = False) -> dict[str, ShiftWeights]:
+def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, ShiftWeights]:
     """What every cell weighs in the curves and slopes of `shift_trend`, by "semantic" and "covariate".
 
     Args:
@@ -155,13 +155,13 @@ def shift_weights(present, *, common: bool = False) -> dict[str, ShiftWeights]:
     return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in found.items()}
 
 
-def _level_weights(present) -> np.ndarray:
+def _level_weights(present: np.ndarray) -> np.ndarray:
     """float64[L, L, K] of bool[L, K]: what cells weigh in the mean of each level."""
     shares = present / np.maximum(present.sum(axis=1, keepdims=True), 1)
     return np.eye(len(present))[:, :, None] * shares
 
 
-def _slope_weights(curve) -> np.ndarray | None:
+def _slope_weights(curve: np.ndarray) -> np.ndarray | None:
     levels = np.flatnonzero(curve.any(axis=(1, 2)))
     if levels.size < 2:
         return None
@@ -169,15 +169,15 @@ def _slope_weights(curve) -> np.ndarray | None:
     return np.tensordot(x / (x @ x), curve[levels], 1)
 
 
-def _common(present) -> np.ndarray:
+def _common(present: np.ndarray) -> np.ndarray:
     """Rows that have every column that any row has: bool[R]."""
     return present[:, present.any(axis=0)].all(axis=1) & present.any(axis=1)
 
 
-def _curve(table, present) -> tuple[float | None, ...]:
+def _curve(table: np.ndarray, present: np.ndarray) -> tuple[float | None, ...]:
     return tuple(float(row[here].mean()) if here.any() else None for row, here in zip(table, present, strict=True))
 
 
-def _trend_of(curve) -> Trend:
+def _trend_of(curve: np.ndarray) -> Trend:
     points = [(level, value) for level, value in enumerate(curve, start=1) if value is not None]
     return trend([level for level, _ in points], [value for _, value in points])
