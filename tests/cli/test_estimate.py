@@ -151,9 +151,9 @@ WRONG = {
     "has no labels; the source must say": ("bare.npz", "source.npz"),
     "there is no file": ("source.npz", "none.npz"),
     "expected .npz, .safetensors, .parquet, .csv": ("source.npz", "none.txt"),
-    "--reference needs pictures": ("source.npz", "bare.npz", "--reference", "embedded"),
-    "--architecture needs pictures": ("source.npz", "bare.npz", "--architecture", "train:net"),
-    "--model needs pictures": ("source.npz", "bare.npz", "--model", "embedded"),
+    "--reference needs images": ("source.npz", "bare.npz", "--reference", "embedded"),
+    "--architecture needs images": ("source.npz", "bare.npz", "--architecture", "train:net"),
+    "--model needs images": ("source.npz", "bare.npz", "--model", "embedded"),
     "FRAP needs another model's scores": ("source.npz", "bare.npz", "--estimator", "FRAP"),
     "did you mean 'FRAP'": ("source.npz", "bare.npz", "--estimator", "FRAPP"),
     "exclude one another": ("source.npz", "bare.npz", "--chunks", 2, "--chunk-rows", 2),
@@ -190,7 +190,7 @@ def test_pictures_and_a_backbone(pictures, tmp_path):
 
 def test_pictures_without_a_model(pictures):
     done = openworld("--source", pictures / "source", "--target", pictures / "target")
-    assert done.exit_code == 2 and "pictures need a model" in done.output + str(done.stderr)
+    assert done.exit_code == 2 and "images need a model" in done.output + str(done.stderr)
 
 
 def test_a_broken_picture_is_exit_code_1(pictures, tmp_path):

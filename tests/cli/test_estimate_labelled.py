@@ -69,12 +69,16 @@ def test_a_file_without_a_family_is_one_of_its_own(files):
 
 def test_wrong_use_is_exit_code_2(files):
     asked = ("--source", files / "source.npz", "--target", files / "target.npz")
+    classes = ("--model", "embedded", "--classnames", files / "names.txt")
     for options, words in (
         (labelled(files, ("noise", "blur")), "2 families"),
         (("--labelled-shift", "fog="), "FAMILY=FILE"),
         (("--labelled-shift", files / "none.npz"), "there is no file"),
         (("--labelled-shift", "corruptions"), "need a model"),
-        (("--labelled-shift", "corruptions", "--model", "embedded", "--classnames", files / "names.txt"), "pictures"),
+        (
+            ("--labelled-shift", "corruptions", "--model", "embedded", "--classnames", files / "names.txt"),
+            "files of scores",
+        ),
     ):
         (files / "names.txt").write_text("ant\nbee\ncat\ndog\n")
         done = openworld(*asked, *options)

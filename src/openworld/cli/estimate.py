@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-ALERTED, UNTOLD = 3, 4
-"""Exit codes where an alarm stands that the accuracy is below --alert, and where none could be told."""
+ALERTED, UNKNOWN = 3, 4
+"""Exit codes where an alarm stands that the accuracy is below --alert, and where none can be told."""
 
 
 def estimate(
@@ -93,14 +93,13 @@ def estimate(
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
     """
     from openworld.applications.estimate import command
-    from openworld.applications.estimate.chunks import Cut
+    from openworld.applications.estimate.chunks import Chunking
     from openworld.applications.estimate.estimation import EstimateOptions
-    from openworld.applications.estimate.inputs import EstimateInputs, ModelNames
-    from openworld.applications.estimate.labelled_shifts import named_shift
+    from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
     from openworld.cli import console
 
-    cut = Cut(chunks, chunk_rows, period, bool(timestamps))
-    options = EstimateOptions(tuple(estimator or ()), cut, by_class, alert, false_alarms, seed)
+    chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
+    options = EstimateOptions(tuple(estimator or ()), chunking, by_class, alert, false_alarms, seed)
     functions = tuple(architecture or ())
     models = ModelNames(model, classnames, template, reference, tuple(partner or ()), device, functions)
     partners = tuple(source_partner or ()), tuple(target_partner or ())
@@ -116,5 +115,5 @@ def estimate(
         console.write(answer.json)
     if answer.found.alerts:
         sys.exit(ALERTED)
-    if answer.found.untold:
-        sys.exit(UNTOLD)
+    if answer.found.unknown:
+        sys.exit(UNKNOWN)

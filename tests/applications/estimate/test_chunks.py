@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.applications.estimate.chunks import Cut, Keyed, as_times
-from openworld.applications.estimate.score_tables import Block
+from openworld.applications.estimate.chunks import Chunking, Keyed, as_times
+from openworld.applications.estimate.score_tables import ScoreBlock
 from openworld.estimators import Outputs
 from openworld.estimators.quote.spans import spans
 
@@ -16,7 +16,7 @@ def blocks(n, hours=None, size=7):
     times = None if hours is None else START + 3600 * np.asarray(hours)
     for start in range(0, n, size):
         stop = min(start + size, n)
-        yield Block(Outputs(np.eye(2)[np.arange(start, stop) % 2]), None if times is None else times[start:stop])
+        yield ScoreBlock(Outputs(np.eye(2)[np.arange(start, stop) % 2]), None if times is None else times[start:stop])
 
 
 def names(cut, n, hours=None):
@@ -25,15 +25,15 @@ def names(cut, n, hours=None):
 
 
 def test_after_so_many_rows():
-    assert names(Cut(rows=10), 23) == [("1 to 10", 10), ("11 to 20", 10), ("21 to 23", 3)]
+    assert names(Chunking(rows=10), 23) == [("1 to 10", 10), ("11 to 20", 10), ("21 to 23", 3)]
 
 
 def test_equal_parts_differ_by_one_at_most():
-    assert names(Cut(parts=4), 10) == [("1 to 3", 3), ("4 to 6", 3), ("7 to 8", 2), ("9 to 10", 2)]
+    assert names(Chunking(parts=4), 10) == [("1 to 3", 3), ("4 to 6", 3), ("7 to 8", 2), ("9 to 10", 2)]
 
 
 def test_time_stamps_name_the_parts():
-    found = names(Cut(parts=2, times=True), 10, np.arange(10))
+    found = names(Chunking(parts=2, times=True), 10, np.arange(10))
     assert found == [("from 2024-02-28 18:00", 5), ("from 2024-02-28 23:00", 5)]
 
 
@@ -48,19 +48,19 @@ def test_time_stamps_name_the_parts():
     ],
 )
 def test_the_calendar(period, expected):
-    assert names(Cut(period=period, times=True), 40, np.arange(40)) == expected
+    assert names(Chunking(period=period, times=True), 40, np.arange(40)) == expected
 
 
 def test_periods_without_images_are_left_out():
-    assert names(Cut(period="1d", times=True), 2, [0, 72]) == [("2024-02-28", 1), ("2024-03-02", 1)]
+    assert names(Chunking(period="1d", times=True), 2, [0, 72]) == [("2024-02-28", 1), ("2024-03-02", 1)]
 
 
 def test_time_must_not_fall():
-    keyed = Keyed(blocks(10, [0, 1, 2, 3, 4, 5, 6, 5, 7, 8]), Cut(parts=2, times=True), 10)
+    keyed = Keyed(blocks(10, [0, 1, 2, 3, 4, 5, 6, 5, 7, 8]), Chunking(parts=2, times=True), 10)
     with pytest.raises(OpenworldError, match=r"must not fall: row 7 is of 2024-02-28T23:00:00, after 2024-02-29T00"):
         list(keyed)
     with pytest.raises(OpenworldError, match="row 2 is of"):
-        list(Keyed(blocks(4, [0, 3, 1, 4], size=4), Cut(parts=2, times=True), 4))
+        list(Keyed(blocks(4, [0, 3, 1, 4], size=4), Chunking(parts=2, times=True), 4))
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_time_must_not_fall():
 )
 def test_cuts_that_will_not_do(arguments, words):
     with pytest.raises(OpenworldError, match=words):
-        Cut(**arguments)
+        Chunking(**arguments)
 
 
 def test_more_parts_than_images():
     with pytest.raises(OpenworldError, match="--chunks 5 is more than the target's 4 images"):
-        Keyed(blocks(4), Cut(parts=5), 4)
+        Keyed(blocks(4), Chunking(parts=5), 4)
 
 
 def test_time_stamps_in_every_form():

@@ -6,27 +6,27 @@ from PIL import Image
 
 from openworld import datasets
 from openworld.applications.estimate import corrupted_copies as corruptions
-from openworld.applications.estimate import images as pictures
-from openworld.applications.estimate.models import find_judge
+from openworld.applications.estimate.models import find_model
+from openworld.applications.estimate.scoring import is_written, made_of, write_scores
 
 
 @pytest.fixture(scope="module")
-def shown():
-    images = datasets.load("emoji-groups", domain="noto", part="test")
-    return pictures.Shown(images.subset(range(0, len(images), 20)), True)
+def images():
+    every = datasets.load("emoji-groups", domain="noto", part="test")
+    return every.subset(range(0, len(every), 20))
 
 
-def test_copies_are_of_four_families_mild_and_strong(shown, monkeypatch):
+def test_copies_are_of_four_families_mild_and_strong(images, monkeypatch):
     monkeypatch.setattr(corruptions, "MOST", 5)
-    copies = corruptions.corrupted_copies(shown, 0)
+    copies = list(corruptions.corrupted_copies(images, 0))
     assert len(copies) == 16 and {family for family, _ in copies} == {"noise", "blur", "weather", "digital"}
-    assert len({copy.images.domain for _, copy in copies}) == 16
-    first, *others = (copy.images for _, copy in copies)
+    assert len({copy.domain for _, copy in copies}) == 16
+    first, *others = (copy for _, copy in copies)
     assert len(first) == 5 and all(np.array_equal(first.labels, one.labels) for one in others)
     assert len({one.fingerprint for one in (first, *others)}) == 16
-    other = corruptions.corrupted_copies(shown, 1)[0][1].images
+    other = next(corruptions.corrupted_copies(images, 1))[1]
     assert other.fingerprint != first.fingerprint
-    again = corruptions.corrupted_copies(shown, 0)[0][1].images
+    again = next(corruptions.corrupted_copies(images, 0))[1]
     assert np.array_equal(np.asarray(first.image(2)), np.asarray(again.image(2)))
 
 
@@ -43,22 +43,20 @@ def test_large_pictures_are_scaled_down_first(size, expected):
     assert read(0).size == expected and read.file_of(0) is None
 
 
-def test_scores_know_what_they_are_made_of(shown, tmp_path):
-    names = shown.images.classnames
-    judged, other = (
-        find_judge("embedded", names, f"{noun} of a {{}}.", "cpu", scaled=True) for noun in ("icon", "dot")
+def test_scores_know_what_they_are_made_of(images, tmp_path):
+    model, other = (
+        find_model("embedded", images.classnames, f"{noun} of a {{}}.", "cpu", scaled=True) for noun in ("icon", "dot")
     )
-    few = pictures.Shown(shown.images.subset([0, 1]), True)
-    made = pictures.made_of(few, pictures.Panel(judged))
-    path = tmp_path / "scores.parquet"
-    assert not pictures.is_written(path, made)
-    pictures.write_scores(few, pictures.Panel(judged), path, made=made)
-    assert pictures.is_written(path, made)
+    few, path = images.subset([0, 1]), tmp_path / "scores.parquet"
+    made = made_of(few, {"logits": model})
+    assert not is_written(path, made)
+    write_scores(few, {"logits": model}, path, made=made)
+    assert is_written(path, made)
     different = [
-        pictures.made_of(few, pictures.Panel(other)),
-        pictures.made_of(few, pictures.Panel(judged, judged)),
-        pictures.made_of(pictures.Shown(shown.images.subset([0, 2]), True), pictures.Panel(judged)),
+        made_of(few, {"logits": other}),
+        made_of(few, {"logits": model, "reference": model}),
+        made_of(images.subset([0, 2]), {"logits": model}),
     ]
-    assert not any(pictures.is_written(path, one) for one in different)
+    assert not any(is_written(path, made) for made in different)
     path.write_bytes(path.read_bytes()[:-10])
-    assert not pictures.is_written(path, made)
+    assert not is_written(path, made)

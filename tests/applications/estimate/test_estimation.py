@@ -10,7 +10,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.applications import score_files
-from openworld.applications.estimate.chunks import Cut
+from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators import ESTIMATORS, Outputs, streaming
@@ -74,7 +74,7 @@ def test_what_may_be_quoted(pair, tmp_path):
     assert doc.on_source[1] < doc.on_source[0] < doc.on_source[2]
     lost = save(tmp_path / "lost.npz", replace(outputs(5, 500, 4, 0.0), labels=None, reference=None))
     found = estimate_accuracy(known, lost, EstimateOptions(by_class=True))
-    assert found.quote.accuracy is None and found.untold == ("lost.npz",) and found.classes == ()
+    assert found.quote.accuracy is None and found.unknown == ("lost.npz",) and found.classes == ()
     assert any(one.startswith("class by class nothing is told") for one in found.warnings)
     assert found.quote.low < 0.4 < found.quote.high
 
@@ -126,7 +126,7 @@ def test_predicted_shares_that_move(pair, tmp_path):
 
 
 def test_over_time(pair):
-    asked = EstimateOptions(cut=Cut(rows=250), alert=0.9)
+    asked = EstimateOptions(chunking=Chunking(rows=250), alert=0.9)
     found = estimate_accuracy(*pair(labels=True), asked)
     assert [(one.label, one.n) for one in found.chunks] == [
         ("1 to 250", 250),
@@ -150,7 +150,7 @@ def test_over_time_by_the_calendar(pair):
     when = np.datetime64("2024-01-01T00", "h") + np.arange(600)
     source, _ = pair(when=when)
     target = open_table([source.files[0].path.with_name("target.npz")], times="when")
-    found = estimate_accuracy(source, target, EstimateOptions(cut=Cut(period="1w", times=True)))
+    found = estimate_accuracy(source, target, EstimateOptions(chunking=Chunking(period="1w", times=True)))
     assert [one.label for one in found.chunks] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
 
 
@@ -170,7 +170,9 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
     target = save(tmp_path / "target.npz", both)
     accuracy = 1 - healthy.mistakes / healthy.n
     for named in ((), ("COTT",)):
-        found = estimate_accuracy(source, target, EstimateOptions(named, cut=Cut(rows=100), alert=accuracy - 0.03))
+        found = estimate_accuracy(
+            source, target, EstimateOptions(named, chunking=Chunking(rows=100), alert=accuracy - 0.03)
+        )
         assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 2000} == set()
         assert "2,301 to 2,400" in found.alerts
 
@@ -209,7 +211,7 @@ def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
 
 def test_it_survives_json(pair):
     found = estimate_accuracy(
-        *pair(labels=True, partners=2), EstimateOptions(cut=Cut(parts=2), by_class=True, alert=0.5)
+        *pair(labels=True, partners=2), EstimateOptions(chunking=Chunking(parts=2), by_class=True, alert=0.5)
     )
     told = to_json(found)
     assert json.loads(json.dumps(told)) == told and set(told["quote"]) >= {"method", "accuracy", "low", "high", "why"}

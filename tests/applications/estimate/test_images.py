@@ -7,10 +7,12 @@ import pytest
 from PIL import Image
 
 from openworld import OpenworldError, backbones, classifiers, datasets
-from openworld.applications.estimate import images as pictures
+from openworld.applications.estimate import scoring
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
-from openworld.applications.estimate.models import find_judge
+from openworld.applications.estimate.models import find_model
 from openworld.applications.estimate.score_tables import open_table
+from openworld.applications.estimate.scoring import write_scores
+from openworld.applications.images import are_images, labelled_images, labels_among, target_images
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
 
@@ -44,30 +46,30 @@ def classifier(folder, tmp_path_factory):
 
 
 def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "TOGETHER", 10)
-    shown = pictures.labelled_pictures(str(folder / "by class"))
-    judged = find_judge(str(classifier), None, SENTENCE, "cpu", scaled=True)
-    reference = find_judge("embedded", judged.classnames, SENTENCE, "cpu", scaled=False)
+    monkeypatch.setattr(scoring, "TOGETHER", 10)
+    images = labelled_images(str(folder / "by class"))
+    model = find_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
+    reference = find_model("embedded", model.classnames, SENTENCE, "cpu", scaled=False)
     done = []
-    panel = pictures.Panel(judged, reference, (judged,))
-    pictures.write_scores(shown, panel, tmp_path / "s.parquet", lambda *told: done.append(told))
+    models = {"logits": model, "reference": reference, "partner_1": model}
+    write_scores(images, models, tmp_path / "s.parquet", lambda *counts: done.append(counts))
     assert done == [(10, 32), (20, 32), (30, 32), (32, 32)]
     table = open_table([tmp_path / "s.parquet"])
     (block,) = (block.outputs for block in table.blocks())
-    assert table.layout.classnames == shown.images.classnames and len(block.partners) == 1
-    np.testing.assert_array_equal(block.labels, shown.images.labels)
-    np.testing.assert_allclose(block.logits, judged.classifier.logits(shown.images), atol=1e-5)
+    assert table.classnames == images.classnames and len(block.partners) == 1
+    np.testing.assert_array_equal(block.labels, images.labels)
+    np.testing.assert_allclose(block.logits, classifiers.load(classifier).logits(images), atol=1e-5)
     clip = backbones.load("embedded")
-    text = encode_names(clip, shown.images.classnames, (SENTENCE,))
-    pixels = clip.preprocess(shown.images.image(31))[None]
+    text = encode_names(clip, images.classnames, (SENTENCE,))
+    pixels = clip.preprocess(images.image(31))[None]
     expected = cosine_logits(clip.encode_image(pixels).detach(), text, 1.0)
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
 
 
 def scores_of(where, classifier, path):
-    judged = find_judge(str(classifier), None, SENTENCE, "cpu", scaled=True)
-    pictures.write_scores(pictures.labelled_pictures(str(where)), pictures.Panel(judged), path)
+    model = find_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
+    write_scores(labelled_images(str(where)), {"logits": model}, path)
     return open_table([path])
 
 
@@ -89,7 +91,7 @@ def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_
         found = estimate_accuracy(source, target, EstimateOptions(estimators=("AC",))).warnings
         said[place.name] = "\n".join(one for one in found if "seen_in_training" in one)
     assert "trained on 32 of the 32 source images" in said["by class"]
-    assert "trained on 0 of the 32 source images, and on pictures much like" in said["copies"]
+    assert "trained on 0 of the 32 source images, and on images much like" in said["copies"]
     assert said["others"] == ""
 
 
@@ -103,50 +105,49 @@ def test_a_classifier_that_does_not_know_its_training_pictures(folder, classifie
     )
 
 
-def test_a_backbone_that_is_judged_speaks_on_its_own_scale(folder):
-    names = pictures.labelled_pictures(str(folder / "by class")).images.classnames
-    judged, reference = (find_judge("embedded", names, SENTENCE, "cpu", scaled=scaled) for scaled in (True, False))
-    images = pictures.labelled_pictures(str(folder / "by class")).images.subset([0, 1])
-    scale = float(judged.clip.logit_scale)
-    np.testing.assert_allclose(judged.scores(images), scale * reference.scores(images), atol=1e-5)
+def test_a_backbone_whose_accuracy_is_estimated_speaks_on_its_own_scale(folder):
+    images = labelled_images(str(folder / "by class")).subset([0, 1])
+    names, scale = images.classnames, float(backbones.load("embedded").logit_scale)
+    model, reference = (find_model("embedded", names, SENTENCE, "cpu", scaled=scaled) for scaled in (True, False))
+    np.testing.assert_allclose(model.scores(images), scale * reference.scores(images), atol=1e-5)
 
 
 def test_a_folder_of_parts_is_no_folder_of_classes(tmp_path):
     for part in ("train", "val"):
         (tmp_path / part / "cat").mkdir(parents=True)
     with pytest.raises(OpenworldError, match="holds parts, not classes: train, val; give one of them"):
-        pictures.labelled_pictures(str(tmp_path))
+        labelled_images(str(tmp_path))
 
 
 def test_what_names_pictures(folder):
-    assert pictures.is_pictures(str(folder)) and pictures.is_pictures("emoji-concepts/noto")
-    assert not pictures.is_pictures("scores.npz") and not pictures.is_pictures("no-such-set")
-    shown = pictures.labelled_pictures("emoji-groups/noto/validation")
-    assert (shown.images.name, shown.images.domain) == ("emoji-groups", "noto") and shown.sentence == SENTENCE
+    assert are_images(str(folder)) and are_images("emoji-concepts/noto")
+    assert not are_images("scores.npz") and not are_images("no-such-set")
+    images = labelled_images("emoji-groups/noto/validation")
+    assert (images.name, images.domain) == ("emoji-groups", "noto")
     with pytest.raises(OpenworldError, match="has too many parts"):
-        pictures.labelled_pictures("emoji-groups/noto/test/1")
+        labelled_images("emoji-groups/noto/test/1")
 
 
 def test_a_target_is_labelled_where_its_folders_are_classes(folder):
-    names = pictures.labelled_pictures(str(folder / "by class")).images.classnames
-    assert pictures.target_pictures(str(folder / "by class"), names).named
-    assert pictures.target_pictures(str(folder / "loose"), names).labels(names) is None
-    shown = pictures.target_pictures(str(folder), names)  # its folders are no classes: all pictures below are loose
-    assert not shown.named and len(shown.images) == 64
+    names = labelled_images(str(folder / "by class")).classnames
+    assert target_images(str(folder / "by class"), names)[1]
+    assert not target_images(str(folder / "loose"), names)[1]
+    images, labelled = target_images(str(folder), names)  # its folders are no classes: all images below are loose
+    assert not labelled and len(images) == 64
 
 
 def test_labels_in_the_models_order(folder):
-    shown = pictures.labelled_pictures(str(folder / "by class"))
-    names = shown.images.classnames[::-1]
-    np.testing.assert_array_equal(shown.labels(names), 7 - shown.images.labels)
+    images = labelled_images(str(folder / "by class"))
+    names = images.classnames[::-1]
+    np.testing.assert_array_equal(labels_among(images, names), 7 - images.labels)
     with pytest.raises(OpenworldError, match=r"has 1 class\(es\) that the model does not tell apart, first"):
-        shown.labels(names[1:])
+        labels_among(images, names[1:])
 
 
 def test_models_that_will_not_do(classifier):
     with pytest.raises(OpenworldError, match="knows no classes of its own"):
-        find_judge("embedded", None, SENTENCE, "cpu", scaled=True)
+        find_model("embedded", None, SENTENCE, "cpu", scaled=True)
     with pytest.raises(OpenworldError, match="the classes of .* are not those expected"):
-        find_judge(str(classifier), ("cat", "dog"), SENTENCE, "cpu", scaled=True)
+        find_model(str(classifier), ("cat", "dog"), SENTENCE, "cpu", scaled=True)
     with pytest.raises(OpenworldError, match="must hold {} once"):
-        find_judge("embedded", ("cat", "dog"), "a photo", "cpu", scaled=True)
+        find_model("embedded", ("cat", "dog"), "a photo", "cpu", scaled=True)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.applications.estimate.chunks import Cut
+from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
-from openworld.applications.estimate.labelled_shifts import LabelledTable, named_shift
+from openworld.applications.estimate.inputs import named_shift
+from openworld.applications.estimate.reading import LabelledTable
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.estimate.verdict import sentences
 from openworld.runs import to_json
@@ -101,7 +102,7 @@ def test_estimators_that_are_named_are_the_candidates(tables):
 
 def test_every_span_is_corrected(tables):
     source, target, labelled = tables
-    found = estimate_accuracy(source, target, EstimateOptions(cut=Cut(parts=2)), labelled=labelled)
+    found = estimate_accuracy(source, target, EstimateOptions(chunking=Chunking(parts=2)), labelled=labelled)
     assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
 
 

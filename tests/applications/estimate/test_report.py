@@ -13,11 +13,11 @@ from openworld.applications.estimate.accuracy_estimate import (
     Alarm,
     ChunkEstimate,
     ClassEstimate,
+    ClassShift,
     MethodEstimate,
     ScoredSet,
-    Shift,
 )
-from openworld.applications.estimate.report import chunk_table, class_table, method_warnings, plots, report
+from openworld.applications.estimate.report import chunk_table, class_table, method_warnings, report
 from openworld.applications.estimate.results import results_of
 from openworld.applications.estimate.verdict import sentences
 from openworld.estimators.quote import Quote
@@ -96,7 +96,7 @@ def test_no_number_is_an_answer():
         "The accuracy on live.npz (900 images) cannot be told; it may lie between 20.0 % and 90.0 %: the methods part."
     )
     assert rest[-1].startswith("97 labels of images drawn at random would tell it to 10 points either way, 385 to 5")
-    assert found.untold == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
+    assert found.unknown == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
     for true, words in ((0.5, "50.0 %, within the bounds"), (0.1, "10.0 %, outside the bounds")):
         assert words in sentences(replace(found, target=ScoredSet("live.npz", 900, 3, true)))[-1]
     page = report(found).html()
@@ -121,16 +121,16 @@ def test_an_alert_that_the_source_itself_does_not_reach_is_said():
 def test_chunks_that_cannot_be_told():
     one, other = chunks_of(0.8, 0.6)
     found = watched(estimate_of(0.7, chunks=(one, replace(other, quote=NO_NUMBER))), 0.75)
-    assert found.untold == ("2024-01-02",) and found.alerts == ()
+    assert found.unknown == ("2024-01-02",) and found.alerts == ()
     assert "of 1 it cannot be told" in " ".join(sentences(found))
-    table, plot = chunk_table(found, results_of(found)), plots(found)["over-time.svg"].decode()
+    table, plot = chunk_table(found, results_of(found)), report(found).files["over-time.svg"].decode()
     assert table.rows[1].cells[3] == "cannot be told, counts as 55.0"
     interval = table.cell(1, 1).content.over()
     assert table.cell(1, 1).content.value is None and (interval.low, interval.high) == (0.2, 0.9)
     raised = watched(found, 0.75, "2024-01-02")
     table = chunk_table(raised, results_of(raised))
     assert table.rows[1].cells[3].startswith("alarm, ") and table.bold == {(1, 1)}
-    assert 'class="alarm"' in plots(raised)["over-time.svg"].decode() and "alarm" not in plot
+    assert 'class="alarm"' in report(raised).files["over-time.svg"].decode() and "alarm" not in plot
     assert "cannot be told, 20.0 to 90.0 %, 100 images" in plot
     nothing = estimate_of(0.7, chunks=(replace(other, quote=NO_NUMBER),))
     assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing)
@@ -176,11 +176,11 @@ def test_labels_of_the_target():
 
 
 def test_shares_that_moved_and_models_that_part():
-    moved = estimate_of(0.4, 0.8, shift=Shift(0.5, 0.1), agreement=(0.8, 0.2))
+    moved = estimate_of(0.4, 0.8, shift=ClassShift(0.5, 0.1), agreement=(0.8, 0.2))
     words = " ".join(sentences(moved))
     assert "(total variation 0.50; chance makes 0.10)" in words and "COTT (40.0 %) sees what that costs" in words
     assert "name 20.0 % of the images alike, on the source 80.0 %: at least one of the two fails" in words
-    still = " ".join(sentences(estimate_of(0.4, 0.8, shift=Shift(0.12, 0.1), agreement=(0.8, 0.7))))
+    still = " ".join(sentences(estimate_of(0.4, 0.8, shift=ClassShift(0.12, 0.1), agreement=(0.8, 0.7))))
     assert "other shares" not in still and "on the source 80.0 %." in still
 
 
@@ -257,15 +257,15 @@ def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
 
 
 def test_plots_are_files_of_their_own(full):
-    found = {name: text.decode() for name, text in plots(full).items()}
+    found = {name: text.decode() for name, text in report(full).files.items()}
     assert set(found) == {"methods.svg", "over-time.svg"}
     for text in found.values():
         tree = ElementTree.fromstring(text)
         assert tree.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in text
         marks = {use.attrib["href"] for use in tree.iter("{http://www.w3.org/2000/svg}use")}
         assert marks <= {f"#{path.attrib['id']}" for path in tree.iter("{http://www.w3.org/2000/svg}path")}
-    assert plots(estimate_of(0.8))["over-time.svg"] is None
-    assert set(plots(estimate_of(None)).values()) == {None}
+    assert report(estimate_of(0.8)).files["over-time.svg"] is None
+    assert set(report(estimate_of(None)).files.values()) == {None}
 
 
 @pytest.mark.parametrize("name", ["crane [/bird]", "crane [bird]", "[red]"])

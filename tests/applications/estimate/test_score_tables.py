@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from openworld import OpenworldError
 from openworld.applications import score_files
-from openworld.applications.estimate.probabilities import logarithms
+from openworld.applications.estimate.entries import logarithms
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators.engine.probability_rows import are_probabilities
 
@@ -69,8 +69,8 @@ def test_every_format_holds_the_same(tmp_path, scores, kind):
     for name in ("logits", "reference", "labels"):
         np.testing.assert_allclose(np.concatenate([getattr(one, name) for one in blocks]), scores[name])
     np.testing.assert_allclose(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
-    assert table.layout.classnames == NAMES
-    assert table.layout.unused == (("when", "note") if "wide" in kind or kind == "csv" else ())
+    assert table.classnames == NAMES
+    assert table.layouts[0].unused == (("when", "note") if "wide" in kind or kind == "csv" else ())
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_classes_in_another_order_are_put_in_order_by_their_names(tmp_path, scor
             np.testing.assert_allclose(found, scores["partner_1"][:, order])
         labels = np.concatenate([one.labels for one in blocks])
         assert [wanted[label] for label in labels] == [NAMES[label] for label in scores["labels"]]
-        assert table.layout.classnames == wanted and table.layout.reordered
+        assert table.classnames == wanted and table.layouts[0].order is not None
     back = asked.ordered(NAMES, "those of b")
     np.testing.assert_allclose(next(back.blocks()).outputs.logits, next(open_table([path]).blocks()).outputs.logits)
 
@@ -259,7 +259,7 @@ def test_columns_of_single_classes_are_matched_by_name(tmp_path):
     pyarrow.parquet.write_table(listed, tmp_path / "a.parquet")
     table = open_table([tmp_path / "a.parquet"])
     (block,) = table.blocks()
-    assert table.layout.classnames == ("a", "b") and block.outputs.logits.tolist() == [[1.0, 0.0]]
+    assert table.classnames == ("a", "b") and block.outputs.logits.tolist() == [[1.0, 0.0]]
     assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.labels.tolist() == [0]
     pyarrow.parquet.write_table(pyarrow.table(frame), tmp_path / "b.parquet")  # the names are the caller's
     (block,) = open_table([tmp_path / "b.parquet"], classnames=("a", "b")).blocks()

@@ -1,7 +1,6 @@
-"""What `openworld estimate` found: the accuracy of a model on images without labels, by every method that was asked.
+"""What `openworld estimate` says: the accuracy of a model on images without labels, by every method.
 
-Accuracies are fractions in [0, 1], of which None is an accuracy that could not be told. Everything here can be written
-as JSON and read again.
+Accuracies are fractions in [0, 1]; None is an accuracy that cannot be told. All of this can be written as JSON.
 """
 
 from collections.abc import Mapping
@@ -12,16 +11,15 @@ from openworld.estimators.quote import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts
 
 Interval = tuple[float, float] | None
+Range = tuple[float, float, float] | None
+"""What a method says of sets of as many images that are like the source: on average, and between what 95 % lie."""
+
 MOVED = 0.05  # total variation beyond chance from which predicted shares have moved
 
 
 @dataclass(frozen=True)
 class MethodEstimate:
-    """One method's answer.
-
-    sampled: of how many images, where that is not all of them. on_source: what it says on average of sets of as many
-    images that are like the source, and between what 95 % of them lie: (mean, low, high).
-    """
+    """One method's answer. sampled: of how many images, where that is not all of them."""
 
     name: str
     summary: str
@@ -30,7 +28,7 @@ class MethodEstimate:
     warnings: tuple[str, ...] = ()
     sampled: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    on_source: tuple[float, float, float] | None = None
+    on_source: Range = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class ScoredSet:
 
 
 @dataclass(frozen=True)
-class Shift:
+class ClassShift:
     """Total variation of the shares of predicted classes between source and target, and what chance makes of it."""
 
     distance: float
@@ -75,10 +73,10 @@ class Alarm:
 
 @dataclass(frozen=True)
 class ChunkEstimate:
-    """A span of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
+    """A chunk of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
-    methods: name -> accuracy, perhaps None. quote: the number for this span, or that it cannot be told. on_source: what
-    the quoted method says of as many images like the source, (mean, low, high). alarm: where there is an alert.
+    methods: name -> accuracy, perhaps None. quote: the number for this chunk, or that it cannot be told. on_source: of
+    the quoted method. alarm: where there is an alert.
     """
 
     label: str
@@ -88,7 +86,7 @@ class ChunkEstimate:
     methods: Mapping[str, float | None]
     quote: Quote
     accuracy: float | None = None
-    on_source: tuple[float, float, float] | None = None
+    on_source: Range = None
     alarm: Alarm | None = None
 
     @property
@@ -119,13 +117,13 @@ class ClassEstimate:
 
 @dataclass(frozen=True)
 class AccuracyEstimate:
-    """Everything that was found.
+    """All of it.
 
-    quote: the number, or that it cannot be told. methods: in the order asked. chunks: over time, in order; classes:
-    class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody wants to
-    know; false_alarms: the rate at which that may be said in vain; alarm: the test of a target that is not cut. shift:
-    of the predicted classes; agreement: share of images that judged model and reference name alike, on source and
-    target. learned: from labelled shifts, if there were any; learned_quote: what that says of the target. warnings: of
+    quote: the number, or that it cannot be told. methods: in the order of their names. chunks: over time, in order.
+    classes: class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody
+    wants to know. false_alarms: the rate at which that may be said in vain. alarm: the test of a target that is not
+    cut. shift: of the predicted classes. agreement: share of images that model and reference name alike, on source and
+    target. learned: from labelled shifts, if there were any. learned_quote: what that says of the target. warnings: of
     the data, not of a method. made: facts by name, such as the files.
     """
 
@@ -139,7 +137,7 @@ class AccuracyEstimate:
     alert: float | None = None
     false_alarms: float | None = None
     alarm: Alarm | None = None
-    shift: Shift | None = None
+    shift: ClassShift | None = None
     agreement: tuple[float, float] | None = None
     learned: LearnedShifts | None = None
     learned_quote: Quote | None = None
@@ -147,13 +145,18 @@ class AccuracyEstimate:
     made: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def answers(self) -> tuple[MethodEstimate, ...]:
+        """The methods that give an accuracy."""
+        return tuple(method for method in self.methods if method.accuracy is not None)
+
+    @property
     def alerts(self) -> tuple[str, ...]:
         """Where an alarm stands: labels of chunks, or the target's name."""
         whole = (self.target.name,) if self.alarm is not None and self.alarm.standing else ()
-        return whole or tuple(one.label for one in self.chunks if one.alarming)
+        return whole or tuple(chunk.label for chunk in self.chunks if chunk.alarming)
 
     @property
-    def untold(self) -> tuple[str, ...]:
+    def unknown(self) -> tuple[str, ...]:
         """Where the accuracy cannot be told: labels of chunks, and the target's name if it is that of the whole."""
-        parts = tuple(one.label for one in self.chunks if one.quote.accuracy is None)
+        parts = tuple(chunk.label for chunk in self.chunks if chunk.quote.accuracy is None)
         return parts if self.quote.accuracy is not None else (self.target.name, *parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
 from openworld.applications.estimate.quotes import Quoting, shared_size
-from openworld.estimators import Alarms, Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
+from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
 from openworld.estimators.quote import Quote
 
 YEAR = 365  # chunks in which false alarms are counted
@@ -26,48 +26,47 @@ def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> Ac
     Raises:
         OpenworldError: a method was named first that cannot tell an accuracy of every set like the source.
     """
-    parts = estimate.chunks or (estimate.target,)
-    quotes = [one.quote for one in estimate.chunks] or [estimate.quote]
-    sizes = [getattr(one, "sampled", None) or one.n for one in parts]
+    whole = not estimate.chunks
+    sizes = [estimate.target.n] if whole else [chunk.sampled or chunk.n for chunk in estimate.chunks]
+    quotes = [estimate.quote] if whole else [chunk.quote for chunk in estimate.chunks]
     nulls = {size: null_of(quoting, size) for size in {shared_size(n, STEPS) for n in sizes}}
-    of_chunks = [nulls[shared_size(n, STEPS)] for n in sizes]
-    counts = [counted(quoting, one) for one in quotes]
-    chunks = [Chunk(*one) for one in zip(counts, sizes, of_chunks, strict=True)]
-    found = find_alarms(chunks, estimate.alert, rate=rate, over=YEAR if estimate.chunks else 1, seed=quoting.seed)
-    alarms = [_alarm(found, place, chunk) for place, chunk in enumerate(chunks)]
-    if not estimate.chunks:
+    tested = [
+        Chunk(counted(quoting, quote), n, nulls[shared_size(n, STEPS)]) for quote, n in zip(quotes, sizes, strict=True)
+    ]
+    found = find_alarms(tested, estimate.alert, rate=rate, over=1 if whole else YEAR, seed=quoting.seed)
+    numbers = zip(found.statistics, found.standing, found.alone, found.lasting, strict=True)
+    alarms = [
+        Alarm(chunk.accuracy, float(statistic), found.limit, bool(standing), float(alone), float(lasting))
+        for chunk, (statistic, standing, alone, lasting) in zip(tested, numbers, strict=True)
+    ]
+    if whole:
         return replace(estimate, alarm=alarms[0], false_alarms=rate)
-    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(estimate.chunks, alarms, strict=True))
+    chunks = tuple(replace(chunk, alarm=alarm) for chunk, alarm in zip(estimate.chunks, alarms, strict=True))
     return replace(estimate, chunks=chunks, false_alarms=rate)
 
 
 def counted(quoting: Quoting, quote: Quote) -> float | None:
-    """The accuracy that is tested; None where the method that was named first tells none, for it knows no bounds."""
+    """Return the accuracy that is tested; None where the method that was named first has none, for it has no bounds."""
     if quote.accuracy is not None or quoting.first is not None:
         return quote.accuracy
     return (quote.low + quote.high) / 2
 
 
-def _alarm(found: Alarms, place: int, chunk: Chunk) -> Alarm:
-    numbers = (float(one[place]) for one in (found.alone, found.lasting))
-    return Alarm(chunk.accuracy, float(found.statistics[place]), found.limit, bool(found.standing[place]), *numbers)
-
-
 def null_of(quoting: Quoting, n: int) -> Null:
-    """What is quoted of sets of n images that are like the source."""
-    for name, one in quoting.rests_on.items():
-        if "partners" in one.needs and not quoting.source.partners:
+    """Return what is quoted of sets of n images that are like the source."""
+    for name, estimator in quoting.rests_on.items():
+        if "partners" in estimator.needs and not quoting.source.partners:
             raise OpenworldError(
                 f"an alert needs what {name} says of sets like the source: give its partners' scores there, too "
                 "(--source-partner), or name another estimator."
             )
-    found = quoting.measure({"quoted": Quoted(quoting, n)}, n, SOURCES)
-    if "quoted" not in found:
+    nulls = quoting.measure({"quoted": Quoted(quoting, n)}, n, SOURCES)
+    if "quoted" not in nulls:
         raise OpenworldError(
             f"an alert needs what {quoting.first} says of sets like the source, and of some it tells no accuracy; name "
             "another estimator first, or none."
         )
-    return found["quoted"]
+    return nulls["quoted"]
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,10 @@ class Quoted:
     fitted: Mapping[str, FittedEstimator] = field(default_factory=dict)
 
     def fit(self, source: Outputs) -> "Quoted":
-        fitted = {name: one.fit(source) for name, one in self.quoting.rests_on.items()}
+        fitted = {name: estimator.fit(source) for name, estimator in self.quoting.rests_on.items()}
         return replace(self, source=source, fitted=fitted)
 
     def estimate(self, target: Outputs, *, interval: bool) -> Estimate:
-        estimates = {name: one.estimate(target, interval=interval) for name, one in self.fitted.items()}
+        estimates = {name: method.estimate(target, interval=interval) for name, method in self.fitted.items()}
         accuracy = counted(self.quoting, self.quoting.quote(target, self.n, estimates, source=self.source))
         return Estimate.of(None if accuracy is None else 1 - accuracy)

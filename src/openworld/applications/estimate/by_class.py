@@ -1,58 +1,63 @@
 """An estimate class by class, beside what the same classes were like on the source."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from openworld.applications.estimate.accuracy_estimate import ClassEstimate
-from openworld.estimators import Estimate, FittedEstimator, Outputs
-from openworld.estimators.quote.by_class import ByClass, by_class
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ClassEstimate
+from openworld.applications.estimate.reading import Pass
+from openworld.estimators import FittedEstimator
+from openworld.estimators.quote.by_class import by_class
 
 TAKEN_FOR = 3  # classes that the images named so may be instead
 LEAST = 0.5  # images of another class below which it is not worth a word
 
 
-def class_estimates(
-    fitted: FittedEstimator, accuracy: float, source: Outputs, target: Outputs, names: Sequence[str]
-) -> tuple[ClassEstimate, ...]:
-    """A line for every class; none where the method tells nothing of single images.
+def with_classes(
+    estimate: AccuracyEstimate, fitted: Mapping[str, FittedEstimator], source: Pass, target: Pass
+) -> AccuracyEstimate:
+    """Return an estimate with a line for every class, or with a warning why there is none.
 
     Args:
-        fitted: the method that is quoted. accuracy: what is quoted. source, target: outputs. names: C class names.
+        estimate: of the whole. fitted: its methods by name. source, target: as they were read.
     """
-    found = fitted.estimate(target, interval=False)
-    if found.sample_scores is None:
-        return ()
-    return tuple(_lines(replace(found, accuracy=accuracy, error=1 - accuracy), source, target, names))
-
-
-def _lines(estimate: Estimate, source: Outputs, target: Outputs, names: Sequence[str]) -> list[ClassEstimate]:
-    found, classes = by_class(estimate, target), target.classes
-    named = np.bincount(source.predictions, minlength=classes)
-    right = np.bincount(source.predictions[~source.wrong], minlength=classes)
-    shares = np.bincount(source.labels, minlength=classes) / source.n
-    return [
+    quote, known, outputs = estimate.quote, source.outputs, target.outputs
+    if quote.accuracy is None:
+        return _without(estimate, "as nothing is of the whole", ",")
+    quoted = fitted[quote.method].estimate(outputs, interval=False)
+    if quoted.sample_scores is None:
+        return _without(estimate, f"{quote.method} says nothing of single images", ":")
+    quoted = replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy)
+    classes, apart = outputs.classes, by_class(quoted, outputs)
+    names = source.table.classnames or target.table.classnames or [f"class {label}" for label in range(classes)]
+    named = np.bincount(known.predictions, minlength=classes)
+    right = np.bincount(known.predictions[~known.wrong], minlength=classes)
+    shares = np.bincount(known.labels, minlength=classes) / known.n
+    lines = (
         ClassEstimate(
             name=name,
-            predicted=int(found.predicted[label]),
-            expected=float(found.expected[label]),
-            accuracy=_known(found.precision[label]),
-            interval=found.interval(label),
-            recall=_known(found.recall[label]),
+            predicted=int(apart.predicted[label]),
+            expected=float(apart.expected[label]),
+            accuracy=_known(apart.precision[label]),
+            interval=apart.interval(label),
+            recall=_known(apart.recall[label]),
             source_accuracy=float(right[label] / named[label]) if named[label] else None,
             source_share=float(shares[label]),
-            taken_for=_taken_for(found, label, names),
+            taken_for=_taken_for(apart.confusion[label], label, names),
         )
         for label, name in enumerate(names)
-    ]
+    )
+    return replace(estimate, classes=tuple(lines), class_images=outputs.n)
 
 
-def _taken_for(found: ByClass, label: int, names: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    row = found.confusion[label].copy()
-    row[label] = 0
-    largest = np.argsort(-row, kind="stable")[:TAKEN_FOR]
-    return tuple((names[other], float(row[other])) for other in largest if row[other] >= LEAST)
+def _without(estimate: AccuracyEstimate, reason: str, mark: str) -> AccuracyEstimate:
+    return replace(estimate, warnings=(*estimate.warnings, f"class by class nothing is told{mark} {reason}"))
+
+
+def _taken_for(confusion: np.ndarray, label: int, names) -> tuple[tuple[str, float], ...]:
+    others = [other for other in np.argsort(-confusion, kind="stable").tolist() if other != label]
+    return tuple((names[other], float(confusion[other])) for other in others[:TAKEN_FOR] if confusion[other] >= LEAST)
 
 
 def _known(value: float) -> float | None:

@@ -2,11 +2,11 @@
 
 A table of scores is one array or list column, or a column per class whose name ends in ":" and the class's name:
 
-    logits          of the judged model; or probabilities, whose logarithms are taken
+    logits          of the model whose accuracy is estimated; or probabilities, whose logarithms are taken
     labels          true classes, numbers from 0 or class names (also called label)
     reference       similarities of a reference model to the class names
     partner...      logits of a partner model, such as partner_1; in order of the names
-    seen_in_training    whether the judged model was trained on the picture: 0, 1 (on one much like it) or 2
+    seen_in_training    whether the model was trained on the image: 0, 1 (on one much like it) or 2
 
 Class names come with the columns, an array or list "classnames" (npz; safetensors and Parquet: in the metadata, as a
 JSON list), or from the caller. A column of time stamps is read where it is asked for.
@@ -20,30 +20,29 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.applications.score_files import ScoreFile
 
 LABELS = ("labels", "label")
-SCORES = ("logits", "probabilities", "reference")
+MODEL = ("logits", "probabilities")
 PARTNER = "partner"
 SEEN = "seen_in_training"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Which columns are what: tables of scores by name, the columns of each; and the rest.
+class ScoreLayout:
+    """Which columns are what.
 
-    seen: the column that says which pictures the model was trained on.
-    order: the place in the file of each class of `classnames`, where the caller wants them in another order; else None.
+    Args:
+        tables: tables of scores by name, the columns of each.
+        labels, seen: the columns of true classes, and of images that the model was trained on; or None.
+        classnames: in the order in which they are read.
+        unused: all other columns.
+        order: the place in the file of each class, where the caller wants them in another order; else None.
     """
 
     tables: dict[str, tuple[str, ...]]
     labels: str | None
+    seen: str | None
     classnames: tuple[str, ...] | None
     unused: tuple[str, ...]
     order: tuple[int, ...] | None = None
-    seen: str | None = None
-
-    @property
-    def reordered(self) -> bool:
-        """Whether classes are read in another order than they have in the file."""
-        return self.order is not None
 
     @property
     def names_in_file(self) -> tuple[str, ...] | None:
@@ -52,18 +51,17 @@ class Layout:
             return self.classnames
         return tuple(self.classnames[self.order.index(place)] for place in range(len(self.order)))
 
-    def ordered(self, classnames: Sequence[str], where: str, other: str) -> "Layout":
-        """With the classes in that order, by their names; `where` and `other` say in a message whose names they are."""
-        places = order_of(self.classnames, classnames, where, other)
+    def ordered(self, classnames: Sequence[str] | None, where: str, other: str) -> "ScoreLayout":
+        """Return it with the classes in that order, where both sides have names.
+
+        Args:
+            where, other: for a message, whose names the two are.
+        """
+        places = order_of(self.classnames, classnames, where, other) if self.classnames and classnames else None
         if places is None:
             return self
         own = self.order or range(len(places))
         return replace(self, classnames=tuple(classnames), order=tuple(own[place] for place in places))
-
-    @property
-    def judged(self) -> str:
-        """The table of the judged model."""
-        return "logits" if "logits" in self.tables else "probabilities"
 
     @property
     def partners(self) -> tuple[str, ...]:
@@ -71,15 +69,15 @@ class Layout:
         return tuple(sorted(name for name in self.tables if name.startswith(PARTNER)))
 
 
-def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: str = "") -> Layout:
-    """What the columns of a file mean; `classnames` where the caller knows them."""
+def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: str = "") -> ScoreLayout:
+    """Return what the columns of a file mean; `classnames` where the caller knows them."""
     given = tuple(classnames) if classnames is not None else None
     in_list = _listed_names(file)
-    tables, told = _tables(file, in_list, given)
-    judged = [name for name in ("logits", "probabilities") if name in tables]
+    tables, in_columns = _tables(file, in_list, given)
+    scores = [name for name in MODEL if name in tables]
     labels = [name for name in LABELS if name in file.columns]
-    if len(judged) != 1:
-        what = "both logits and probabilities; keep one" if judged else "no logits and no probabilities"
+    if len(scores) != 1:
+        what = "both logits and probabilities; keep one" if scores else "no logits and no probabilities"
         raise OpenworldError(
             f"{file.path} has {what}. Its columns: {listed(file.columns)} (openworld estimate --help)."
         )
@@ -87,16 +85,19 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
         raise OpenworldError(f"{file.path} has both label and labels; keep one.")
     if times and times not in file.columns:
         raise unknown_name(f"column of {file.path}:", times, file.columns)
-    own = in_list or told
-    used = {name for table in tables.values() for name in table} | {*labels, times, "classnames", SEEN}
-    unused = tuple(name for name in file.columns if name not in used)
-    seen = SEEN if SEEN in file.columns else None
-    layout = Layout(tables, labels[0] if labels else None, own or given, unused, seen=seen)
-    return layout.ordered(given, file.path.name, "those expected") if given and own else layout
+    used = {name for columns in tables.values() for name in columns} | {*labels, times, "classnames", SEEN}
+    layout = ScoreLayout(
+        tables=tables,
+        labels=labels[0] if labels else None,
+        seen=SEEN if SEEN in file.columns else None,
+        classnames=in_list or in_columns or given,
+        unused=tuple(name for name in file.columns if name not in used),
+    )
+    return layout.ordered(given, file.path.name, "those expected")
 
 
 def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> tuple[int, ...] | None:
-    """The place of every expected class name among a set's own; None where both are in one order.
+    """Return the place of every expected class name among a set's own; None where both are in one order.
 
     Args:
         where, other: for the message, whose names the two are.
@@ -113,14 +114,16 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
     if sorted(own) == sorted(expected) and len(place) == len(own):
         return tuple(place[name] for name in expected)
     odd = sorted(set(own) ^ set(expected))
-    told = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
-    raise OpenworldError(f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {told}.")
+    reason = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
+    raise OpenworldError(
+        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {reason}."
+    )
 
 
 def _tables(
     file: ScoreFile, in_list: tuple[str, ...] | None, given: tuple[str, ...] | None
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Tables of scores by name, and the class names behind their colons, or ().
+    """Return tables of scores by name, and the class names behind their colons, or ().
 
     Columns of single classes are put in the order of the file's list of names, of the names that are given where whole
     tables lie beside them, or of the first such table.
@@ -129,7 +132,7 @@ def _tables(
     named: dict[str, tuple[str, ...]] = {}
     for column in file.columns:
         table, colon, name = column.partition(":")
-        if table not in SCORES and not table.startswith(PARTNER):
+        if table not in (*MODEL, "reference") and not table.startswith(PARTNER):
             continue
         tables[table] = (*tables.get(table, ()), column)
         if colon:
@@ -138,12 +141,12 @@ def _tables(
         if len(columns) != len(named.get(table, columns)):
             raise OpenworldError(f"{file.path} has {table} as a table and as columns of single classes; keep one.")
     first = next(iter(named), "")
-    told = in_list or (given if len(named) < len(tables) else None) or named.get(first, ())
-    told_of = f"those of {first}" if told == named.get(first) else "those expected"
+    expected = in_list or (given if len(named) < len(tables) else None) or named.get(first, ())
+    whose = f"those of {first}" if expected == named.get(first) else "those expected"
     for table, names in named.items():
-        order = order_of(names, told, f"the columns of {table} in {file.path}", told_of)
+        order = order_of(names, expected, f"the columns of {table} in {file.path}", whose)
         tables[table] = tuple(f"{table}:{names[place]}" for place in order or range(len(names)))
-    return tables, told if named else ()
+    return tables, expected if named else ()
 
 
 def _listed_names(file: ScoreFile) -> tuple[str, ...] | None:
@@ -156,6 +159,6 @@ def _listed_names(file: ScoreFile) -> tuple[str, ...] | None:
 
 
 def listed(names: Sequence) -> str:
-    """Some names in a sentence."""
-    shown = ", ".join(map(str, names[:6]))
-    return f"{shown}, ... ({len(names)})" if len(names) > 6 else shown or "none"
+    """Return some names in a sentence."""
+    first = ", ".join(map(str, names[:6]))
+    return f"{first}, ... ({len(names)})" if len(names) > 6 else first or "none"

@@ -1,15 +1,18 @@
-"""What a person names: a source, a target, labelled shifts, and the models that look at images."""
+"""What a person names: a source, a target, labelled shifts, and the models that score images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from openworld.applications.estimate.labelled_shifts import NamedShift
+from openworld._errors import OpenworldError
+
+CORRUPTIONS = "corruptions"
+"""Says instead of a file: corrupted copies of the source's images."""
 
 
 @dataclass(frozen=True)
 class ModelNames:
-    """Who looks at images, by name.
+    """The models that score images, by name.
 
     Args:
         model: whose accuracy is estimated; reference, partners: further ones.
@@ -25,14 +28,48 @@ class ModelNames:
     device: str = "auto"
     architectures: tuple[str, ...] = ()
 
+    def refuse(self) -> None:
+        """Refuse models beside files of scores: these hold what models said, and no image that one could score."""
+        given = {"--model": self.model, "--reference": self.reference, "--partner": self.partners}
+        for option, value in (given | {"--architecture": self.architectures}).items():
+            if value:
+                raise OpenworldError(
+                    f"{option} needs images, and source and target are files of scores. A reference in files is a "
+                    "table `reference`, a partner a table `partner_1`, or --source-partner and --target-partner."
+                )
+
+
+@dataclass(frozen=True)
+class NamedShift:
+    """Where a labelled shift lies: a file of scores, or images; family and artificial as in `LabelledShift`."""
+
+    family: str
+    place: str
+    artificial: bool = False
+    title: str = ""
+
+
+def named_shift(given: str) -> NamedShift:
+    """Return a labelled shift that was given as FAMILY=PLACE, or as PLACE, whose family is its name without an ending.
+
+    >>> named_shift("night=runs/camera-3.npz").family, named_shift("runs/fog.npz").family
+    ('night', 'fog')
+    """
+    family, equals, place = given.partition("=")
+    if not equals or Path(given).exists():
+        return NamedShift(Path(given).stem, given)
+    if not family or not place:
+        raise OpenworldError(f"--labelled-shift {given}: expected FILE or FAMILY=FILE, such as fog=fog-3.npz.")
+    return NamedShift(family, place)
+
 
 @dataclass(frozen=True)
 class EstimateInputs:
-    """What is compared, as it was named.
+    """What is compared, by name.
 
     Args:
         source, target: files of scores that follow each other, folders of images, or data sets.
-        models: who looks at images.
+        models: those that score images.
         source_partners, target_partners: files of other models' scores, in pairs.
         times: the target's column of time stamps, or "".
         labelled: shifts to learn from.

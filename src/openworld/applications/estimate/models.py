@@ -1,7 +1,7 @@
-"""Models that look at pictures and give a number per class: classifiers from a folder, two-tower backbones by name."""
+"""Models that give images a number per class: classifiers from a folder, two-tower backbones by name."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,11 @@ import torch
 from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import order_of
+from openworld.applications.estimate.inputs import ModelNames
 from openworld.backbones.cached import load_once
-from openworld.backbones.dual_encoder import DualEncoder
+from openworld.backbones.devices import find_device
+from openworld.classifiers.serialization import DESCRIPTION, function_of, without_function
+from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.features import encode
 from openworld.learners.engine.text_bank import cosine_logits, require_distinct
@@ -20,79 +23,63 @@ from openworld.learners.engine.text_features import encode_names
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierJudge:
-    """A saved classifier; its logits.
+class ScoringModel:
+    """A model that scores images.
 
-    classnames: with spaces for underscores, as image sets have them. order: the place of each among the classifier's
-    own, where they are wanted in another order.
+    Args:
+        name, fingerprint: of weights and preprocessing.
+        classnames: with spaces for underscores, as image sets have them; in the order of the scores.
+        scores: images -> float32[N, C].
+        reordered: whether the model itself has its classes in another order.
+        find_seen: images -> uint8[N], which of them it was trained on; None where nobody knows.
+        tokenizer, text: of a backbone, and its text features float32[C, D]; None of a classifier.
     """
 
     name: str
-    classifier: classifiers.Classifier
-    device: str
+    fingerprint: str
     classnames: tuple[str, ...]
-    order: tuple[int, ...] | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """Of weights and preprocessing."""
-        return self.classifier.fingerprint
-
-    def scores(self, images) -> np.ndarray:
-        """float32[N, C]."""
-        logits = self.classifier.logits(images, device=self.device)
-        return logits if self.order is None else logits[:, self.order]
-
-    @property
-    def knows_training(self) -> bool:
-        """Whether the folder says which pictures it was trained on."""
-        return self.classifier.seen is not None
-
-    def find_seen(self, images) -> np.ndarray:
-        """Which pictures it was trained on, uint8[N]."""
-        return self.classifier.find_seen(images)
+    scores: Callable[[ImageSet], np.ndarray]
+    reordered: bool = False
+    find_seen: Callable[[ImageSet], np.ndarray] | None = None
+    tokenizer: object = None
+    text: torch.Tensor | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class BackboneJudge:
-    """A two-tower backbone that knows classes by their names; cosines, times its own scale where it is judged.
+Models = dict[str, ScoringModel]
+"""By the names of their tables in a file of scores; `logits` is the model whose accuracy is estimated."""
 
-    scaled: whether the cosines are multiplied by the backbone's logit scale.
+
+def find_models(names: ModelNames, classnames: Sequence[str] | None, source_names: Sequence[str] | None) -> Models:
+    """Return the models of these names: a classifier brings its classes along, a backbone is given some.
+
+    Args:
+        names: of the models, with a template. classnames: where the caller wants some. source_names: those of the
+            source, which a backbone is given else.
+
+    Raises:
+        OpenworldError: no model is named, or one that `find_model` refuses; an architecture that no model needs.
     """
-
-    name: str
-    clip: DualEncoder
-    text: torch.Tensor
-    classnames: tuple[str, ...]
-    scaled: bool
-
-    @property
-    def fingerprint(self) -> str:
-        """Of weights and text features."""
-        return self.clip.fingerprint
-
-    def scores(self, images) -> np.ndarray:
-        """float32[N, C]; pictures are encoded anew and nothing is kept."""
-        with tempfile.TemporaryDirectory() as scratch:
-            embeddings = torch.from_numpy(np.array(encode(self.clip, images, cache=Path(scratch)).embeddings))
-        scale = self.clip.logit_scale.detach().cpu() if self.scaled else 1.0
-        return cosine_logits(embeddings, self.text, scale).float().numpy()
-
-    @property
-    def knows_training(self) -> bool:
-        """Nobody lists what a backbone was trained on."""
-        return False
+    if not names.model:
+        raise OpenworldError(
+            "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
+        )
+    shared = {"template": names.template, "device": find_device(names.device), "architectures": names.architectures}
+    named = [name for name in (names.model, names.reference, *names.partners) if name]
+    if names.architectures and not any(map(function_of, named)):
+        raise OpenworldError(
+            f"--architecture {names.architectures[0]} builds none of {', '.join(named)}: it is for the folder of a "
+            "saved classifier whose network a function of yours makes; leave it out."
+        )
+    wanted = classnames if _is_classifier(names.model) else classnames or source_names
+    models = {"logits": find_model(names.model, wanted, scaled=True, **shared)}
+    own = models["logits"].classnames
+    if names.reference:
+        models["reference"] = find_model(names.reference, own, scaled=False, **shared)
+    partners = (find_model(name, own, scaled=True, **shared) for name in names.partners)
+    return models | {f"partner_{place}": partner for place, partner in enumerate(partners, 1)}
 
 
-Judge = ClassifierJudge | BackboneJudge
-
-
-def is_classifier(name: str) -> bool:
-    """Whether a model's name is the folder of a saved classifier."""
-    return (Path(name) / classifiers.serialization.DESCRIPTION).is_file()
-
-
-def find_judge(
+def find_model(
     name: str,
     classnames: Sequence[str] | None,
     template: str,
@@ -100,37 +87,57 @@ def find_judge(
     *,
     scaled: bool,
     architectures: Sequence[str] = (),
-) -> Judge:
-    """A model by the folder of a saved classifier, or by the name, folder or hub id of a backbone.
+) -> ScoringModel:
+    """Return a model by the folder of a saved classifier, or by the name, folder or hub id of a backbone.
 
     Args:
-        classnames: what a backbone is asked to tell apart; for a classifier, what it must tell apart, or None.
-        template: sentence of the names, with {}. scaled: as for `BackboneJudge`.
+        classnames: what a backbone is to tell apart; for a classifier, what it must tell apart, or None.
+        template: sentence of the names, with {}. scaled: whether a backbone's cosines are multiplied by its own scale.
         architectures: functions that may build a classifier, as --architecture names them.
     Raises:
         OpenworldError: no such model, a classifier of other classes or of a function that is not among those named, a
             backbone without names.
     """
-    if is_classifier(name):
-        classifier = _load(name, architectures)
-        own = tuple(readable_class_name(one) for one in classifier.classnames)
-        wanted = own if classnames is None else tuple(classnames)
-        order = order_of(own, wanted, name, "those expected")
-        return ClassifierJudge(Path(name).name, classifier, device, wanted, order)
+    if _is_classifier(name):
+        return _classifier(name, classnames, device, architectures)
     if classnames is None:
         raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
     require_distinct(classnames)
     clip = load_once(name, device)
     text = encode_names(clip, classnames, (template,)).cpu()
-    return BackboneJudge(clip.name, clip, text, tuple(classnames), scaled)
+    scale = clip.logit_scale.detach().cpu() if scaled else 1.0
+
+    def scores(images: ImageSet) -> np.ndarray:
+        with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
+            embeddings = torch.from_numpy(np.array(encode(clip, images, cache=Path(scratch)).embeddings))
+        return cosine_logits(embeddings, text, scale).float().numpy()
+
+    return ScoringModel(clip.name, clip.fingerprint, tuple(classnames), scores, tokenizer=clip.tokenizer, text=text)
 
 
-def _load(folder: str, architectures: Sequence[str]) -> classifiers.Classifier:
-    """A saved classifier; a function that builds it must have been named, since it runs somebody's code.
+def _is_classifier(name: str) -> bool:
+    return (Path(name) / DESCRIPTION).is_file()
+
+
+def _classifier(
+    folder: str, classnames: Sequence[str] | None, device: str, architectures: Sequence[str]
+) -> ScoringModel:
+    """Return a saved classifier; a function that builds it must have been named, since it runs somebody's code.
 
     A single name is taken for a folder's own function under another name: modules are moved.
     """
-    own = classifiers.serialization.function_of(folder)
-    if own and own not in architectures and len(architectures) != 1:
-        raise classifiers.serialization.without_function(folder, own, "--architecture {}")
-    return classifiers.load(folder, architecture=(own if own in architectures else architectures[0]) if own else None)
+    function = function_of(folder)
+    if function and function not in architectures and len(architectures) != 1:
+        raise without_function(folder, function, "--architecture {}")
+    chosen = function if function in architectures else architectures[0] if function else None
+    classifier = classifiers.load(folder, architecture=chosen)
+    own = tuple(map(readable_class_name, classifier.classnames))
+    wanted = own if classnames is None else tuple(classnames)
+    order = order_of(own, wanted, folder, "those expected")
+
+    def scores(images: ImageSet) -> np.ndarray:
+        logits = classifier.logits(images, device=device)
+        return logits if order is None else logits[:, order]
+
+    find_seen = None if classifier.seen is None else classifier.find_seen
+    return ScoringModel(Path(folder).name, classifier.fingerprint, wanted, scores, order is not None, find_seen)

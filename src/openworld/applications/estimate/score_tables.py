@@ -1,4 +1,4 @@
-"""Saved scores as `Outputs`, block by block; what the columns of a file mean is told in `columns`."""
+"""Saved scores as `Outputs`, block by block; what the columns of a file mean stands in `columns`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,19 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openworld._arrays import as_array
-from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.estimate.columns import Layout, layout_of
-from openworld.applications.estimate.probabilities import logarithms, rounded_rows
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.columns import ScoreLayout, layout_of
+from openworld.applications.estimate.entries import class_numbers, logarithms, rounded_rows, score_table
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.estimators import Outputs
 
 
-class Block(NamedTuple):
-    """Some images in order: outputs, and time stamps [n] as the file has them, or None.
+class ScoreBlock(NamedTuple):
+    """Some images in order.
 
-    rounded: how many rows of probabilities had to be divided by their sums. seen: integer[n], which images the judged
-    model was trained on, as the file says; or None.
+    times: time stamps [n] as the file has them, or None. rounded: how many rows of probabilities had to be divided by
+    their sums. seen: integer[n], which images the model was trained on, as the file says; or None.
     """
 
     outputs: Outputs
@@ -40,151 +39,110 @@ class ScoreTable:
     """
 
     files: tuple[ScoreFile, ...]
-    layouts: tuple[Layout, ...]
+    layouts: tuple[ScoreLayout, ...]
     partners: "tuple[ScoreTable, ...]" = ()
     times: str = ""
     title: str = ""
 
     @property
-    def layout(self) -> Layout:
-        """Of the first file."""
-        return self.layouts[0]
+    def classnames(self) -> tuple[str, ...] | None:
+        """In the order in which they are read; None where nobody names them."""
+        return self.layouts[0].classnames
 
     @property
     def name(self) -> str:
         """What sentences call it."""
-        if self.title:
-            return self.title
-        first = self.files[0].path.name
-        return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
+        first, more = self.files[0].path.name, len(self.files) - 1
+        return self.title or (f"{first} and {more} more" if more else first)
 
-    def ordered(self, classnames: Sequence[str], other: str) -> "ScoreTable":
-        """With the classes in the order of those names; `other` says in a message whose names they are.
+    def ordered(self, classnames: Sequence[str] | None, other: str) -> "ScoreTable":
+        """Return it with the classes in the order of those names, where both sides have some.
+
+        Args:
+            other: for a message, whose names they are.
 
         Raises:
             OpenworldError: other names.
         """
-        partners = (one.ordered(classnames, other) if one.layout.classnames else one for one in self.partners)
-        layouts = (one.ordered(classnames, self.name, other) for one in self.layouts)
-        return replace(self, layouts=tuple(layouts), partners=tuple(partners))
+        partners = tuple(partner.ordered(classnames, other) for partner in self.partners)
+        layouts = tuple(layout.ordered(classnames, self.name, other) for layout in self.layouts)
+        return replace(self, layouts=layouts, partners=partners)
 
-    def blocks(self) -> Iterator[Block]:
-        """The images in order.
+    def blocks(self) -> Iterator[ScoreBlock]:
+        """Return the images in order.
 
         Raises:
             OpenworldError: a damaged file, scores that are not finite, labels that are no classes, partners of other
                 images; the message names the file and the rows.
         """
-        tapes = [_Tape(partner) for partner in self.partners]
-        for place, layout, columns in self._pieces():
-            count = len(next(iter(columns.values())))
-            partners = tuple(one.take(count, place) for one in tapes)
-            try:
-                yield self._block(layout, columns, partners)
-            except OpenworldError as error:
-                raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
-        for one in tapes:
-            one.require_end()
-
-    def _pieces(self) -> Iterator[tuple[str, Layout, Columns]]:
-        """Raw columns, where they begin in words, and what they mean."""
+        partners = [_Partner(table) for table in self.partners]
         for file, layout in zip(self.files, self.layouts, strict=True):
             row = 0
-            for columns in file.blocks(self._wanted(layout)):
-                yield f"{file.path.name}, row {row:,}", layout, columns
-                row += len(next(iter(columns.values())))
+            wanted = [name for columns in layout.tables.values() for name in columns]
+            wanted += filter(None, (layout.labels, layout.seen, self.times))
+            for columns in file.blocks(wanted):
+                place, count = f"{file.path.name}, row {row:,}", len(columns[wanted[0]])
+                logits = tuple(partner.take(count, place) for partner in partners)
+                try:
+                    yield self._block(layout, columns, logits)
+                except OpenworldError as error:
+                    raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
+                row += count
+        for partner in partners:
+            partner.require_end()
 
-    def _wanted(self, layout: Layout) -> list[str]:
-        columns = [name for table in layout.tables.values() for name in table]
-        return [*columns, *filter(None, (layout.labels, layout.seen, self.times))]
-
-    def _block(self, layout: Layout, columns: Columns, partners: Sequence[np.ndarray]) -> Block:
-        tables = {name: _table(columns, names, layout.order) for name, names in layout.tables.items()}
-        logits, rounded = tables[layout.judged], 0
-        if layout.judged == "probabilities":
-            logits, rounded = logarithms(logits), rounded_rows(logits)
+    def _block(self, layout: ScoreLayout, columns: Columns, partners: Sequence[np.ndarray]) -> ScoreBlock:
+        tables = {name: score_table(columns, names, layout.order) for name, names in layout.tables.items()}
+        logits, rounded = tables.get("logits"), 0
+        if logits is None:
+            logits, rounded = logarithms(tables["probabilities"]), rounded_rows(tables["probabilities"])
         labels = columns.get(layout.labels)
-        return Block(
-            Outputs(
-                logits,
-                None if labels is None else _numbered(labels, layout.classnames, layout.order),
-                tables.get("reference"),
-                (*(tables[name] for name in layout.partners), *partners),
-            ),
-            columns.get(self.times),
-            rounded,
-            columns.get(layout.seen),
-        )
+        labels = None if labels is None else class_numbers(labels, layout.classnames, layout.order)
+        partners = (*(tables[name] for name in layout.partners), *partners)
+        outputs = Outputs(logits, labels, tables.get("reference"), partners)
+        return ScoreBlock(outputs, columns.get(self.times), rounded, columns.get(layout.seen))
 
 
 def open_table(
-    paths: Sequence[Path], *, classnames: Sequence[str] | None = None, partners: Sequence[Path] = (), times: str = ""
+    paths: Sequence[Path | str],
+    *,
+    classnames: Sequence[str] | None = None,
+    partners: Sequence[Path] = (),
+    times: str = "",
+    title: str = "",
 ) -> ScoreTable:
-    """Scores in files, as `columns` says.
+    """Return scores in files, as `columns` says.
 
     Args:
-        paths: files that follow each other. classnames: in column order; None for those that the files tell.
-        partners: files of further models on the same images, one each. times: column of time stamps.
+        paths: files that follow each other. classnames: in column order; None for those that the files name.
+        partners: files of further models on the same images, one each. times: column of time stamps. title: as for
+            `ScoreTable`.
     Raises:
         OpenworldError: no scores, two columns for one thing, class names against the file's own, no such column.
     """
     files = tuple(open_scores(Path(path)) for path in paths)
-    first = layout_of(files[0], classnames, times)
-    layouts = [first, *(_like(first, layout_of(file, first.names_in_file, times), file) for file in files[1:])]
-    for file, other in zip(files, layouts, strict=True):
-        if (set(other.tables), other.labels) != (set(first.tables), first.labels):
+    layouts = [layout_of(files[0], classnames, times)]
+    first = layouts[0]
+    for file in files[1:]:
+        layout = layout_of(file, first.names_in_file, times)
+        layouts.append(layout.ordered(first.classnames, file.path.name, "those of the first file"))
+        if (set(layout.tables), layout.labels) != (set(first.tables), first.labels):
             raise OpenworldError(
                 f"{file.path} has other columns than {files[0].path}; files that go together are alike."
             )
-    others = (open_table([path], classnames=first.names_in_file) for path in partners)
-    if first.classnames:
-        others = (one.ordered(first.classnames, f"those of {files[0].path.name}") for one in others)
-    return ScoreTable(files, tuple(layouts), tuple(others), times)
+    own = f"those of {files[0].path.name}"
+    others = (open_table([path], classnames=first.names_in_file).ordered(first.classnames, own) for path in partners)
+    return ScoreTable(files, tuple(layouts), tuple(others), times, title)
 
 
-def _like(first: Layout, other: Layout, file: ScoreFile) -> Layout:
-    return other.ordered(first.classnames, file.path.name, "those of the first file") if first.classnames else other
-
-
-def _table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
-    """float[n, C] of one wide column or of a column per class; of `order` the places of classes in the file."""
-    wide = len(names) == 1 and ":" not in names[0]
-    arrays = [as_array(columns[name], f"column {name}") for name in names]
-    odd = next((name for name, array in zip(names, arrays, strict=True) if array.dtype == bool), None)
-    if odd is not None:
-        raise OpenworldError(f"column {odd} holds true and false, expected numbers; write the scores of every class.")
-    table = arrays[0] if wide else np.stack(arrays, axis=1)
-    return table if order is None or table.ndim != 2 else table[:, order]
-
-
-def _numbered(labels: np.ndarray, classnames: Sequence[str] | None, order: Sequence[int] | None) -> np.ndarray:
-    """Class numbers of labels that are names, or numbers of classes in the order of the file."""
-    labels = np.asarray(labels)
-    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # whole numbers that passed through a data frame
-        labels = labels.astype(np.int64)
-    if labels.dtype.kind in "iu":
-        if order is None or not np.isin(labels, order).all():  # numbers of no class are refused with the scores
-            return labels
-        return np.argsort(order)[labels]
-    if labels.dtype.kind == "f":
-        raise OpenworldError("labels are empty in some rows, or fractions; every image needs a class, or none has one.")
-    if classnames is None:
-        raise OpenworldError("labels are names, but the classes have none; give numbers from 0, or class names.")
-    number = {name: place for place, name in enumerate(classnames)}
-    for name in labels.tolist():
-        if name not in number:
-            raise unknown_name("label", str(name), classnames)
-    return np.array([number[name] for name in labels.tolist()], np.int64)
-
-
-class _Tape:
-    """The logits of a partner, cut as the judged model's blocks are."""
+class _Partner:
+    """The logits of a partner, cut as the blocks of the model are."""
 
     def __init__(self, table: ScoreTable):
         self.name, self.blocks, self.held = table.name, table.blocks(), np.empty((0, 0))
 
     def take(self, count: int, place: str) -> np.ndarray:
-        """The next logits float[count, C]."""
+        """Return the next logits float[count, C]."""
         pieces, missing = [self.held], count - len(self.held)
         while missing > 0:
             block = next(self.blocks, None)
@@ -194,11 +152,11 @@ class _Tape:
                 )
             pieces.append(block.outputs.logits)
             missing -= block.outputs.n
-        whole = np.concatenate([one for one in pieces if len(one)])
+        whole = np.concatenate([piece for piece in pieces if len(piece)])
         self.held = whole[count:]
         return whole[:count]
 
     def require_end(self) -> None:
-        """Refuse a partner with more images than the judged model."""
+        """Refuse a partner with more images than the model."""
         if len(self.held) or next(self.blocks, None) is not None:
-            raise OpenworldError(f"partner {self.name} has more images than the judged model; give the same images.")
+            raise OpenworldError(f"partner {self.name} has more images than the model; give the same images.")

@@ -1,187 +1,201 @@
-"""A judgement in sentences: the number, what was lost, how far the methods agree, what would settle it."""
+"""An estimate in sentences: the number, what was lost, how far the methods agree, what would settle it."""
 
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate
-from openworld.estimators.quote import no_shift_seen
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
+from openworld.estimators.quote import Quote, no_shift_seen
+from openworld.report.sentences import counted, span
 from openworld.report.text import bracketed, percent, signed
 
 AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
 HARDLY = 0.5  # share of the agreement on the source below which two models hardly agree
 SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
+NAMED = 6  # chunks with an alarm that are named
 
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
-    """Everything that is to be said, the number first."""
-    said = (lost, labelled, like_the_source, agreement, classes_moved, together, truth)
-    then = (over_time, alert, what_would_settle)
-    return [headline(estimate), *filter(None, (one(estimate) for one in (*said, *then)))]
+    """Return everything that is to be said, the number first."""
+    parts = (headline, lost, labelled, like_the_source, agreement, classes_moved, together, truth)
+    return [*filter(None, (part(estimate) for part in (*parts, over_time, alert, what_would_settle)))]
 
 
 def headline(estimate: AccuracyEstimate) -> str:
-    """The number, by which method, and why that one; or that it cannot be told, why, and what bounds hold."""
-    quote, target = estimate.quote, estimate.target
-    of = f"{target.name} ({target.n:,} image{'s' * (target.n != 1)})"
+    """Return the number, by which method, and why that one; or that it cannot be told, why, and what bounds hold."""
+    quote, of = estimate.quote, f"{estimate.target.name} ({counted(estimate.target.n, 'image')})"
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
         return f"The accuracy on {of} cannot be told; it may lie {between}: {quote.why}."
-    number = f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
-    return f"Estimated accuracy on {of}: {number}, by {quote.method}: {quote.why}."
+    return f"Estimated accuracy on {of}: {_reason(quote)}."
+
+
+def _reason(quote: Quote) -> str:
+    """Return a number with its interval, by which method, and why."""
+    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}: {quote.why}"
 
 
 def lost(estimate: AccuracyEstimate) -> str:
-    """The source beside it."""
-    source, quote = estimate.source, estimate.quote
-    told = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
-    return f"{told}." if quote.accuracy is None else f"{told}: {signed(quote.accuracy - source.accuracy)} points here."
+    """Return the source beside it."""
+    source, accuracy = estimate.source, estimate.quote.accuracy
+    there = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
+    return f"{there}." if accuracy is None else f"{there}: {signed(accuracy - source.accuracy)} points here."
 
 
 def labelled(estimate: AccuracyEstimate) -> str:
-    """What labelled shifts say, where that is not what is quoted."""
-    found = estimate.learned_quote
-    if found is None or found.why == estimate.quote.why:
+    """Return what labelled shifts say, where that is not what is quoted."""
+    learned = estimate.learned_quote
+    if learned is None or learned.why == estimate.quote.why:
         return ""
-    if found.accuracy is None:
-        return f"The labelled shifts are no help here: {found.why}."
-    said = f"say {percent(found.accuracy)} % {bracketed((found.low, found.high))}, by {found.method}: {found.why}"
+    if learned.accuracy is None:
+        return f"The labelled shifts are no help here: {learned.why}."
     if estimate.learned.artificial:
         return (
-            f"Corrupted copies {said}. They do not decide: of other kinds of shift they miss more than of corruptions."
+            f"Corrupted copies say {_reason(learned)}. They do not decide: of other kinds of shift they miss more than "
+            "of corruptions."
         )
-    return f"Labelled shifts {said}. The number stays, since no shift is seen; its interval covers theirs."
+    return (
+        f"Labelled shifts say {_reason(learned)}. The number stays, since no shift is seen; its interval covers theirs."
+    )
 
 
 def like_the_source(estimate: AccuracyEstimate) -> str:
-    """What the quoted method says where nothing has shifted."""
-    found = next((one for one in estimate.methods if one.name == estimate.quote.method), None)
-    if found is None or found.on_source is None or found.accuracy is None:
-        return ""
-    mean, low, high = found.on_source
-    return (
-        f"Of as many images like the source {found.name} says {percent(low)} to {percent(high)} %, on average "
-        f"{percent(mean)} %; of this target it says {percent(found.accuracy)} %."
-    )
+    """Return what the quoted method says where nothing has shifted."""
+    for method in estimate.answers:
+        if method.name == estimate.quote.method and method.on_source is not None:
+            mean, low, high = map(percent, method.on_source)
+            return (
+                f"Of as many images like the source {method.name} says {low} to {high} %, on average {mean} %; of this "
+                f"target it says {percent(method.accuracy)} %."
+            )
+    return ""
 
 
 def agreement(estimate: AccuracyEstimate) -> str:
-    """How far the methods lie apart, each less what it is off on sets like the source."""
-    known = sorted((_unbiased(one, estimate), one.name) for one in estimate.methods if one.accuracy is not None)
-    if len(known) < 2:
+    """Return how far the methods lie apart, each less what it is off on sets like the source."""
+    answers = []
+    for method in estimate.answers:
+        bias = 0.0 if method.on_source is None else method.on_source[0] - estimate.source.accuracy
+        answers.append((min(1.0, max(0.0, method.accuracy - bias)), method.name))
+    if len(answers) < 2:
         return ""
-    (low, lowest), (high, highest) = known[0], known[-1]
-    rely = "" if estimate.quote.accuracy is not None else ": rely on none without some labels"
+    answers.sort()
+    (low, lowest), (high, highest) = answers[0], answers[-1]
     apart = high - low
-    verdict = f"they agree ({100 * apart:.1f} points apart)" if apart <= AGREE else f"{100 * apart:.1f} points apart"
+    distance = f"they agree ({100 * apart:.1f} points apart)" if apart <= AGREE else f"{100 * apart:.1f} points apart"
+    rely = ": rely on none without some labels" * (estimate.quote.accuracy is None and apart > FAR)
     return (
-        f"Less what each is off on sets like the source, {len(known)} methods say {percent(low)} % ({lowest}) to "
-        f"{percent(high)} % ({highest}), {verdict}{_without_one(known, apart)}{rely if apart > FAR else ''}."
+        f"Less what each is off on sets like the source, {len(answers)} methods say {percent(low)} % ({lowest}) to "
+        f"{percent(high)} % ({highest}), {distance}{_without_outlier(answers, apart)}{rely}."
     )
 
 
-def _unbiased(one: MethodEstimate, estimate: AccuracyEstimate) -> float:
-    bias = 0.0 if one.on_source is None else one.on_source[0] - estimate.source.accuracy
-    return min(1.0, max(0.0, one.accuracy - bias))
+def _without_outlier(answers: Sequence[tuple[float, str]], apart: float) -> str:
+    """Return the method without which the others lie less than half as far apart, if there is one."""
+    for rest, (_, odd) in ((answers[1:], answers[0]), (answers[:-1], answers[-1])):
+        low, high = rest[0][0], rest[-1][0]
+        if len(answers) > 3 and high - low < apart / 2:
+            return f" (without {odd} {percent(low)} to {percent(high)} %)"
+    return ""
 
 
 def classes_moved(estimate: AccuracyEstimate) -> str:
-    """Whether classes are predicted in other shares than on the source, and what each reading of that would mean."""
-    moved = estimate.shift
-    if moved is None or not moved.clear:
+    """Return whether classes are predicted in other shares than on the source, and what each reading would mean."""
+    shift = estimate.shift
+    if shift is None or not shift.clear:
         return ""
-    told = (
-        f"The model predicts classes in other shares than on the source (total variation {moved.distance:.2f}; chance "
-        f"makes {moved.chance:.2f})"
+    moved = (
+        f"The model predicts classes in other shares than on the source (total variation {shift.distance:.2f}; chance "
+        f"makes {shift.chance:.2f})"
     )
-    known = {one.name: percent(one.accuracy) for one in estimate.methods if one.accuracy is not None}
+    known = {method.name: percent(method.accuracy) for method in estimate.answers}
     if not {"COTT", "ATC-MC"} <= known.keys():
-        return f"{told}."
+        return f"{moved}."
     return (
-        f"{told}: if classes are as frequent here as there, COTT ({known['COTT']} %) sees what that costs and ATC-MC "
+        f"{moved}: if classes are as frequent here as there, COTT ({known['COTT']} %) sees what that costs and ATC-MC "
         f"({known['ATC-MC']} %) does not; if others really are frequent here, COTT, COT and ProjNorm are too low."
     )
 
 
 def together(estimate: AccuracyEstimate) -> str:
-    """How much less judged model and reference agree than on the source."""
+    """Return how much less model and reference agree than on the source."""
     if estimate.agreement is None:
         return ""
     source, target = estimate.agreement
-    told = f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %"
-    if target >= HARDLY * source:
-        return f"{told}."
-    return f"{told}: at least one of the two fails here."
+    fails = ": at least one of the two fails here" * (target < HARDLY * source)
+    return (
+        f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %{fails}."
+    )
 
 
 def truth(estimate: AccuracyEstimate) -> str:
-    """What labels of the target say, where it has some."""
+    """Return what labels of the target say, where it has some."""
     true, quote = estimate.target.accuracy, estimate.quote
     if true is None:
         return ""
-    told = f"The target has labels, which no method looked at: they say {percent(true)} %"
+    labels = f"The target has labels, which no method looked at: they say {percent(true)} %"
     if quote.accuracy is None:
-        return f"{told}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
-    known = [one for one in estimate.methods if one.accuracy is not None]
-    nearest = min(known, key=lambda one: abs(one.accuracy - true))
+        return f"{labels}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
+    nearest = min(estimate.answers, key=lambda method: abs(method.accuracy - true))
     beside = "" if nearest.name == quote.method else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
-    return f"{told}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
+    return f"{labels}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
 
 
 def over_time(estimate: AccuracyEstimate) -> str:
-    """Which chunks are lowest and highest, and which cannot be told."""
+    """Return which chunks are lowest and highest, and which cannot be told."""
     if not estimate.chunks:
         return ""
-    known = [one for one in estimate.chunks if one.quote.accuracy is not None]
-    untold = len(estimate.chunks) - len(known)
+    known = [chunk for chunk in estimate.chunks if chunk.quote.accuracy is not None]
+    unknown = len(estimate.chunks) - len(known)
     if not known:
-        return f"Of none of {untold} chunks the accuracy can be told."
-    low, high = (pick(known, key=lambda one: one.quote.accuracy) for pick in (min, max))
-    told = (
+        return f"Of none of {unknown} chunks the accuracy can be told."
+    low, high = (pick(known, key=lambda chunk: chunk.quote.accuracy) for pick in (min, max))
+    return (
         f"Over {len(estimate.chunks)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
-        f"{percent(high.quote.accuracy)} % ({high.label})"
-    )
-    return told + (f"; of {untold} it cannot be told." if untold else ".") + _chunks_like_the_source(known)
+        f"{percent(high.quote.accuracy)} % ({high.label}){f'; of {unknown} it cannot be told' if unknown else ''}."
+    ) + _chunks_like_the_source(known)
 
 
 def _chunks_like_the_source(known: Sequence[ChunkEstimate]) -> str:
-    """What the method that is quoted most says of chunks where nothing has shifted."""
-    found = [(one.quote.method, one) for one in known if one.on_source is not None]
-    if not found:
+    """Return what the method that is quoted most says of chunks where nothing has shifted."""
+    measured = [chunk for chunk in known if chunk.on_source is not None]
+    if not measured:
         return ""
-    (method, _), *_ = Counter(method for method, _ in found).most_common()
-    chunks = [one for name, one in found if name == method]
-    sizes = sorted({one.n for one in chunks})
-    images = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    low, high = min(one.on_source[1] for one in chunks), max(one.on_source[2] for one in chunks)
+    ((method, _),) = Counter(chunk.quote.method for chunk in measured).most_common(1)
+    chunks = [chunk for chunk in measured if chunk.quote.method == method]
+    low, high = min(chunk.on_source[1] for chunk in chunks), max(chunk.on_source[2] for chunk in chunks)
+    images = span([chunk.n for chunk in chunks])
     return f" Of chunks of {images} images like the source {method} says {percent(low)} to {percent(high)} %."
 
 
 def alert(estimate: AccuracyEstimate) -> str:
-    """Where an alarm stands, what raises one, and how often that is in vain."""
+    """Return where an alarm stands, what raises one, and how often that is in vain."""
     if estimate.false_alarms is None:
         return ""
     at, rate = f"{percent(estimate.alert)} %", f"{100 * estimate.false_alarms:.3g} %"
-    beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
+    verdict, alerts = f"No alert at {at}", estimate.alerts
     if estimate.alarm is not None:
-        told = f"Alert: the accuracy is below {at}" if estimate.alarm.standing else f"No alert at {at}"
+        verdict = f"Alert: the accuracy is below {at}" if alerts else verdict
         needed = _less(estimate.alarm.alone)
-        return f"{told}. It takes {needed}: by chance {rate} of targets that are {at} right get there.{beside}"
-    alerts, last = estimate.alerts, estimate.chunks[-1].alarm
-    told = f"Alert: below {at} in {len(alerts)} chunks, {_listed(alerts)}" if alerts else f"No alert at {at}"
-    needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
-    by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
-    return f"{told}. It takes {needed}: {by_chance}.{beside}"
+        by_chance = f"by chance {rate} of targets that are {at} right get there"
+    else:
+        more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
+        verdict = f"Alert: below {at} in {len(alerts)} chunks, {', '.join(alerts[:NAMED])}{more}" if alerts else verdict
+        last = estimate.chunks[-1].alarm
+        needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
+        by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
+    beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
+    return f"{verdict}. It takes {needed}: {by_chance}.{beside}"
 
 
 def _less(accuracy: float) -> str:
-    """An accuracy that must be fallen short of."""
+    """Return an accuracy that must be fallen short of."""
     return f"less than {percent(accuracy)} %" if accuracy > 0 else "less than can be"
 
 
 def what_would_settle(estimate: AccuracyEstimate) -> str:
-    """How many labels would tell the accuracy without any method."""
+    """Return how many labels would tell the accuracy without any method."""
     accuracy = estimate.quote.accuracy
     if estimate.target.accuracy is not None:
         return ""
@@ -201,7 +215,7 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
 
 
 def _interval(estimate: AccuracyEstimate) -> str:
-    """What the interval of the number holds, and what it does not."""
+    """Return what the interval of the number holds, and what it does not."""
     signs, learned = estimate.quote.signs, estimate.learned_quote
     if learned is not None and learned.why == estimate.quote.why:
         return "The interval holds what happened on your labelled shifts, each family of them left out once."
@@ -210,18 +224,3 @@ def _interval(estimate: AccuracyEstimate) -> str:
     if no_shift_seen(signs):
         return "The interval holds what chance makes of it; a shift that leaves the model as sure as ever is not seen."
     return "The interval holds what happened on labelled shifts of other models; yours may be of another kind."
-
-
-def _without_one(known: Sequence[tuple[float, str]], apart: float) -> str:
-    """The method without which the others lie less than half as far apart, if there is one."""
-    if len(known) < 4:
-        return ""
-    for rest, (_, odd) in ((known[1:], known[0]), (known[:-1], known[-1])):
-        if rest[-1][0] - rest[0][0] < apart / 2:
-            return f" (without {odd} {percent(rest[0][0])} to {percent(rest[-1][0])} %)"
-    return ""
-
-
-def _listed(labels: Sequence[str]) -> str:
-    shown = ", ".join(labels[:6])
-    return f"{shown} and {len(labels) - 6} more" if len(labels) > 6 else shown

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.images import labelled_pictures
+from openworld.applications.images import labelled_images
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.folder import PARTS, _content
@@ -97,12 +97,12 @@ def gather(where: str) -> Gathered:
     if path.is_file():
         raise OpenworldError(f"{where} is a file; give a folder of pictures, or a data set as NAME/DOMAIN/PART.")
     if not path.is_dir():
-        return Gathered(where, labelled_pictures(where).images, True)
+        return Gathered(where, labelled_images(where), True)
     name, files = path.resolve().name, _seen(path)
     inside = [file.relative_to(path).parts for file in files]
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
-        return Gathered(name, labelled_pictures(where).images, True)
+        return Gathered(name, labelled_images(where), True)
     images = replace(unlabelled_folder.load(files, name, path), content=_content(path, files))
     return Gathered(name, images, False, deeper=depths != {1})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._functions import FORM, find_function
-from openworld.applications.estimate.images import labelled_pictures
+from openworld.applications.images import labelled_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
@@ -48,7 +48,7 @@ class PainterSettings:
                 "the renderer redraws pictures, and none are named; give --pictures, a folder of class folders or a "
                 "data set as NAME/DOMAIN/PART."
             )
-        sets = [labelled_pictures(where).images for where in self.pictures]
+        sets = [labelled_images(where) for where in self.pictures]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         return pooled([_named(images, names) for images in sets], tuple(names.values()))
 

@@ -1,5 +1,6 @@
 """Recognition as an evaluation: which parts it has."""
 
+from openworld.datasets import base_new_split
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
@@ -16,7 +17,8 @@ def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
 def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
     """Return the names of the test images, cut in halves."""
     tested = data(spec)[-1]
-    return (ClassList(str(tested), tested.dataset, tested.classnames, len(tested.split.base)),)
+    names = tested.classnames
+    return (ClassList(str(tested), tested.dataset, names, len(base_new_split(len(names))[0])),)
 
 
 def tunings(spec: RecognitionSpec) -> tuple[Tuning]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from openworld import datasets
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_columns import with_names
@@ -84,11 +85,11 @@ def tasks(spec: RecognitionSpec) -> list[Task]:
 
 def summary(spec: RecognitionSpec) -> list[str]:
     """What is run on what, in a few words each."""
-    split = DatasetSpec(spec.dataset, spec.test_domain).split
+    count = len(DatasetSpec(spec.dataset, spec.test_domain).classnames)
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
-        f"{len(split.base)} base + {len(split.new)} new classes",
+        f"{count - count // 2} base + {count // 2} new classes",
         shots_asked(" ".join(map(str, spec.every_shots)), spec.dataset),
     ]
 
@@ -96,7 +97,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
     parts = encoded_parts(task, machine)
-    base = parts["test"].split.base
+    base, new = datasets.base_new_split(len(parts["test"].classnames))
     shots = parts["train"].of_classes(base)
     settings, trail = task.learner.settings, []
     if task.learner.choose:
@@ -104,10 +105,10 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     clock = Clock(machine)
     fitted = fit(task, shots, machine, settings)
     clock.stop("fit")
-    tables = {"images": score(fitted, parts["test"])}
+    tables = {"images": score(fitted, parts["test"], base, new)}
     clock.stop("score")
     if task.scored_validation != "nothing":
-        tables["validation"] = score(fitted, parts["validation"])
+        tables["validation"] = score(fitted, parts["validation"], base, new)
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)

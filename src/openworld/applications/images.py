@@ -1,0 +1,69 @@
+"""Image sets by what a person names: folders and data sets, with labels or without."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld.datasets import DATASETS, ImageSet
+from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.names.forms import readable_class_name
+
+
+def are_images(where: str) -> bool:
+    """Whether this names images: a folder, or a data set as NAME[/DOMAIN[/PART]]."""
+    return Path(where).is_dir() or (not Path(where).exists() and where.split("/")[0] in DATASETS)
+
+
+def labelled_images(where: str) -> ImageSet:
+    """Return the images of a folder of class folders, or of a data set."""
+    if Path(where).is_dir():
+        return _by_class(Path(where))
+    name, *rest = where.split("/")
+    if len(rest) > 2:
+        raise OpenworldError(f"{where!r} has too many parts; expected NAME, NAME/DOMAIN or NAME/DOMAIN/PART.")
+    domain, part = [*rest, "", ""][:2]
+    return datasets.load(name, domain=domain or None, part=part or "test")
+
+
+def _by_class(folder: Path) -> ImageSet:
+    parts = {name for names in datasets.folder.PARTS.values() for name in names}
+    folders = _folders(folder)
+    if folders and set(folders) <= parts:
+        raise OpenworldError(
+            f"{folder} holds parts, not classes: {', '.join(folders)}; give one of them, {folder / folders[0]}."
+        )
+    return datasets.folder.load(folder)
+
+
+def target_images(where: str, classnames: Sequence[str]) -> tuple[ImageSet, bool]:
+    """Return images, and whether they have labels; a folder has where every folder in it is named like a class."""
+    path = Path(where)
+    if not path.is_dir():
+        return labelled_images(where), True
+    named = set(map(readable_class_name, _folders(path)))
+    if (named and named <= set(classnames)) or (path / "classnames.txt").is_file():
+        return labelled_images(where), True
+    return unlabelled_folder.load(unlabelled_folder.find_pictures([path]), path.resolve().name, path), False
+
+
+def _folders(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def labels_among(images: ImageSet, classnames: Sequence[str]) -> np.ndarray:
+    """Return the labels int64[N] of images as places in other class names.
+
+    Raises:
+        OpenworldError: a class of some image that the names lack.
+    """
+    place = {name: number for number, name in enumerate(classnames)}
+    lacking = [images.classnames[label] for label in np.unique(images.labels) if images.classnames[label] not in place]
+    if lacking:
+        raise OpenworldError(
+            f"{images.name} has {len(lacking)} class(es) that the model does not tell apart, first {lacking[0]!r}; it "
+            f"knows {', '.join(classnames[:6])}{', ...' if len(classnames) > 6 else ''}."
+        )
+    return np.array([place.get(name, -1) for name in images.classnames])[images.labels]
