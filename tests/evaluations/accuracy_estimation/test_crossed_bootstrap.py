@@ -27,7 +27,7 @@ def bootstrap(estimates):
 def test_replicates_are_means_over_what_was_drawn(bootstrap, measured):
     values = sizes(bootstrap)
     found = bootstrap.replicates(values, SYNTHETIC)
-    chosen = measured.of_row(SYNTHETIC)
+    chosen = measured.chosen(row=SYNTHETIC)
     for draw in range(5):
         counts = np.outer(bootstrap._models[draw], bootstrap._conditions[draw])[:, chosen]
         twin = np.repeat(values[:, chosen].ravel(), counts.ravel().astype(int)).mean()

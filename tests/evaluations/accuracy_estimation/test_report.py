@@ -12,8 +12,8 @@ from rich.console import Console
 
 from openworld.evaluations.accuracy_estimation.figures import (
     BUDGET,
+    ModelGroups,
     alignment_gap,
-    averaged,
     error_time,
     estimated_and_true,
     severity,
@@ -33,7 +33,7 @@ NAMES = ("crane [/bird]", "crane [bird]", "[red]")
 
 
 @pytest.fixture(scope="module")
-def told(estimates_folder):
+def run_story(estimates_folder):
     return read_story(estimates_folder)
 
 
@@ -55,13 +55,13 @@ def printed(table, width):
     return console.file.getvalue()
 
 
-def test_it_can_be_told_in_every_form(told):
-    check_story(told)
-    for table in told.papers:
+def test_every_form_can_be_made(run_story):
+    check_story(run_story)
+    for table in run_story.papers:
         check_table(table)
 
 
-def test_the_smallest_run_can_too_and_has_no_more_than_it_measured(smallest):
+def test_so_can_those_of_the_smallest_run_which_has_no_more_than_it_measured(smallest):
     small = story(smallest)
     for table in tables_of(small).values():
         check_table(table)
@@ -76,15 +76,15 @@ def test_names_of_methods_are_text(make_estimates):
     assert all(name in printed(table, 400) for name in NAMES)
 
 
-def test_three_sentences(told):
-    best, baseline, evidence = told.page.verdict
+def test_three_sentences(run_story):
+    best, baseline, evidence = run_story.page.verdict
     assert best.startswith("FRAP's estimates lie nearest to the truth, off by 1.9") and "best in 1 of 2 lines" in best
     assert "shown to err less than" in best and "does not differ significantly from" in best
     assert baseline.startswith("AC is off by 17.0 points, on balance overestimating by 17.0")
     assert "mostly overestimate" in baseline
     assert "15 conditions (3 natural, 12 synthetic) of 1,000 images" in evidence
     assert "2 models × 2 seeds × 2 checkpoints" in evidence and "which flatters it" in evidence
-    assert told.text == (best,)
+    assert run_story.text == (best,)
 
 
 def test_nothing_to_compare_is_said(smallest):
@@ -105,42 +105,42 @@ def test_models_that_are_no_product_are_counted(handmade, measured):
     )
 
 
-def test_the_overview_marks_the_best_and_the_incomplete(told):
-    rows = cells_of(told.tables[0])
+def test_the_overview_marks_the_best_and_the_incomplete(run_story):
+    rows = cells_of(run_story.tables[0])
     assert rows["FRAP"]["average"].bold and not rows["AC"]["average"].bold
     assert rows["ALine-S"]["average"].text.endswith("*") and "n 88 · 120 expected" in rows["ALine-S"]["average"].note
     assert rows["FRAP"]["Emoji, natural"].faint.startswith("±") and rows["AC"]["Emoji, natural"].text == "13.2"
     assert rows["AC"]["against AC"].text == "" and rows["FRAP"]["against AC"].text.startswith("−")
-    caption = told.tables[0].caption
+    caption = run_story.tables[0].caption
     assert "standard deviation of the absolute errors" in caption and "never marked as the best" in caption
     assert "bootstrap over 7 shifts within their lines and 4 trainings" in caption
 
 
-def test_a_narrow_terminal_keeps_the_average_and_names_what_it_leaves_out(told):
-    text = printed(told.tables[0], 80)
+def test_a_narrow_terminal_keeps_the_average_and_names_what_it_leaves_out(run_story):
+    text = printed(run_story.tables[0], 80)
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     assert re.search(r"17\.0 +\[", text) and "without Emoji, natural" in " ".join(text.split())
 
 
-def test_the_paper_has_lines_down_and_methods_across(told, measured):
-    table = tables_of(told)["paper"]
+def test_the_paper_has_lines_down_and_methods_across(run_story, measured):
+    table = tables_of(run_story)["paper"]
     assert [column.heading for column in table.columns] == list(measured.labels)
     assert [row.label for row in table.rows] == list(measured.lines) and not any(row.series for row in table.rows)
     assert r"13.20 {\small $\pm$~5.74}" in latex_table(table) or "5.74" in latex_table(table)
 
 
-def test_every_shift_has_a_row(told):
-    table = tables_of(told)["shifts"]
+def test_every_shift_has_a_row(run_story):
+    table = tables_of(run_story)["shifts"]
     assert len(table.rows) == 3 + 4 and {row.label for row in table.rows} >= {"fog", "gaussian noise", "twemoji"}
 
 
-def test_intervals_are_in_the_table_where_there_are_any(make_estimates, told):
+def test_intervals_are_in_the_table_where_there_are_any(make_estimates, run_story):
     cells = cells_of(tables_of(story(make_estimates(intervals=True)))["bias"])["AC"]
-    assert cells["their width"].text == "6.0" and "their width" not in cells_of(tables_of(told)["bias"])["AC"]
+    assert cells["their width"].text == "6.0" and "their width" not in cells_of(tables_of(run_story)["bias"])["AC"]
 
 
-def test_the_threshold_and_the_uses_of_a_reference(told):
-    tables, chapters = tables_of(told), {section.heading: section for section in told.page.sections}
+def test_the_threshold_and_the_uses_of_a_reference(run_story):
+    tables, chapters = tables_of(run_story), {section.heading: section for section in run_story.page.sections}
     threshold = cells_of(tables["threshold"])
     assert all(cells["without − with"].text.startswith("+") and cells["FRAP"].bold for cells in threshold.values())
     (sentence,) = chapters["What is the threshold good for?"].text
@@ -150,8 +150,8 @@ def test_the_threshold_and_the_uses_of_a_reference(told):
     assert uses["CLIP"]["TTC"].bold and [cell.text for cell in uses["dirichlet"].values()][:3] == ["–"] * 3
 
 
-def test_calibration_and_alignment(told):
-    tables, chapters = tables_of(told), {section.heading: section for section in told.page.sections}
+def test_calibration_and_alignment(run_story):
+    tables, chapters = tables_of(run_story), {section.heading: section for section in run_story.page.sections}
     calibration = cells_of(tables["calibration"])
     assert calibration["Average"]["CLIP, TTC"].bold and calibration["Average"]["τ of CLIP"].text == "–"
     assert "CLIP's calibration error goes from 40.0" in chapters["Is their confidence right?"].text[0]
@@ -194,12 +194,15 @@ def test_a_chart_per_method_on_one_range(found, measured):
 
 
 def test_dots_are_averaged_only_as_far_as_the_page_needs(measured, crowd):
-    assert averaged(measured).text == "" and len(averaged(measured).groups) == 8
+    single = ModelGroups.within(measured, len(measured.methods))
+    assert single.text == "" and len(single.places) == 8
     many = read_measurements(crowd)
-    dotted = averaged(many)
-    assert dotted.text == ", mean over its seeds" and len(dotted.groups) == 9 and dotted.estimates.size <= BUDGET
+    groups = ModelGroups.within(many, len(many.methods))
+    means = groups.mean(many.accuracy)
+    assert groups.text == ", mean over its seeds" and len(groups.places) == 9
+    assert means.size * len(many.methods) <= BUDGET
     first = [place for place, model in enumerate(many.models) if model.title == many.models[0].title]
-    assert dotted.accuracy[0, 0] == pytest.approx(many.accuracy[first, 0].mean())
+    assert means[0, 0] == pytest.approx(many.accuracy[first, 0].mean())
 
 
 def test_shapes_tell_checkpoints_where_there_is_one_model(make_estimates):
@@ -217,8 +220,8 @@ def test_a_method_without_a_number_at_some_severity_is_not_drawn(found, measured
     assert "ALine-S" not in drawn and "FRAP" in drawn
 
 
-def test_the_page_is_whole_and_escaped(told):
-    page = told.html()
+def test_the_page_is_whole_and_escaped(run_story):
+    page = run_story.html()
     assert "&lt;b&gt;clay" in page and "<b>clay" not in page
     for heading in ("follow the truth?", "as the shift grows?", "a smaller error cost?", "confidence right?"):
         assert heading in page
@@ -234,9 +237,9 @@ def test_thirty_methods_fit_into_the_page(crowd):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: the page is not tried in a browser")
-def test_in_a_browser_the_console_is_silent_and_a_method_is_picked_out(told, tmp_path):
+def test_in_a_browser_the_console_is_silent_and_a_method_is_picked_out(run_story, tmp_path):
     script = "document.querySelector('[data-picks=\"COTT\"]').click();"
-    text = told.write(tmp_path / "page.html").read_text(encoding="utf-8")
+    text = run_story.write(tmp_path / "page.html").read_text(encoding="utf-8")
     known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = text.replace("script-src '", f"script-src 'sha256-{known}' '")
     (tmp_path / "page.html").write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")

@@ -138,7 +138,7 @@ def test_models_are_means_over_their_seeds(found, measured):
     assert found.value("", "source_accuracy", **place).value == pytest.approx(0.6)
     assert found.value("", "temperature", **place).value == pytest.approx(1.4)
     models = [at for at, model in enumerate(measured.models) if model.title == "convnet, epoch 5"]
-    mean = measured.accuracy[models][:, measured.of_row(NATURAL)].mean()
+    mean = measured.accuracy[models][:, measured.chosen(row=NATURAL)].mean()
     assert found.value("", "true_accuracy", images=NATURAL, **place).value == pytest.approx(mean)
 
 

@@ -48,13 +48,13 @@ def taxonomy_of(dataset: str) -> Taxonomy:
 def _of_breeds(task: str) -> np.ndarray:
     folder = find_root(None) / SHIFTED[task].folder
     above = read_edges(folder / "class_hierarchy.txt")
-    nodes = [found.node for found in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
+    nodes = [superclass.node for superclass in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
     return taxonomy_similarity(nodes, lambda node: above.get(node, ()))
 
 
 def _of_emoji(task: str) -> np.ndarray:
     classes = list(emoji.TASKS[task].classes().values())
-    ways = [_way_up(number, own) for number, own in enumerate(classes)]
+    ways = [_way_up(number, concepts) for number, concepts in enumerate(classes)]
     above = {node: (parent,) for way in ways for node, parent in zip(way, way[1:], strict=False)}
     return taxonomy_similarity([way[0] for way in ways], lambda node: above.get(node, ()))
 

@@ -13,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from openworld.evaluations.accuracy_estimation.cards import ERROR
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements, finite
 from openworld.metrics.estimate import ROUNDING
-from openworld.results import METRICS, Comparison, Interval, Metric, Result, Value, correct_for_many, student
+from openworld.results import Comparison, Interval, Metric, Result, Value, correct_for_many, student
 
 REPLICATES, SEED = 2000, 20
 OVER = "pairs of a shift and a training"
@@ -39,32 +40,31 @@ class CrossedBootstrap:
         return len({model.training for model in self.measured.models})
 
     def shifts(self, line: str) -> int:
-        """How many shifts are drawn from, in a line or in all lines together."""
-        return sum(len(self._shifts_of(row)) for row in self._rows(line))
+        """Return how many shifts are drawn from, in a line or in all lines together."""
+        return sum(row in self._rows(line) for row, _ in self.measured.shifts)
 
     def degrees_of_freedom(self, line: str) -> int:
-        """Degrees of freedom of a test: of whatever there is less of, shifts or trainings; 0 where there is none."""
+        """Return those of a test: of whatever there is less of, shifts or trainings; 0 where there is none."""
         sides = (self.shifts(line) - len(self._rows(line)), self.trainings - 1)
         return min((side for side in sides if side > 0), default=0)
 
     def mean(self, values: np.ndarray, line: str) -> float | None:
-        """Mean of `values`, float[M, C], over a line, of the average that of the lines; None where one has none."""
-        found = [values[:, self.measured.of_row(row)] for row in self._rows(line)]
-        known = [each[np.isfinite(each)] for each in found]
-        return float(np.mean([each.mean() for each in known])) if all(each.size for each in known) else None
+        """Return the mean of `values`, float[M, C], over a line, of the average that of the lines; None without one."""
+        known = [finite(values[:, self.measured.chosen(row=row)]) for row in self._rows(line)]
+        return float(np.mean([row.mean() for row in known])) if all(row.size for row in known) else None
 
     def intervals(self, values: np.ndarray, line: str) -> tuple[Interval, ...]:
-        """The 95 % percentile interval of the mean of `values`, float[M, C]; () where nothing can be drawn anew."""
+        """Return the 95 % percentile interval of the mean of `values`, float[M, C]; () where nothing can be drawn."""
         if not self.degrees_of_freedom(line):
             return ()
-        found = self.replicates(values, line)
-        if found.size < REPLICATES // 2 or np.ptp(found) <= ROUNDING:
+        means = self.replicates(values, line)
+        if means.size < REPLICATES // 2 or np.ptp(means) <= ROUNDING:
             return ()
-        low, high = np.quantile(found, [0.025, 0.975])
+        low, high = np.quantile(means, [0.025, 0.975])
         return (Interval(float(low), float(high), OVER, self.shifts(line) * self.trainings),)
 
     def result(self, entity: str, metric: Metric, values: np.ndarray, line: str, reason: str, **where: str) -> Result:
-        """The mean of `values`, float[M, C], over a line, with intervals, deviation and the number for every seed."""
+        """Return the mean of `values`, float[M, C], over a line, with intervals, deviation and every seed's number."""
         measured, place = self.measured, {"images": line, **where}
         mean = self.mean(values, line)
         if mean is None:
@@ -79,54 +79,42 @@ class CrossedBootstrap:
         return Result(entity, metric, Value(mean, intervals, "", deviation), place, measured.seeds, per_seed)
 
     def replicates(self, values: np.ndarray, line: str) -> np.ndarray:
-        """float[R] means of `values` over drawn shifts and trainings; draws that meet no value are left out."""
+        """Return float[R] means of `values` over drawn shifts and trainings, without draws that meet no value."""
         known = np.isfinite(values)
         sums = (self._models @ np.where(known, values, 0.0)) * self._conditions
-        counts = self._counts if known.all() else self._count(known)
+        counts = (self._models @ known.astype(float)) * self._conditions
         means = []
         for row in self._rows(line):
-            chosen = self.measured.of_row(row)
+            chosen = self.measured.chosen(row=row)
             total = counts[:, chosen].sum(axis=1)
-            with np.errstate(invalid="ignore"):
-                means.append(np.where(total > 0, sums[:, chosen].sum(axis=1) / np.maximum(total, 1e-300), np.nan))
-        found = np.mean(means, axis=0)
-        return found[np.isfinite(found)]
+            mean = sums[:, chosen].sum(axis=1) / np.maximum(total, 1e-300)
+            means.append(np.where(total > 0, mean, np.nan))
+        return finite(np.mean(means, axis=0))
 
     def compare(self, label: str, other: str, line: str) -> Comparison:
-        """Whether `label` errs less than `other` where both gave an estimate; p is not corrected yet."""
+        """Test whether `label` errs less than `other` where both gave an estimate; p is not corrected yet."""
         sizes = [np.abs(self.measured.signed_error[self.measured.labels.index(name)]) for name in (label, other)]
         difference = sizes[0] - sizes[1]
         mean = self.mean(difference, line)
-
-        def comparison(p: float | None, reason: str = "") -> Comparison:
-            where = {"images": line, "against": other}
-            return Comparison(label, other, METRICS["absolute_error"], mean, p, reason, where=where)
-
-        if mean is None:
-            return comparison(None, NO_ESTIMATE)
-        freedom = self.degrees_of_freedom(line)
-        if not freedom:
-            return comparison(None, NOTHING_TO_DRAW)
-        error = float(self.replicates(difference, line).std(ddof=1))
-        if error <= ROUNDING:
-            return comparison(None, NO_VARIANCE)
-        from scipy.special import stdtr
-
-        return comparison(2 * float(stdtr(freedom, -abs(mean) / error)))
+        p, reason = (None, NO_ESTIMATE) if mean is None else self._p_value(mean, difference, line)
+        return Comparison(label, other, ERROR, mean, p, reason, where={"images": line, "against": other})
 
     def compare_all(self, other: str, line: str) -> tuple[Comparison, ...]:
-        """Every other method against one, corrected together (Holm, 1979)."""
+        """Test every other method against one, corrected together (Holm, 1979)."""
         labels = self.measured.labels
         return correct_for_many(self.compare(label, other, line) for label in labels if label != other)
 
-    def _count(self, known: np.ndarray) -> np.ndarray:
-        """float[R, C], how many estimates are drawn of each condition."""
-        return (self._models @ known.astype(float)) * self._conditions
+    def _p_value(self, mean: float, difference: np.ndarray, line: str) -> tuple[float | None, str]:
+        """Two-sided p of a mean difference by Student's t; or why there is none."""
+        freedom = self.degrees_of_freedom(line)
+        if not freedom:
+            return None, NOTHING_TO_DRAW
+        error = float(self.replicates(difference, line).std(ddof=1))
+        if error <= ROUNDING:
+            return None, NO_VARIANCE
+        from scipy.special import stdtr
 
-    @cached_property
-    def _counts(self) -> np.ndarray:
-        """The same where all are known."""
-        return self._count(np.ones_like(self.measured.accuracy))
+        return 2 * float(stdtr(freedom, -abs(mean) / error)), ""
 
     @cached_property
     def _models(self) -> np.ndarray:
@@ -141,14 +129,12 @@ class CrossedBootstrap:
         weights = np.ones((REPLICATES, len(conditions)))
         for place, row in enumerate(self.measured.rows, 1):
             shifts = [condition.shift for condition in conditions if condition.row == row]
-            weights[:, self.measured.of_row(row)] = _weights(shifts, np.random.default_rng([SEED, place]))
+            chosen = self.measured.chosen(row=row)
+            weights[:, chosen] = _weights(shifts, np.random.default_rng([SEED, place]))
         return weights
 
     def _rows(self, line: str) -> tuple[str, ...]:
         return self.measured.rows if line == AVERAGE else (line,)
-
-    def _shifts_of(self, row: str) -> set[str]:
-        return {condition.shift for condition in self.measured.conditions if condition.row == row}
 
 
 def _weights(groups: Sequence, generator: np.random.Generator) -> np.ndarray:

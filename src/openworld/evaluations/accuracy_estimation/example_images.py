@@ -5,9 +5,9 @@ The first record of a run keeps thumbnails by condition. Where all would weigh t
 
 from collections.abc import Iterator, Sequence
 
+from openworld.evaluations.accuracy_estimation.cards import TRUE_ACCURACY
 from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, condition_of, mean_of
 from openworld.evaluations.accuracy_estimation.record import THUMBNAILS
-from openworld.evaluations.accuracy_estimation.results import TRUE_ACCURACY
 from openworld.report.data_files import data_address
 from openworld.report.page import Album, Kind
 from openworld.report.pictures import Shown

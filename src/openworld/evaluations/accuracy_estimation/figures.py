@@ -1,14 +1,10 @@
-"""The figures of accuracy estimation: estimates against the truth, errors by severity and by time, alignment."""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
-from openworld.evaluations.accuracy_estimation.record import BASE, FUSED
-from openworld.evaluations.accuracy_estimation.results import (
+from openworld.evaluations.accuracy_estimation.cards import (
     BIAS,
     ERROR,
     ESTIMATE,
@@ -16,9 +12,11 @@ from openworld.evaluations.accuracy_estimation.results import (
     SEVERITY_BIAS,
     SEVERITY_ERROR,
     TRUE_ACCURACY,
-    is_complete,
-    leader,
 )
+from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
+from openworld.evaluations.accuracy_estimation.record import FUSED
+from openworld.evaluations.accuracy_estimation.reference_results import JUDGED, alignment_values
+from openworld.evaluations.accuracy_estimation.results import is_complete, leader
 from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
 from openworld.report.charts.dots import dots_key
 from openworld.report.charts.quantity import CROWDED
@@ -42,18 +40,6 @@ LEVELS = (
 
 SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
 GAPS = ("over_judged_model", "over_reference")
-Groups = tuple[tuple[int, ...], ...]
-"""Places of the models that are averaged into one dot."""
-
-
-@dataclass(frozen=True, eq=False)
-class Dotted:
-    """What is drawn: models averaged into G groups; accuracy float[G, C], estimates float[K, G, C], NaN = none."""
-
-    text: str
-    groups: Groups
-    accuracy: np.ndarray
-    estimates: np.ndarray
 
 
 def severity(found: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
@@ -123,131 +109,132 @@ def _timed(seconds: float, error: Value) -> Cloud:
 
 def estimated_and_true(found: Results, measured: Measurements) -> Figure:
     """Return one chart per method, on one range for all: on the diagonal the estimate is right."""
-    dotted, shapes = averaged(measured), shape_names(measured)
-    known = np.concatenate([dotted.accuracy.ravel(), dotted.estimates.ravel()])
+    cloud = ModelGroups.within(measured, len(measured.methods))
+    accuracy, estimates = cloud.mean(measured.accuracy), [cloud.mean(1 - error) for error in measured.error]
+    known = np.concatenate([accuracy.ravel(), *(estimate.ravel() for estimate in estimates)])
     known = known[np.isfinite(known)]
     covers = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    x, y = (Quantity(key, title, covers=covers) for key, title in
-            (("accuracy", "true accuracy, %"), ("estimate", "estimated, %")))  # fmt: skip
+    x = Quantity("accuracy", "true accuracy, %", covers=covers)
+    y = Quantity("estimate", "estimated, %", covers=covers)
 
-    def chart(place: int, label: str) -> DotsChart:
-        dots = tuple(_dots(measured, dotted.groups, shapes, dotted.accuracy, dotted.estimates[place]))
+    def chart(label: str, estimate: np.ndarray) -> DotsChart:
         error = found.value(label, ERROR.key, images=measured.main).value
         star = "*" * (error is not None and not is_complete(found, label, measured.main))
-        note = f"off by {ERROR.write(error)}{star}"
-        return DotsChart(label, x, y, dots, tuple(shapes), label, "equal", note=note, small=True)
+        note, dots = f"off by {ERROR.write(error)}{star}", tuple(cloud.dots(accuracy, estimate))
+        return DotsChart(label, x, y, dots, cloud.shapes, label, "equal", note=note, small=True)
 
-    charts = tuple(chart(place, label) for place, label in enumerate(measured.labels))
+    numbers = dict(zip(measured.labels, estimates, strict=True))
     caption = (
-        f"Every dot is one condition with one judged model{dotted.text}: its true accuracy across, what the method "
+        f"Every dot is one condition with one judged model{cloud.text}: its true accuracy across, what the method "
         "says of it without labels upwards; in the corner the mean absolute error (average of the lines).",
         "On the diagonal the estimate is right, above it overestimated; a cloud that lies flat tells good conditions "
         "from bad ones by too little, whatever its mean error is.",
     )
-    key = dots_key([condition.kind for condition in measured.conditions], shapes)
-    numbers = {"accuracy": dotted.accuracy} | dict(zip(measured.labels, dotted.estimates, strict=True))
-    shared = tuple(_rows(measured, dotted.groups, numbers))
+    charts, rows = (chart(*each) for each in numbers.items()), cloud.rows({"accuracy": accuracy} | numbers)
     title = "Do the estimates follow the truth?"
-    return Figure("estimated", title, caption, charts, key=key, small=True, shared=shared)
+    return Figure("estimated", title, caption, tuple(charts), key=cloud.key, small=True, shared=tuple(rows))
 
 
 def alignment_gap(measured: Measurements) -> Figure | None:
     """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4)."""
-
-    def read(key: str) -> np.ndarray:
-        return measured.read(lambda target: (target.alignment or {}).get(key))
-
-    fused = {name: scores for name in measured.references if np.isfinite(scores := read(f"{FUSED}{name}")).any()}
+    scores = alignment_values(measured)
+    fused = [entity for entity in scores if entity.startswith(FUSED)]
     if not fused:
         return None
-    dotted, shapes = averaged(measured, ROW * len(fused)), shape_names(measured)
-    gaps = {
-        name: tuple(_of_groups(scores - read(other), dotted.groups) for other in (BASE, name))
-        for name, scores in fused.items()
-    }
-    charts = tuple(_alignment(measured, name, pair, dotted.groups, shapes) for name, pair in gaps.items())
+    cloud = ModelGroups.within(measured, ROW * len(fused))
+    charts, rows = [], []
+    for entity in fused:
+        reference = entity.removeprefix(FUSED)
+        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (JUDGED, reference)]
+        x, y = (
+            Quantity(key, f"over {name}, points", "points", covers=(0.0,))
+            for key, name in zip(GAPS, ("the judged model", reference), strict=True)
+        )
+        zero = (Reference(0.0, axis="x"), Reference(0.0))
+        charts.append(DotsChart(entity, x, y, tuple(cloud.dots(*gaps)), cloud.shapes, references=zero))
+        rows += cloud.rows(dict(zip(GAPS, gaps, strict=True)), reference=reference)
     caption = (
-        f"Every dot is one condition with one judged model{dotted.text}: how much higher the Semantic Alignment Score "
+        f"Every dot is one condition with one judged model{cloud.text}: how much higher the Semantic Alignment Score "
         "of the fused prediction is than the judged model's (across) and than the reference's own (upwards), points.",
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
-    key = dots_key([condition.kind for condition in measured.conditions], shapes)
-    rows = (
-        _rows(measured, dotted.groups, dict(zip(GAPS, pair, strict=True)), reference=name)
-        for name, pair in gaps.items()
-    )
     title = "Does fusing bring predictions nearer in meaning?"
-    return Figure("alignment-gap", title, caption, charts, key=key, shared=tuple(chain(*rows)))
+    return Figure("alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows))
 
 
-def _alignment(measured: Measurements, reference: str, gaps, groups: Groups, shapes: list[str]) -> DotsChart:
-    x, y = (
-        Quantity(key, f"over {name}, points", "points", covers=(0.0,))
-        for key, name in zip(GAPS, ("the judged model", reference), strict=True)
-    )
-    dots = tuple(_dots(measured, groups, shapes, *gaps))
-    zero = (Reference(0.0, axis="x"), Reference(0.0))
-    return DotsChart(f"fused with {reference}", x, y, dots, tuple(shapes), references=zero)
+@dataclass(frozen=True, eq=False)
+class ModelGroups:
+    """Judged models averaged into G groups, of which each is a dot in every condition.
 
+    Args:
+        measured: of a run.
+        text: over what a dot is the mean, for a caption.
+        places: of every group, those of its models.
+    """
 
-def averaged(measured: Measurements, dots: int | None = None) -> Dotted:
-    """Return models averaged as far as the budget demands; `dots` a case, as many as there are methods if None."""
-    dots = dots or len(measured.methods)
-    levels = [(text, _grouped(measured, common)) for text, common in LEVELS]
-    fitting = [level for level in levels if len(level[1]) * len(measured.conditions) * dots <= BUDGET]
-    text, places = (fitting or levels[-1:])[0]
-    text = text if len(places) < len(measured.models) else ""
-    estimates = np.stack([(1 - measured.error[:, list(group)]).mean(axis=1) for group in places], axis=1)
-    return Dotted(text, places, _of_groups(measured.accuracy, places), estimates)
+    measured: Measurements
+    text: str
+    places: tuple[tuple[int, ...], ...]
 
+    @classmethod
+    def within(cls, measured: Measurements, dots: int) -> "ModelGroups":
+        """Return models averaged as far as the budget demands, where each is so many dots in a condition."""
+        for text, common in LEVELS:
+            groups: dict[tuple, list[int]] = {}
+            for place, model in enumerate(measured.models):
+                groups.setdefault(common(model), []).append(place)
+            averaged = text if len(groups) < len(measured.models) else ""
+            chosen = cls(measured, averaged, tuple(map(tuple, groups.values())))
+            if len(groups) * len(measured.conditions) * dots <= BUDGET:
+                break
+        return chosen
 
-def _grouped(measured: Measurements, common: Callable[[Model], tuple]) -> Groups:
-    """Places of the models that have something in common."""
-    groups: dict[tuple, list[int]] = {}
-    for place, model in enumerate(measured.models):
-        groups.setdefault(common(model), []).append(place)
-    return tuple(map(tuple, groups.values()))
+    @property
+    def groups(self) -> list[list[Model]]:
+        """The models of every group."""
+        return [[self.measured.models[place] for place in places] for places in self.places]
 
+    @cached_property
+    def shapes(self) -> tuple[str, ...]:
+        """What shapes stand for: models, or the checkpoints of a single one."""
+        names, titles = ({getattr(model, name): None for model in self.measured.models} for name in ("name", "title"))
+        return tuple(names if len(names) > 1 else titles)
 
-def shape_names(measured: Measurements) -> list[str]:
-    """Return what shapes tell apart: models, or the checkpoints of a single one."""
-    models = list(dict.fromkeys(model.name for model in measured.models))
-    return models if len(models) > 1 else list(dict.fromkeys(model.title for model in measured.models))
+    @property
+    def key(self) -> tuple:
+        """The marks of kinds of shift and of shapes, for a figure."""
+        return dots_key([condition.kind for condition in self.measured.conditions], self.shapes)
 
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Return float[G, C], the means of values float[M, C] over the models of every group."""
+        return np.stack([values[list(places)].mean(axis=0) for places in self.places])
 
-def _shape_of(measured: Measurements, group: tuple[int, ...], shapes: list[str]) -> str:
-    """The shape of a group of models; the first where it joins several."""
-    found = {next(name for name in (model.name, model.title) if name in shapes)
-             for model in (measured.models[place] for place in group)}  # fmt: skip
-    return found.pop() if len(found) == 1 else shapes[0]
+    def dots(self, x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
+        """Yield float[G, C] against float[G, C] by kind of shift and shape; what has no number is not drawn."""
+        kinds = np.array([condition.kind for condition in self.measured.conditions])
+        shapes = np.array([self._shape(models) for models in self.groups])
+        known = np.isfinite(x) & np.isfinite(y)
+        for kind in dict.fromkeys(kinds.tolist()):
+            for shape in dict.fromkeys(shapes.tolist()):
+                chosen = known & (kinds == kind)[None, :] & (shapes == shape)[:, None]
+                if chosen.any():
+                    yield Dots(kind, shape, list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True)))
 
+    def rows(self, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
+        """Yield a row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
+        for place, models in enumerate(self.groups):
+            model = {"model": _common(models, "name")} | {key: _common(models, key) for key in ("epoch", "seed")}
+            for at, condition in enumerate(self.measured.conditions):
+                values = {name: number[place, at] for name, number in numbers.items()}
+                cells = {name: f"{value:.4f}" if np.isfinite(value) else "" for name, value in values.items()}
+                if any(cells.values()):
+                    where = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
+                    yield names | where | model | cells
 
-def _dots(measured: Measurements, groups: Groups, shapes: list[str], x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
-    """By kind of shift and shape; what has no number is not drawn."""
-    kinds = np.array([condition.kind for condition in measured.conditions])
-    shape = np.array([_shape_of(measured, group, shapes) for group in groups])
-    known = np.isfinite(x) & np.isfinite(y)
-    for kind in dict.fromkeys(kinds.tolist()):
-        for name in dict.fromkeys(shape.tolist()):
-            chosen = known & (kinds == kind)[None, :] & (shape == name)[:, None]
-            if chosen.any():
-                yield Dots(kind, name, list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True)))
-
-
-def _of_groups(values: np.ndarray, groups: Groups) -> np.ndarray:
-    return np.stack([values[list(group)].mean(axis=0) for group in groups])
-
-
-def _rows(measured: Measurements, groups: Groups, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
-    """A row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
-    for g, group in enumerate(groups):
-        models = [measured.models[place] for place in group]
-        model = {key: _common(models, name) for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed"))}
-        for c, condition in enumerate(measured.conditions):
-            cells = {name: f"{value[g, c]:.4f}" if np.isfinite(value[g, c]) else "" for name, value in numbers.items()}
-            if any(cells.values()):
-                place = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
-                yield names | place | model | cells
+    def _shape(self, models: Sequence[Model]) -> str:
+        """The shape of a group of models; the first where it joins several."""
+        shapes = {shape for model in models for shape in (model.name, model.title) if shape in self.shapes}
+        return shapes.pop() if len(shapes) == 1 else self.shapes[0]
 
 
 def _common(models: Sequence[Model], name: str):

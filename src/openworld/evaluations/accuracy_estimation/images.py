@@ -10,7 +10,7 @@ from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, p
 
 
 @dataclass(frozen=True)
-class Condition:
+class TargetImages:
     """Images on which accuracy is estimated, and how tables speak of them."""
 
     name: str
@@ -20,10 +20,10 @@ class Condition:
     domain: str
     images: ImageSelection
 
-    def described(self) -> dict:
+    def facts(self) -> dict:
         """What a record says of it, numbers aside."""
-        facts = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
-        return facts | {"corruption": self.images.corruption, "severity": self.images.severity}
+        own = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
+        return own | {"corruption": self.images.corruption, "severity": self.images.severity}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class Ground:
         return tuple(replace(drawn, corruption=name, severity=severity) for name, severity in pairs)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[TargetImages, ...]:
         """Targets in the order of the spec, then the sources under every corruption, then corrupted targets."""
         return tuple(self._conditions())
 
@@ -89,22 +89,22 @@ class Ground:
         """The image set whose class names count."""
         return self._pool(self.train_part, self.shots, self.sources[:1])
 
-    def _conditions(self) -> Iterator[Condition]:
+    def _conditions(self) -> Iterator[TargetImages]:
         for target in self.targets:
             yield self._natural(target)
         home = replace(self._pool(self.corrupted_part), limit=self.images)
         domain = " + ".join(dict.fromkeys(source.domain for source in self.sources if source.domain))
-        own = Condition("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
-        yield from self._corrupted(own)
+        clean = TargetImages("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
+        yield from self._corrupted(clean)
         for target in self.targets:
             if target.corrupted_row:
                 yield from self._corrupted(replace(self._natural(target), row=target.corrupted_row))
 
-    def _natural(self, target: TargetSpec) -> Condition:
+    def _natural(self, target: TargetSpec) -> TargetImages:
         images = target.images(target.part, names_of=self.names_of, limit=self.images)
-        return Condition(target.name, target.row, "natural", target.dataset, target.domain or "", images)
+        return TargetImages(target.name, target.row, "natural", target.dataset, target.domain or "", images)
 
-    def _corrupted(self, clean: Condition) -> Iterator[Condition]:
+    def _corrupted(self, clean: TargetImages) -> Iterator[TargetImages]:
         for corruption in self.corruptions:
             for severity in self.severities:
                 images = replace(clean.images, corruption=corruption, severity=severity, cut=self.cut)

@@ -4,7 +4,7 @@ A judged model is one checkpoint of one training; a condition is one set of targ
 a method could not say, is NaN in the arrays, and never in results.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,31 +74,77 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Everything that was measured; K methods, M models, C conditions, NaN for what is not there.
+    """Everything that was measured; in arrays K methods, M judged models, C conditions, NaN for what is not there.
 
     Args:
-        accuracy: float[M, C], true. images: int[M, C], 0 where a model did not see a condition.
-        error: float[K, M, C], estimated, in [0, 1]. low, high: float[K, M, C], ends of intervals of the accuracy.
-        warnings: int[K, M, C], how many came with an estimate.
-        records, seconds: of every model.
+        records: of every judged model.
+        seconds: how long every estimator took there.
     """
 
-    methods: tuple[MethodRecord, ...]
-    models: tuple[Model, ...]
-    conditions: tuple[Condition, ...]
-    accuracy: np.ndarray
-    images: np.ndarray
-    error: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    warnings: np.ndarray
     records: tuple[AccuracyRecord, ...]
     seconds: tuple[Seconds, ...]
+
+    @cached_property
+    def methods(self) -> tuple[MethodRecord, ...]:
+        """The estimators, in order of first appearance."""
+        by_label: dict[str, MethodRecord] = {}
+        for record in self.records:
+            for method in record.estimators:
+                by_label.setdefault(method.label, method)
+        return tuple(by_label.values())
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the methods."""
         return tuple(method.label for method in self.methods)
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """The judged models, one for every record."""
+        return tuple(Model(record.model, record.seed, record.epoch, record.checkpoint) for record in self.records)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """In order of first appearance."""
+        return tuple(dict.fromkeys(condition_of(target) for record in self.records for target in record.targets))
+
+    @cached_property
+    def targets(self) -> tuple[tuple[int, int, TargetRecord], ...]:
+        """What is recorded of every condition that a model has seen: (place of the model, of the condition, record)."""
+        places = {condition: place for place, condition in enumerate(self.conditions)}
+        return tuple(
+            (model, places[condition_of(target)], target)
+            for model, record in enumerate(self.records)
+            for target in record.targets
+        )
+
+    def read(self, number: Callable[[TargetRecord], float | None]) -> np.ndarray:
+        """Return float[M, C] of a number that records hold of a target."""
+        values = np.full((len(self.models), len(self.conditions)), np.nan)
+        for model, condition, target in self.targets:
+            known = number(target)
+            if known is not None:
+                values[model, condition] = known
+        return values
+
+    @cached_property
+    def accuracy(self) -> np.ndarray:
+        """float[M, C], true."""
+        return self.read(lambda target: target.accuracy)
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """float[K, M, C], estimated, in [0, 1]."""
+
+        def estimated(label: str) -> np.ndarray:
+            return self.read(lambda target: target.estimates[label].error if label in target.estimates else None)
+
+        return np.stack([estimated(label) for label in self.labels])
+
+    @cached_property
+    def signed_error(self) -> np.ndarray:
+        """float[K, M, C], estimated minus true accuracy: above 0 where a method overestimates."""
+        return (1 - self.error) - self.accuracy
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
@@ -116,6 +162,11 @@ class Measurements:
         return self.lines[-1]
 
     @property
+    def shifts(self) -> tuple[tuple[str, str], ...]:
+        """(row, shift) of all conditions, in order of first appearance."""
+        return tuple(dict.fromkeys((condition.row, condition.shift) for condition in self.conditions))
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """All seeds, in increasing order."""
         return tuple(sorted({model.seed for model in self.models}))
@@ -123,103 +174,55 @@ class Measurements:
     @property
     def baseline(self) -> str:
         """The method that the others are tested against: the first AC, or the first of all."""
-        found = (method.label for method in self.methods if method.estimator == BASELINE)
-        return next(found, self.methods[0].label)
+        labels = (method.label for method in self.methods if method.estimator == BASELINE)
+        return next(labels, self.methods[0].label)
 
     @property
     def references(self) -> tuple[str, ...]:
         """Names of the reference models."""
         return tuple(dict.fromkeys(name for record in self.records for name in record.references))
 
-    @cached_property
-    def signed_error(self) -> np.ndarray:
-        """float[K, M, C], estimated minus true accuracy: above 0 where a method overestimates."""
-        return (1 - self.error) - self.accuracy
-
-    def of_row(self, row: str) -> np.ndarray:
-        """bool[C], which conditions belong to a line."""
-        return np.array([condition.row == row for condition in self.conditions])
+    def chosen(self, **facts: str | int) -> np.ndarray:
+        """Return bool[C], the conditions with these facts, such as `row` or `severity`."""
+        return np.array(
+            [all(getattr(condition, name) == fact for name, fact in facts.items()) for condition in self.conditions]
+        )
 
     def of_line(self, line: str) -> np.ndarray:
-        """bool[C], the same, all of them for the average."""
-        return self.of_row(line) if line in self.rows else np.ones(len(self.conditions), bool)
-
-    def read(self, number: Callable[[TargetRecord], float | None]) -> np.ndarray:
-        """float[M, C] of a number that records hold of a target."""
-        places = {condition: place for place, condition in enumerate(self.conditions)}
-        found = np.full(self.accuracy.shape, np.nan)
-        for model, record in enumerate(self.records):
-            for target in record.targets:
-                found[model, places[condition_of(target)]] = _or_nan(number(target))
-        return found
+        """Return bool[C], which conditions belong to a line: all of them to the average."""
+        return self.chosen(row=line) if line in self.rows else self.chosen()
 
 
 def read_measurements(run: RunFolder) -> Measurements:
-    """The arrays of a run.
+    """Read the records of a run.
 
     Raises:
         OpenworldError: a record of another evaluation, or of another version.
     """
-    records = run.metrics(AccuracyRecord)
-    labelled: dict[str, MethodRecord] = {}
-    for method in (method for record in records for method in record.estimators):
-        labelled.setdefault(method.label, method)
-    methods = tuple(labelled.values())
-    conditions = tuple(dict.fromkeys(condition_of(target) for record in records for target in record.targets))
-    models = tuple(Model(record.model, record.seed, record.epoch, record.checkpoint) for record in records)
-    seconds = tuple(Seconds.of(record.timing) for record in run.records)
-    return Measurements(
-        methods, models, conditions, **_arrays(records, methods, conditions), records=records, seconds=seconds
-    )
+    return Measurements(run.metrics(AccuracyRecord), tuple(Seconds.of(record.timing) for record in run.records))
+
+
+def condition_of(target: TargetRecord) -> Condition:
+    """Return the condition that a record speaks of."""
+    names = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
+    return Condition(*(getattr(target, name) for name in names))
 
 
 def finite(values: np.ndarray) -> np.ndarray:
-    """The values that are there, in one line."""
+    """Return the values that are there, in one line."""
     return values[np.isfinite(values)]
 
 
 def mean_of(values: np.ndarray) -> float | None:
-    """The mean of the values that are there."""
+    """Return the mean of the values that are there."""
     known = finite(values)
     return float(known.mean()) if known.size else None
 
 
 def value_of(summarise: Callable, known: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
-    """What a function such as `np.median` says of values; None with a reason where there are none."""
+    """Return what a function such as `np.median` says of values; None with a reason where there are none."""
     return Value(float(summarise(known))) if known.size else Value(None, reason=reason)
-
-
-def condition_of(target: TargetRecord) -> Condition:
-    """The condition that a record speaks of."""
-    names = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
-    return Condition(*(getattr(target, name) for name in names))
-
-
-def _arrays(
-    records: Sequence[AccuracyRecord], methods: Sequence[MethodRecord], conditions: Sequence[Condition]
-) -> dict[str, np.ndarray]:
-    """The numbers of all targets of all records."""
-    sides = len(records), len(conditions)
-    places = {condition: place for place, condition in enumerate(conditions)}
-    accuracy, images = np.full(sides, np.nan), np.zeros(sides, int)
-    error, low, high = (np.full((len(methods), *sides), np.nan) for _ in range(3))
-    warnings = np.zeros(error.shape, int)
-    for model, record in enumerate(records):
-        for target in record.targets:
-            at = model, places[condition_of(target)]
-            accuracy[at], images[at] = target.accuracy, target.n
-            for place, method in enumerate(methods):
-                estimate = target.estimates.get(method.label)
-                if estimate is not None:
-                    error[place, *at] = _or_nan(estimate.error)
-                    low[place, *at], high[place, *at] = estimate.interval or (np.nan, np.nan)
-                    warnings[place, *at] = len(estimate.warnings)
-    return {"accuracy": accuracy, "images": images, "error": error, "low": low, "high": high, "warnings": warnings}
 
 
 def _known(**facts) -> dict[str, str | int]:
     return {name: fact for name, fact in facts.items() if fact not in (None, "")}
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, ERROR
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
 from openworld.evaluations.accuracy_estimation.record import TTC, UNSCALED
-from openworld.evaluations.accuracy_estimation.reference_results import ALL, CALIBRATION, CALIBRATIONS
-from openworld.evaluations.accuracy_estimation.results import ERROR, is_complete, results
+from openworld.evaluations.accuracy_estimation.reference_results import ALL, CALIBRATIONS
+from openworld.evaluations.accuracy_estimation.results import is_complete, results
 from openworld.papers import PaperTable, published_numbers
 from openworld.papers.results import PaperResult, PaperRun, average_of, paper_result, several_datasets
 from openworld.results import Result, Results, RunFolder, Value

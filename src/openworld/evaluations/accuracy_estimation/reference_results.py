@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from openworld.evaluations.accuracy_estimation.cards import ALIGNMENT, ALIGNMENT_GAIN, CALIBRATION, GAINS, TEMPERATURE
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite, mean_of, value_of
 from openworld.evaluations.accuracy_estimation.record import BASE, FUSED, RAW, SCALED, TAU, TTC, UNSCALED
-from openworld.results import METRICS, Metric, Result, Value, student
+from openworld.results import Result, Value, student
 
 ALL = "All conditions"
 """Where a mean is over all conditions alike, whatever their lines."""
@@ -21,23 +22,36 @@ JUDGED = "judged models"
 CALIBRATIONS = {RAW: "raw", SCALED: "scaled", UNSCALED: "unscaled", TTC: "TTC"}
 """A kind of calibration in records -> what tables call it."""
 
-CALIBRATION, ALIGNMENT = METRICS["expected_calibration_error"], METRICS["semantic_alignment"]
-TEMPERATURE = Metric("temperature", "temperature", "number", 3, 0, (0.0, None))
-ALIGNMENT_GAIN = Metric("semantic_alignment_gain", "gain", "points", better=0, bounds=(-1.0, 1.0))
-GAINS = Metric("share_of_gains", "share above 0", digits=0, better=0)
 NOT_KNOWN = "no record tells it"
 
 
+def calibration_values(measured: Measurements, name: str, kind: str) -> np.ndarray:
+    """Return float[M, C], a calibration error of a model on the targets, or the temperature that calibrates it."""
+    return measured.read(lambda target: target.ece.get(name, {}).get(kind))
+
+
+def alignment_values(measured: Measurements) -> dict[str, np.ndarray]:
+    """Return {prediction: its semantic alignment, float[M, C]}, of references and of their fusion with what is judged.
+
+    Empty where no reference was fused.
+    """
+
+    def read(key: str) -> np.ndarray:
+        return measured.read(lambda target: (target.alignment or {}).get(key))
+
+    fused = {name: scores for name in measured.references if np.isfinite(scores := read(f"{FUSED}{name}")).any()}
+    values = {JUDGED: read(BASE)} if fused else {}
+    for name, scores in fused.items():
+        values |= {name: read(name), f"{FUSED}{name}": scores}
+    return values
+
+
 def calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
-    """Calibration errors of the judged and of the reference models on the targets, as FRAP's Table 2."""
+    """Yield calibration errors of the judged and of the reference models on the targets, as FRAP's Table 2."""
     measured = bootstrap.measured
-    named = [
-        (BASE, RAW),
-        (BASE, SCALED),
-        *((name, kind) for name in measured.references for kind in (RAW, UNSCALED, TTC)),
-    ]
-    for name, kind in named:
-        values = measured.read(lambda target, name=name, kind=kind: target.ece.get(name, {}).get(kind))
+    references = [(name, kind) for name in measured.references for kind in (RAW, UNSCALED, TTC)]
+    for name, kind in [(BASE, RAW), (BASE, SCALED), *references]:
+        values = calibration_values(measured, name, kind)
         if np.isfinite(values).any():
             entity, where = JUDGED if name == BASE else name, {"calibration": CALIBRATIONS[kind]}
             for line in measured.lines:
@@ -60,33 +74,26 @@ def _over_all(bootstrap: CrossedBootstrap, entity: str, values: np.ndarray, wher
 
 
 def temperatures(measured: Measurements) -> Iterator[Result]:
-    """The median temperature that FRAP finds for a reference on unlabelled images."""
+    """Yield the median temperature that FRAP finds for a reference on unlabelled images."""
     for name in measured.references:
-        values = measured.read(lambda target, name=name: target.ece.get(name, {}).get(TAU))
+        values = calibration_values(measured, name, TAU)
         if np.isfinite(values).any():
             for row in measured.rows:
-                known = finite(values[:, measured.of_row(row)])
+                known = finite(values[:, measured.chosen(row=row)])
                 yield Result(name, TEMPERATURE, value_of(np.median, known, NOT_KNOWN), {"images": row})
 
 
 def alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
-    """Semantic alignment of the judged models, of references, and of both fused, and what fusing adds."""
+    """Yield semantic alignment of the judged models, of references, and of both fused, and what fusing adds."""
     measured = bootstrap.measured
-
-    def read(key: str) -> np.ndarray:
-        return measured.read(lambda target: (target.alignment or {}).get(key))
-
-    fused = {name: values for name in measured.references if np.isfinite(values := read(f"{FUSED}{name}")).any()}
-    scores = {JUDGED: read(BASE)} if fused else {}
-    for name, values in fused.items():
-        scores |= {name: read(name), f"{FUSED}{name}": values}
+    values = alignment_values(measured)
     for line in measured.lines:
-        for entity, values in scores.items():
-            yield bootstrap.result(entity, ALIGNMENT, values, line, NOT_KNOWN)
-        for name, values in fused.items():
-            for other in (JUDGED, name):
-                gain = values - scores[other]
-                yield bootstrap.result(f"{FUSED}{name}", ALIGNMENT_GAIN, gain, line, NOT_KNOWN, baseline=other)
+        for entity, scores in values.items():
+            yield bootstrap.result(entity, ALIGNMENT, scores, line, NOT_KNOWN)
+        for entity in (entity for entity in values if entity.startswith(FUSED)):
+            for other in (JUDGED, entity.removeprefix(FUSED)):
+                gain = values[entity] - values[other]
+                yield bootstrap.result(entity, ALIGNMENT_GAIN, gain, line, NOT_KNOWN, baseline=other)
                 known = finite(gain[:, measured.of_line(line)])
                 share = value_of(np.mean, known > 0, NOT_KNOWN)
-                yield Result(f"{FUSED}{name}", GAINS, share, {"images": line, "baseline": other})
+                yield Result(entity, GAINS, share, {"images": line, "baseline": other})

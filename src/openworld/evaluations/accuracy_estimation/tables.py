@@ -2,28 +2,13 @@
 
 from math import prod
 
+from openworld.evaluations.accuracy_estimation import cards
+from openworld.evaluations.accuracy_estimation.cards import BIAS, ERROR, EXPECTED, GIVEN
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements
 from openworld.evaluations.accuracy_estimation.record import RAW, SCALED
-from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATION, CALIBRATIONS, TEMPERATURE
-from openworld.evaluations.accuracy_estimation.results import (
-    BIAS,
-    COVERAGE,
-    ERROR,
-    ESTIMATE,
-    EXPECTED,
-    FIT,
-    GIVEN,
-    LINES_WON,
-    MEDIAN,
-    SHIFT_ERROR,
-    SOURCE_ACCURACY,
-    TIMES_FASTEST,
-    TRUE_ACCURACY,
-    WIDTH,
-    WORST,
-    is_complete,
-)
+from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATIONS
+from openworld.evaluations.accuracy_estimation.results import is_complete
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Comparison, Results
@@ -38,21 +23,21 @@ SIGN = "Bias: mean of estimated minus true accuracy, + = overestimated"
 
 
 def overview_table(found: Results, measured: Measurements) -> Table:
-    """Methods by lines, their average with interval, bias, how often they are best, and the test against AC."""
+    """Return methods by lines, their average with interval, bias, how often they are best, and the test against AC."""
     main, lines = measured.main, measured.rows if len(measured.rows) > 1 else ()
     drawn = what_is_drawn(measured)
-    tests = {test.entity: test for test in found.comparisons if test.where == against_baseline(measured, main)}
+    tests = tests_against(found, main, measured.baseline)
     columns = [Column(ERROR, line, show="deviation") for line in lines]
     columns += [Column(ERROR, main.lower() if lines else main, intervals=0, headline=True, priority=3)]
     columns += [Column(ERROR, "95 %", show="interval", priority=3)] if drawn else []
     columns += [Column(BIAS, intervals=0, priority=2)]
-    columns += [Column(LINES_WON, priority=1)] if lines else []
+    columns += [Column(cards.LINES_WON, priority=1)] if lines else []
     columns += [Column(TEXT, f"against {measured.baseline}", priority=3)] if tests else []
 
     def row(label: str) -> Row:
         cells = [error_cell(found, measured, label, line) for line in (*lines, main)]
         cells += [found.value(label, metric.key, images=main) for metric in ((ERROR, BIAS) if drawn else (BIAS,))]
-        cells += [found.value(label, LINES_WON.key)] if lines else []
+        cells += [found.value(label, cards.LINES_WON.key)] if lines else []
         cells += [tests.get(label, "")] if tests else []
         return Row(label, tuple(cells), series=label)
 
@@ -62,7 +47,7 @@ def overview_table(found: Results, measured: Measurements) -> Table:
 
 
 def paper_table(found: Results, measured: Measurements) -> Table:
-    """Lines by methods, as FRAP's Table 1."""
+    """Return lines by methods, as FRAP's Table 1."""
     columns = tuple(Column(ERROR, label, show="deviation") for label in measured.labels)
     rows = tuple(
         Row(line, tuple(error_cell(found, measured, label, line) for label in measured.labels), rule=line == AVERAGE)
@@ -76,11 +61,12 @@ def paper_table(found: Results, measured: Measurements) -> Table:
 
 
 def bias_table(found: Results, measured: Measurements) -> Table:
-    """Bias, median, largest error and number of estimates in every line; what intervals hold, where there are any."""
-    metrics = (BIAS, MEDIAN, WORST, GIVEN)
+    """Return bias, median, largest error and number of estimates in every line, and what intervals hold, if any."""
+    metrics = (BIAS, cards.MEDIAN, cards.WORST, GIVEN)
     columns = [Column(metric, f"{line}: {metric.title}", intervals=0) for line in measured.lines for metric in metrics]
-    covered = found.where(metric=COVERAGE.key).entities
-    columns += [Column(metric, intervals=0) for metric in (COVERAGE, WIDTH) if covered]
+    covered = found.where(metric=cards.COVERAGE.key).entities
+    of_intervals = (cards.COVERAGE, cards.WIDTH) if covered else ()
+    columns += [Column(metric, intervals=0) for metric in of_intervals]
 
     def row(label: str) -> Row:
         cells = []
@@ -89,9 +75,7 @@ def bias_table(found: Results, measured: Measurements) -> Table:
             expected = found.value("", EXPECTED.key, images=line).value
             part = "" if is_complete(found, label, line) else f" of {expected:.0f}"
             cells.append(Cell(found.value(label, GIVEN.key, images=line), mark=part))
-        cells += [
-            found.value(label, metric.key) if label in covered else None for metric in (COVERAGE, WIDTH) if covered
-        ]
+        cells += [found.value(label, metric.key) if label in covered else None for metric in of_intervals]
         return Row(label, tuple(cells), series=label)
 
     text = f"{SIGN}, points; median and largest absolute error, points; n: estimates given (of those expected)."
@@ -101,99 +85,95 @@ def bias_table(found: Results, measured: Measurements) -> Table:
 
 
 def shift_table(found: Results, measured: Measurements) -> Table:
-    """Mean absolute error of every method under every shift, severities, models, checkpoints and seeds pooled."""
-    columns = (Column(TRUE_ACCURACY), *(Column(SHIFT_ERROR, label) for label in measured.labels))
+    """Return mean absolute errors under every shift, severities, models, checkpoints and seeds pooled."""
 
     def cell(label: str, where: dict[str, str]) -> Cell:
         complete = found.value(label, GIVEN.key, **where) == found.value("", EXPECTED.key, **where)
-        value = found.value(label, SHIFT_ERROR.key, **where)
+        value = found.value(label, cards.SHIFT_ERROR.key, **where)
         return Cell(value, mark="" if complete else "*", bold=None if complete else False)
 
     def row(images: str, shift: str) -> Row:
         where = {"images": images, "shift": shift}
-        alike = {
-            condition.name for condition in measured.conditions if (condition.row, condition.shift) == (images, shift)
-        }
-        name = alike.pop() if len(alike) == 1 else shift.replace("_", " ")
-        cells = (found.value("", TRUE_ACCURACY.key, **where), *(cell(label, where) for label in measured.labels))
-        return Row(name, cells, remark=images)
+        names = {each.name for each in measured.conditions if (each.row, each.shift) == (images, shift)}
+        name = names.pop() if len(names) == 1 else shift.replace("_", " ")
+        truth = found.value("", cards.TRUE_ACCURACY.key, **where)
+        return Row(name, (truth, *(cell(label, where) for label in measured.labels)), remark=images)
 
-    shifts = dict.fromkeys((condition.row, condition.shift) for condition in measured.conditions)
+    columns = (Column(cards.TRUE_ACCURACY), *(Column(cards.SHIFT_ERROR, label) for label in measured.labels))
+    rows = tuple(row(*each) for each in measured.shifts)
     text = "Mean absolute error under every shift, points, severities and models pooled; the smallest in bold."
-    return Table("shifts", "Every shift", text, "shift", columns, tuple(row(*each) for each in shifts), best="rows")
+    return Table("shifts", "Every shift", text, "shift", columns, rows, best="rows")
 
 
 def model_table(found: Results, measured: Measurements) -> Table:
-    """What was judged: source accuracy, temperature and calibration, and the true accuracy in every line."""
-    kinds = [{"calibration": CALIBRATIONS[kind]} for kind in (RAW, SCALED)]
-    places = [(SOURCE_ACCURACY, {}), (TEMPERATURE, {}), *((CALIBRATION, kind) for kind in kinds)]
-    places += [(TRUE_ACCURACY, {"images": row}) for row in measured.rows]
-    titles = ("", "", "source ECE", "scaled", *measured.rows)
-    columns = [Column(metric, title, intervals=0) for (metric, _), title in zip(places, titles, strict=True)]
+    """Return what was judged: source accuracy, temperature and calibration, and the true accuracy in every line."""
+    raw, scaled = ({"calibration": CALIBRATIONS[kind]} for kind in (RAW, SCALED))
+    numbers = [
+        (cards.SOURCE_ACCURACY, "", {}),
+        (cards.TEMPERATURE, "", {}),
+        (cards.CALIBRATION, "source ECE", raw),
+        (cards.CALIBRATION, "scaled", scaled),
+        *((cards.TRUE_ACCURACY, row, {"images": row}) for row in measured.rows),
+    ]
     rows = []
     for title, place in {model.title: model.place for model in measured.models}.items():
         seeds = " ".join(str(model.seed) for model in measured.models if model.title == title)
-        rows.append(Row(title, (seeds, *(found.value("", metric.key, **place, **where) for metric, where in places))))
+        values = (found.value("", metric.key, **place, **where) for metric, _, where in numbers)
+        rows.append(Row(title, (seeds, *values)))
     text = (
         "The judged models, means over their seeds: accuracy on the labelled source images, the temperature fitted "
         "there, its calibration error (15 bins) before and after scaling, and the true accuracy over the conditions of "
         "every line; percent."
     )
-    return Table("models", "The judged models", text, "model", (Column(TEXT, "seeds"), *columns), tuple(rows), best="")
+    columns = (Column(TEXT, "seeds"), *(Column(metric, title, intervals=0) for metric, title, _ in numbers))
+    return Table("models", "The judged models", text, "model", columns, tuple(rows), best="")
 
 
 def time_table(found: Results, measured: Measurements) -> Table | None:
-    """Methods by what they cost, beside their error; None where no time is known."""
-    timed = found.where(metric=FIT.key).entities
+    """Return methods by what they cost, beside their error; None where no time is known."""
+    timed = found.where(metric=cards.FIT.key).entities
     if not timed:
         return None
     devices = sorted({seconds.device for seconds in measured.seconds})
-    rows = tuple(
-        Row(
-            label,
-            (
-                found.value(label, ERROR.key, images=measured.main),
-                *(found.value(label, metric.key) for metric in (FIT, ESTIMATE, TIMES_FASTEST)),
-            ),
-            series=label,
-        )
-        for label in timed
-    )
+    costs = (cards.FIT, cards.ESTIMATE, cards.TIMES_FASTEST)
+
+    def row(label: str) -> Row:
+        error = found.value(label, ERROR.key, images=measured.main)
+        return Row(label, (error, *(found.value(label, metric.key) for metric in costs)), series=label)
+
     text = (
         f"On {' and '.join(devices)}, every method alone, means over {len(measured.models)} judged models: to fit on "
         "the labelled source set, and to estimate one condition, once models have seen its images. × fastest: one "
         "condition against the fastest method."
     )
-    columns = (Column(ERROR, "mean error", intervals=0), *map(Column, (FIT, ESTIMATE, TIMES_FASTEST)))
-    return Table("times", "What the methods cost", text, "method", columns, rows, best="")
+    columns = (Column(ERROR, "mean error", intervals=0), *map(Column, costs))
+    return Table("times", "What the methods cost", text, "method", columns, tuple(map(row, timed)), best="")
 
 
 def error_cell(found: Results, measured: Measurements, label: str, line: str) -> Cell:
-    """A mean error, with a star where some estimates are missing; the other numbers of the line as its note."""
+    """Return a mean error, with a star where estimates are missing; the other numbers of the line as its note."""
 
     def write(metric) -> str:
         return f"{metric.title} {metric.write(found.value(label, metric.key, images=line).value)}"
 
-    expected = found.value("", EXPECTED.key, images=line).value
     value, complete = found.value(label, ERROR.key, images=line), is_complete(found, label, line)
-    note = [write(metric) for metric in (BIAS, MEDIAN, WORST, GIVEN) if value.value is not None]
-    note += [] if complete else [f"{expected:.0f} expected"]
-    where = against_baseline(measured, line)
-    tests = [test for test in found.comparisons if test.where == where and test.entity == label and test.p is not None]
-    note += [f"against {measured.baseline}: {test.verdict}" for test in tests]
+    note = [write(metric) for metric in (BIAS, cards.MEDIAN, cards.WORST, GIVEN) if value.value is not None]
+    note += [] if complete else [f"{found.value('', EXPECTED.key, images=line).value:.0f} expected"]
+    test = tests_against(found, line, measured.baseline).get(label)
+    note += [f"against {measured.baseline}: {test.verdict}"] if test and test.p is not None else []
     return Cell(value, mark="" if complete else "*", note=" · ".join(note), bold=None if complete else False)
 
 
-def against_baseline(measured: Measurements, line: str) -> dict[str, str]:
-    """Where the tests against the baseline stand."""
-    return {"images": line, "against": measured.baseline}
+def tests_against(found: Results, line: str, other: str) -> dict[str, Comparison]:
+    """Return {method: its test against another one in a line}."""
+    where = {"images": line, "against": other}
+    return {test.entity: test for test in found.comparisons if test.where == where}
 
 
 def caption(found: Results, measured: Measurements) -> str:
-    """Over what the numbers, the intervals and the tests of the main table are."""
+    """Return over what the numbers, the intervals and the tests of the main table are."""
     main, rows = measured.main, len(measured.rows)
-    tests: list[Comparison] = [test for test in found.comparisons if test.where == against_baseline(measured, main)]
-    tested = sum(test.p is not None for test in tests)
+    tested = sum(test.p is not None for test in tests_against(found, main, measured.baseline).values())
     average = f"; {AVERAGE.lower()}: unweighted mean of {rows} lines" if rows > 1 else ""
     test = f" Against {measured.baseline}: paired on the same conditions and models" if tested else ""
     test += f", p after Holm over {tested} methods." if tested > 1 else "." * bool(tested)
@@ -207,7 +187,7 @@ def caption(found: Results, measured: Measurements) -> str:
 
 
 def what_is_drawn(measured: Measurements) -> str:
-    """What the bootstrap draws anew, and what it holds fixed; empty where nothing can be drawn."""
+    """Return what the bootstrap draws anew, and what it holds fixed; empty where nothing can be drawn."""
     bootstrap, rows = CrossedBootstrap(measured), len(measured.rows)
     shifts, trainings = bootstrap.shifts(measured.main), bootstrap.trainings
     sides = [f"{shifts} shifts" + " within their lines" * (rows > 1)] if shifts > rows else []
@@ -217,7 +197,7 @@ def what_is_drawn(measured: Measurements) -> str:
 
 
 def count_models(measured: Measurements) -> str:
-    """How many models, seeds and checkpoints there are, as a product where all combinations are there."""
+    """Return how many models, seeds and checkpoints there are, as a product where all combinations are there."""
     models = measured.models
     sides = {
         "model": {model.name for model in models},

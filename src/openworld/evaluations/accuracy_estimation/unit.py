@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld.estimators import Outputs
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
-from openworld.evaluations.accuracy_estimation.images import Condition
+from openworld.evaluations.accuracy_estimation.images import TargetImages
 from openworld.evaluations.accuracy_estimation.metrics import (
     alignment,
     calibration,
@@ -85,7 +85,7 @@ def answers(
 
 def _target_record(
     task: Task,
-    condition: Condition,
+    condition: TargetImages,
     target: Answers,
     source: Answers,
     estimates: dict[str, EstimateRecord],
@@ -94,7 +94,7 @@ def _target_record(
     scale = temperature_of(source)
     similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
     return TargetRecord(
-        **condition.described(),
+        **condition.facts(),
         n=target.any.n,
         accuracy=target.accuracy,
         ece=calibration(task, target, scale, machine),

@@ -4,11 +4,12 @@ First whose estimates lie nearest to the truth, then what that is against AC and
 what this rests on. Which method is the best was chosen on the very conditions it is tested on, and this is said.
 """
 
+from openworld.evaluations.accuracy_estimation.cards import BIAS, ERROR, LINES_WON
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
-from openworld.evaluations.accuracy_estimation.results import BIAS, ERROR, LINES_WON, leader
-from openworld.evaluations.accuracy_estimation.tables import against_baseline, count_models, what_is_drawn
+from openworld.evaluations.accuracy_estimation.results import leader
+from openworld.evaluations.accuracy_estimation.tables import count_models, tests_against, what_is_drawn
 from openworld.report.sentences import counted, listed, none_or, span
-from openworld.results import SIGNIFICANCE, Comparison, Results
+from openworld.results import SIGNIFICANCE, Results
 
 ONE_SIDED = 0.5
 """Share of the mean error that is bias; beyond it a method errs in one direction."""
@@ -35,7 +36,7 @@ def _best(found: Results, measured: Measurements) -> str:
 
 def _others(found: Results, measured: Measurements, best: str) -> str:
     """Which of the other methods are shown to err more than the best."""
-    tests = _tests(found, measured, best)
+    tests = tests_against(found, measured.main, best).values()
     tested = [test for test in tests if test.p is not None]
     if not tested:
         return f"no difference is tested ({listed(sorted({test.reason for test in tests if test.reason}))})"
@@ -52,11 +53,6 @@ def _others(found: Results, measured: Measurements, best: str) -> str:
     return f"{shown} does not differ significantly from {listed([*names[:3], *more])}"
 
 
-def _tests(found: Results, measured: Measurements, other: str) -> list[Comparison]:
-    where = against_baseline(measured, measured.main) | {"against": other}
-    return [test for test in found.comparisons if test.where == where]
-
-
 def _against_baseline(found: Results, measured: Measurements) -> str:
     baseline = measured.baseline
     error, bias = (found.value(baseline, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
@@ -65,7 +61,7 @@ def _against_baseline(found: Results, measured: Measurements) -> str:
     way = "overestimating" if bias > 0 else "underestimating"
     slant = f", on balance {way} by {ERROR.write(abs(bias))}" if abs(bias) > ONE_SIDED * error else ""
     sentence = f"{baseline} is off by {ERROR.write(error)} points{slant}"
-    tests = [test for test in _tests(found, measured, baseline) if test.p is not None]
+    tests = [test for test in tests_against(found, measured.main, baseline).values() if test.p is not None]
     if tests:
         better, worse = (sum(getattr(test, way) for test in tests) for way in ("better", "worse"))
         sentence += (
@@ -89,11 +85,11 @@ def _direction(found: Results, measured: Measurements) -> str:
 
 
 def _evidence(measured: Measurements) -> str:
-    known, sizes = finite(measured.accuracy), measured.images[measured.images > 0]
+    known, sizes = finite(measured.accuracy), [target.n for _, _, target in measured.targets]
     natural = sum(condition.kind == "natural" for condition in measured.conditions)
     kinds = f"{natural} natural, {len(measured.conditions) - natural} synthetic"
     sentence = (
-        f"This rests on {counted(len(measured.conditions), 'condition')} ({kinds}) of {span(sizes.tolist())} images "
+        f"This rests on {counted(len(measured.conditions), 'condition')} ({kinds}) of {span(sizes)} images "
         f"and {count_models(measured)}; true accuracy runs from {ERROR.write(float(known.min()))} to "
         f"{ERROR.write(float(known.max()))}\u00a0%"
     )
