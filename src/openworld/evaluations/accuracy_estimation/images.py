@@ -22,8 +22,8 @@ class TargetImages:
 
     def facts(self) -> dict:
         """What a record says of it, numbers aside."""
-        own = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
-        return own | {"corruption": self.images.corruption, "severity": self.images.severity}
+        known = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
+        return known | {"corruption": self.images.corruption, "severity": self.images.severity}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,100 +51,94 @@ FRIEDMAN_P = Metric("friedman_p", "p of Friedman's test", "number", 2, 0)
 
 
 @dataclass(frozen=True, eq=False)
-class ScenarioFacts:
-    """What the numbers of one scenario run, or the means over all runs of a scenario, rest on.
+class Average:
+    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers.
 
     Args:
-        scenario: its name. title: in words. where: the place of its results.
-        runs: how many scenario runs they are means of.
-        learners: in the order of the run. seeds: how many. levels: of change, of the first run.
-        images: in the largest view. groups: of images that are drawn together; 0 where nothing is known over images,
-            with the `reason`.
-        sizes: (images, classes) of every view of the first run and seed.
-        source, target: image sets of a single run, "" of others.
-    """
-
-    scenario: str
-    title: str
-    where: Mapping[str, str]
-    runs: int
-    learners: tuple[str, ...]
-    seeds: int
-    levels: tuple[float, ...]
-    images: int
-    groups: int
-    reason: str
-    sizes: tuple[tuple[int, int], ...]
-    source: str = ""
-    target: str = ""
-
-
-def average_of(runs: Sequence[ScenarioCurves]) -> "Average":
-    """The mean over runs of one scenario; of a single run its own numbers, at its own place.
+        curves: of every run.
 
     Raises:
         OpenworldError: runs of other learners.
     """
-    for run in runs:
-        if run.learners != runs[0].learners:
-            raise OpenworldError(
-                f"{runs[0].key.title} has {', '.join(runs[0].learners)}, and {run.key.title} has "
-                f"{', '.join(run.learners)}; ranks need the same learners on all data sets of a scenario. Run what is "
-                "missing, or report the runs apart."
-            )
-    return Average(tuple(runs), runs[0].key.where if len(runs) == 1 else {"scenario": runs[0].key.scenario})
 
+    curves: tuple[ScenarioCurves, ...]
 
-@dataclass(frozen=True, eq=False)
-class Average:
-    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers."""
+    def __post_init__(self) -> None:
+        for run in self.curves:
+            if run.learners != self.learners:
+                raise OpenworldError(
+                    f"{self.first.key.title} has {', '.join(self.learners)}, and {run.key.title} has "
+                    f"{', '.join(run.learners)}; ranks need the same learners on all data sets of a scenario. Run what "
+                    "is missing, or report the runs apart."
+                )
 
-    runs: tuple[ScenarioCurves, ...]
-    where: Mapping[str, str]
+    @property
+    def first(self) -> ScenarioCurves:
+        """The first run."""
+        return self.curves[0]
+
+    @property
+    def runs(self) -> int:
+        """How many scenario runs there are."""
+        return len(self.curves)
+
+    @property
+    def scenario(self) -> str:
+        """Its name."""
+        return self.first.key.scenario
+
+    @property
+    def where(self) -> dict[str, str]:
+        """The place of its results."""
+        return self.first.key.where if self.runs == 1 else {"scenario": self.scenario}
+
+    @property
+    def title(self) -> str:
+        """Scenario and image sets in words, or of how many runs it is the mean."""
+        mean_of = f"{SCENARIOS[self.scenario]}, mean of {self.runs} scenario runs"
+        title = self.first.key.title if self.runs == 1 else mean_of
+        return title[0].upper() + title[1:]
 
     @property
     def learners(self) -> tuple[str, ...]:
         """In the order of the run."""
-        return self.runs[0].learners
+        return self.first.learners
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds the baseline has in the first run."""
+        return len(self.first.curves[self.first.baseline].seeds)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Of change, of the first run."""
+        return self.first.levels
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """(images, classes) of every view of the first run and seed."""
+        return tuple((view.n_images, view.n_classes) for view in self.first.curves[self.first.baseline].views[0])
 
     @cached_property
     def errors(self) -> ImageErrors:
         """How far the means would move with other images."""
-        return image_errors([run.answers for run in self.runs], [run.levels for run in self.runs])
+        return image_errors([run.answers for run in self.curves], [run.levels for run in self.curves])
 
     @property
-    def facts(self) -> ScenarioFacts:
-        """What the numbers rest on."""
-        first, errors, alone = self.runs[0], self.errors, len(self.runs) == 1
-        mean_of = f"{SCENARIOS[first.key.scenario]}, mean of {len(self.runs)} scenario runs"
-        title = first.key.title if alone else mean_of
-        curve = first.curves[first.baseline]
-        return ScenarioFacts(
-            scenario=first.key.scenario,
-            title=title[0].upper() + title[1:],
-            where=self.where,
-            runs=len(self.runs),
-            learners=self.learners,
-            seeds=len(curve.seeds),
-            levels=first.levels,
-            images=errors.images,
-            groups=0 if errors.errors is None else errors.errors.groups,
-            reason=errors.reason,
-            sizes=tuple((view.n_images, view.n_classes) for view in curve.views[0]),
-            source=first.key.source if alone else "",
-            target=(first.key.against or "") if alone else "",
-        )
+    def groups(self) -> int:
+        """Of images that are drawn together, how many; 0 where nothing is known over images."""
+        return 0 if self.errors.errors is None else self.errors.errors.groups
 
     def rows(self) -> Iterator[Result]:
         """Numbers of the curves, ranks, and accuracies by level."""
-        ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.runs], axis=1))
+        ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.curves], axis=1))
         by_rank = zip(self.learners, ranks.tolist(), metrics.final_ranks(ranks).tolist(), strict=True)
         for learner in self.learners:
             yield from self._numbers(learner)
         for learner, rank, final in by_rank:
             yield Result(learner, METRICS["friedman_rank"], Value(rank), self.where)
             yield Result(learner, METRICS["final_rank"], Value(final), self.where)
-        if len({run.levels for run in self.runs}) == 1:
+        if len({run.levels for run in self.curves}) == 1:
             for learner in self.learners:
                 yield from self._levels(learner)
 
@@ -157,7 +151,8 @@ class Average:
 
     def rank_tests(self) -> Iterator[Result]:
         """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
-        test, difference, where = metrics.friedman_test(self._areas), metrics.nemenyi(self._areas), self._scenario
+        test, difference = metrics.friedman_test(self._areas), metrics.nemenyi(self._areas)
+        where = {"scenario": self.scenario}
         yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), where)
         yield Result("", CRITICAL_DIFFERENCE, Value(difference.value, reason=difference.reason or ""), where)
         for learner, rank in zip(self.learners, difference.mean_ranks, strict=True):
@@ -165,24 +160,20 @@ class Average:
 
     def rank_comparisons(self) -> Iterator[Comparison]:
         """Nemenyi's tests of all pairs, where there are runs enough."""
-        found, where = metrics.nemenyi(self._areas), self._scenario | {"over": "data sets"}
-        for one, two in combinations(range(len(self.learners)), 2) if found.p_values else ():
-            difference = found.mean_ranks[one] - found.mean_ranks[two]
-            pair = self.learners[one], self.learners[two]
-            yield Comparison(*pair, AREA_RANK, difference, found.p_values[one][two], where=where)
-
-    @property
-    def _scenario(self) -> dict[str, str]:
-        return {"scenario": self.where["scenario"]}
+        nemenyi, where = metrics.nemenyi(self._areas), {"scenario": self.scenario, "over": "data sets"}
+        for first, second in combinations(range(len(self.learners)), 2) if nemenyi.p_values else ():
+            difference = nemenyi.mean_ranks[first] - nemenyi.mean_ranks[second]
+            pair = self.learners[first], self.learners[second]
+            yield Comparison(*pair, AREA_RANK, difference, nemenyi.p_values[first][second], where=where)
 
     @cached_property
     def _areas(self) -> np.ndarray:
         """float64[learners, runs], equal where they differ in their last bits only."""
-        areas = [[run.curves[name].robustness.auc for run in self.runs] for name in self.learners]
+        areas = [[run.curves[name].robustness.auc for run in self.curves] for name in self.learners]
         return np.array(areas).round(12)
 
     def _curves(self, learner: str) -> list[LearnerCurve]:
-        return [run.curves[learner] for run in self.runs]
+        return [run.curves[learner] for run in self.curves]
 
     def _by_seed(self, learner: str, number: Callable[[LearnerCurve, int], float | None]) -> dict[int, float | None]:
         """{seed: the mean over the runs of a number of its own curve}; empty where the runs have other seeds."""
@@ -197,8 +188,8 @@ class Average:
         for name in NUMBERS:
             values = [getattr(curve.robustness, name) for curve in self._curves(learner)]
             by_seed = self._by_seed(learner, lambda curve, place, name=name: getattr(curve.per_seed[place], name))
-            found = over_images.get(name)
-            intervals = () if found is None else self._interval((found.low, found.high))
+            ends = over_images.get(name)
+            intervals = () if ends is None else self._interval((ends.low, ends.high))
             reason = self._curves(learner)[0].robustness.reason or ""
             yield _result(learner, METRICS[name], values, by_seed, self.where, intervals, reason)
 
@@ -206,13 +197,13 @@ class Average:
         """Intervals over images; of means over runs only of those that are numbers of the mean curve."""
         if self.errors.errors is None:
             return {}
-        baseline = None if learner == self.runs[0].baseline else self.learners.index(self.runs[0].baseline)
-        found = metrics.curve_intervals(self.errors.errors, self.runs[0].levels, self.learners.index(learner), baseline)
-        return {name: found[name] for name in NUMBERS if name in LINEAR or len(self.runs) == 1}
+        baseline = None if learner == self.first.baseline else self.learners.index(self.first.baseline)
+        intervals = metrics.curve_intervals(self.errors.errors, self.levels, self.learners.index(learner), baseline)
+        return {name: intervals[name] for name in NUMBERS if name in LINEAR or self.runs == 1}
 
     def _levels(self, learner: str) -> Iterator[Result]:
         for name, number in BY_LEVEL.items():
-            for at, level in enumerate(self.runs[0].levels):
+            for at, level in enumerate(self.levels):
                 by_seed = self._by_seed(learner, lambda curve, place, at=at, of=number: of(curve.views[place][at]))
                 values = [mean([number(views[at]) for views in curve.views]) for curve in self._curves(learner)]
                 intervals = self._at_level(learner, at, mean(values)) if name == "accuracy" else ()
@@ -228,7 +219,7 @@ class Average:
 
     def _interval(self, ends: Sequence[float | None] | None) -> tuple[Interval, ...]:
         """Ends over images; n is the number of groups that are drawn together."""
-        return interval_of(ends, "images", self.errors.errors.groups)
+        return interval_of(ends, "images", self.groups)
 
     def _tests(self, over: str, test: Callable[[str, str], PairedTest]) -> tuple[Comparison, ...]:
         where = {**self.where, "over": over}
@@ -237,14 +228,15 @@ class Average:
             comparison_of(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs
         )
 
-    def _on_images(self, one: str, two: str) -> PairedTest:
+    def _on_images(self, learner: str, other: str) -> PairedTest:
         if self.errors.errors is None:
             return PairedTest(None, None, None, None, self.errors.reason)
-        rows = (self.learners.index(name) for name in (one, two))
-        return metrics.area_test(self.errors.errors, self.runs[0].levels, *rows)
+        rows = (self.learners.index(name) for name in (learner, other))
+        return metrics.area_test(self.errors.errors, self.levels, *rows)
 
-    def _over_seeds(self, one: str, two: str) -> PairedTest:
-        first, second = (self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (one, two))
+    def _over_seeds(self, learner: str, other: str) -> PairedTest:
+        areas = (self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (learner, other))
+        first, second = areas
         if not first or first.keys() != second.keys():
             return PairedTest(None, None, None, None, OTHER_SEEDS)
         return metrics.seeds_test(list(first.values()), list(second.values()))
@@ -260,11 +252,11 @@ def _result(
     reason: str,
 ) -> Result:
     """The mean of the runs' values, with intervals over images, over seeds (of their own curves) and over data sets."""
-    value, own = mean(values), tuple(by_seed.values())
+    value, per_seed = mean(values), tuple(by_seed.values())
     if value is None:
         return Result(learner, metric, Value(None, reason=reason), where)
-    if None in own:
-        by_seed, own = {}, ()
-    intervals = (*intervals, *student(own, metric), *student(values, metric, "data sets"))
-    deviation = metrics.seed_spread(own).std if len(own) > 1 else None
-    return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), own)
+    if None in per_seed:
+        by_seed, per_seed = {}, ()
+    intervals = (*intervals, *student(per_seed, metric), *student(values, metric, "data sets"))
+    deviation = metrics.seed_spread(per_seed).std if len(per_seed) > 1 else None
+    return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), per_seed)

@@ -3,7 +3,7 @@
 Accuracy is averaged over the seeds first; every number of a curve is of that mean (OpenPL, section 4).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,22 +18,22 @@ from openworld.results import RunFolder
 
 @dataclass(frozen=True)
 class ScenarioKey:
-    """A scenario, the data set and domain that learners were tuned on, and the image set that takes over, if any."""
+    """A scenario, the data set that learners were tuned on, alone and with its domain, and what takes over, if any."""
 
     scenario: str
     dataset: str
-    domain: str | None
+    source: str
     against: str | None
-
-    @property
-    def source(self) -> str:
-        """Data set and domain that learners were tuned on."""
-        return f"{self.dataset}, {self.domain}" if self.domain else self.dataset
 
     @property
     def title(self) -> str:
         """Scenario and image sets in words."""
         return f"{SCENARIOS[self.scenario]}: {self.source}" + (f" → {self.against}" if self.against else "")
+
+    @property
+    def newcomer(self) -> str:
+        """The image set whose classes or images are new."""
+        return f"→ {self.against}" if self.against else self.source
 
     @property
     def where(self) -> dict[str, str]:
@@ -95,15 +95,13 @@ def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
     Raises:
         OpenworldError: records of another evaluation, or a scenario run without zero-shot CLIP.
     """
-    found: dict[ScenarioKey, dict[str, list[UnitRun]]] = {}
+    by_key: dict[ScenarioKey, dict[str, list[UnitRun]]] = {}
     for record, metrics in zip(run.records, run.metrics(DynamicRecord), strict=True):
-        source = ScenarioKey("", metrics.dataset, metrics.domain, None).source
-        answers = read_answers(record, metrics, source)
-        for scenario_run, answer in zip(metrics.courses, answers, strict=True):
-            key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.domain, scenario_run.against)
-            found.setdefault(key, {}).setdefault(metrics.learner, []).append((metrics, scenario_run, answer))
+        for scenario_run, answers in zip(metrics.courses, read_answers(record, metrics), strict=True):
+            key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.source, scenario_run.against)
+            by_key.setdefault(key, {}).setdefault(metrics.learner, []).append((metrics, scenario_run, answers))
     order = list(SCENARIOS)
-    return tuple(_joined(key, found[key]) for key in sorted(found, key=lambda key: order.index(key.scenario)))
+    return tuple(_joined(key, by_key[key]) for key in sorted(by_key, key=lambda key: order.index(key.scenario)))
 
 
 def _joined(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> ScenarioCurves:
@@ -113,18 +111,14 @@ def _joined(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> Scenar
         raise OpenworldError(f"no zero-shot learner was run in {key.title}; every curve is compared with its own.")
     zero_shot = {metrics.seed: _accuracy(run) for metrics, run, _ in by_seed[baseline]}
     levels = tuple(view.level for view in by_seed[baseline][0][1].views)
-    compared = {name: None if name == baseline else zero_shot for name in by_seed}
-    curves = {name: _curve(units, levels, compared[name]) for name, units in by_seed.items()}
-    answers = {name: {metrics.seed: own for metrics, _, own in units} for name, units in by_seed.items()}
+    curves, answers = {}, {}
+    for name, units in by_seed.items():
+        seeds = tuple(metrics.seed for metrics, _, _ in units)
+        compared = None if name == baseline else [zero_shot[seed] for seed in seeds]
+        curve = robustness(levels, [_accuracy(run) for _, run, _ in units], compared)
+        curves[name] = LearnerCurve(seeds, curve, tuple(run.views for _, run, _ in units))
+        answers[name] = {metrics.seed: answer for metrics, _, answer in units}
     return ScenarioCurves(key, levels, curves, baseline, answers)
-
-
-def _curve(units: Sequence[UnitRun], levels: tuple[float, ...], zero_shot: Mapping | None) -> LearnerCurve:
-    seeds, runs = tuple(metrics.seed for metrics, _, _ in units), [run for _, run, _ in units]
-    same = None if zero_shot is None else [zero_shot[seed] for seed in seeds]
-    return LearnerCurve(
-        seeds, robustness(levels, [_accuracy(run) for run in runs], same), tuple(run.views for run in runs)
-    )
 
 
 def _accuracy(run: ScenarioRecord) -> list[float]:

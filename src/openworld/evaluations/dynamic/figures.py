@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from openworld.evaluations.dynamic.averages import AREA_RANK, CRITICAL_DIFFERENCE, FRIEDMAN_P, ScenarioFacts
+from openworld.evaluations.dynamic.averages import AREA_RANK, CRITICAL_DIFFERENCE, FRIEDMAN_P, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import best_of
@@ -29,17 +29,17 @@ LEVEL = Quantity("level", "level of change t", "number", 6, ends=(0, 1))
 Styles = Mapping[str, SeriesStyle]
 
 
-def curve_figure(found: Results, runs: Sequence[ScenarioFacts], baseline: str, styles: Styles) -> Figure:
+def curve_figure(found: Results, runs: Sequence[Average], baseline: str, styles: Styles) -> Figure:
     """Return one chart per run of a scenario, one line per learner; all on one range of accuracy."""
     scenario, first = runs[0].scenario, runs[0]
     lines = [{learner: _line(found, run, learner) for learner in run.learners} for run in runs]
     means = [value for by_learner in lines for line in by_learner.values() for value in line.y]
     accuracy = Quantity("accuracy", "accuracy, %", covers=(min(means), max(means)))
     charts = tuple(
-        LineChart(_place(run), LEVEL, accuracy, by_learner, (baseline, best_of(found, run)), ends=SEEDS)
+        LineChart(run.first.key.newcomer, LEVEL, accuracy, by_learner, (baseline, best_of(found, run)), ends=SEEDS)
         for run, by_learner in zip(runs, lines, strict=True)
     )
-    sources = dict.fromkeys(run.source for run in runs if run.target)
+    sources = dict.fromkeys(run.first.key.source for run in runs if run.first.key.against)
     tuned = f" on {' or '.join(sources)}" if sources else ""
     band = f"; the band behind a line spans the {first.seeds} seeds, lowest to highest" * (first.seeds > 1)
     crowded = ", and shows for a learner that is pointed at or chosen" * bool(band and len(first.learners) > CROWDED)
@@ -54,17 +54,12 @@ def curve_figure(found: Results, runs: Sequence[ScenarioFacts], baseline: str, s
     return Figure(f"curves-{scenario}", title, caption, charts, styles, names=("scenario_run", "learner"))
 
 
-def _place(run: ScenarioFacts) -> str:
-    """The image set whose classes or images are new."""
-    return f"→ {run.target}" if run.target else run.source
-
-
-def _line(found: Results, run: ScenarioFacts, learner: str) -> Line:
+def _line(found: Results, run: Average, learner: str) -> Line:
     rows = [found.result(learner, "accuracy", **run.where, level=level) for level in run.levels]
     several = len(rows[0].per_seed) > 1
     ends = [[end(row.per_seed) for row in rows] if several else () for end in (min, max)]
     spans = [row.value.over("seeds") for row in rows]
-    further = {f"{end}_over_seeds": [getattr(one, end, None) for one in spans] for end in ("low", "high")}
+    further = {f"{end}_over_seeds": [getattr(span, end, None) for span in spans] for end in ("low", "high")}
     return Line(run.levels, [row.value.value for row in rows], *ends, further=further)
 
 
@@ -89,13 +84,13 @@ def parts_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure 
     return Figure("split", title, caption, tuple(charts), styles, names=names)
 
 
-def _rows_of(found: Results, run: ScenarioFacts, part: str) -> list:
+def _rows_of(found: Results, run: Average, part: str) -> list:
     """The results of a part of accuracy by level; none where the runs of a mean have other levels."""
     own = found.where(metric=part, **run.where)
     return [row for row in own if row.where.keys() == {*run.where, "level"}]
 
 
-def _part(found: Results, run: ScenarioFacts, baseline: str, part: str) -> LineChart:
+def _part(found: Results, run: Average, baseline: str, part: str) -> LineChart:
     rows = _rows_of(found, run, part)
     values = {name: [row.value.value for row in rows if row.entity == name] for name in run.learners}
     lines = {name: Line(run.levels, of) for name, of in values.items()}
@@ -105,7 +100,7 @@ def _part(found: Results, run: ScenarioFacts, baseline: str, part: str) -> LineC
 
 def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
     """Return one chart per scenario that has runs enough, one block per run; why there is none for the others."""
-    distances = {one: found.value("", CRITICAL_DIFFERENCE.key, scenario=one.scenario) for one in facts.scenarios}
+    distances = {run: found.value("", CRITICAL_DIFFERENCE.key, scenario=run.scenario) for run in facts.scenarios}
     refused: dict[str, list[str]] = {}
     for run, distance in distances.items():
         if distance.value is None:
@@ -126,7 +121,7 @@ def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
     return Figure("critical-difference", "Which ranks differ?", caption, charts, styles, names=("scenario", "learner"))
 
 
-def _ranks(found: Results, run: ScenarioFacts, distance: float) -> RankChart:
+def _ranks(found: Results, run: Average, distance: float) -> RankChart:
     means = {name: found.value(name, AREA_RANK.key, scenario=run.scenario).value for name in run.learners}
     p = found.value("", FRIEDMAN_P.key, scenario=run.scenario).value
     return RankChart(SCENARIOS[run.scenario], means, distance, {"friedman_p": p, "scenario_runs": run.runs})

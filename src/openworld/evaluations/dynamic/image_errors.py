@@ -33,7 +33,7 @@ class ViewAnswers:
     def same_images(self, other: "ViewAnswers") -> bool:
         """Whether both saw the same images, level by level."""
         pairs = zip(self.images + self.groups, other.images + other.groups, strict=False)
-        return len(self.images) == len(other.images) and all(np.array_equal(one, two) for one, two in pairs)
+        return len(self.images) == len(other.images) and all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
 AnswersBySeed = Mapping[str, Mapping[int, ViewAnswers | None]]
@@ -52,21 +52,21 @@ class ImageErrors:
     reason: str = ""
 
 
-def read_answers(record: Record, metrics: DynamicRecord, source: str) -> tuple[ViewAnswers | None, ...]:
+def read_answers(record: Record, metrics: DynamicRecord) -> tuple[ViewAnswers | None, ...]:
     """Read the answers of every scenario run of a record, None for each where the record keeps no predictions.
 
     Args:
         record: of dynamic scenarios.
         metrics: its metrics.
-        source: the name of the image set that it was tuned on.
     """
     if "predictions" not in record.tables:
         return (None,) * len(metrics.courses)
-    table, found = record.table("predictions"), []
+    table, answers = record.table("predictions"), []
     for number, scenario_run in enumerate(metrics.courses):
-        rows = table["course"] == number
-        found.append(_answers({name: column[rows] for name, column in table.items()}, scenario_run, source))
-    return tuple(found)
+        chosen = table["course"] == number
+        rows = {name: column[chosen] for name, column in table.items()}
+        answers.append(_answers(rows, scenario_run, metrics.source))
+    return tuple(answers)
 
 
 def image_errors(runs: Sequence[AnswersBySeed], levels: Sequence[tuple[float, ...]]) -> ImageErrors:
@@ -103,8 +103,8 @@ def _obstacle(by_learner: Sequence[Mapping[int, ViewAnswers | None]]) -> str:
 
 def _answers(rows: Mapping[str, np.ndarray], scenario_run: ScenarioRecord, source: str) -> ViewAnswers:
     part = rows["part"].astype(np.int64)
-    own, other = (crc32(name.encode()) % SETS for name in (source, scenario_run.against or ""))
-    groups = np.where(part == 0, own, other) * GROUPS_OF_A_SET + rows["group"]
+    first, second = (crc32(name.encode()) % SETS for name in (source, scenario_run.against or ""))
+    groups = np.where(part == 0, first, second) * GROUPS_OF_A_SET + rows["group"]
     images = part * GROUPS_OF_A_SET + rows["id"]
     correct = rows["prediction"] == rows["label"]
     levels = [rows["level"] == view.level for view in scenario_run.views]

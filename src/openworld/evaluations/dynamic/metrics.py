@@ -16,7 +16,7 @@ Rows = dict[str, Columns]
 def view_record(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> ViewRecord:
     """Compute every number of one view, of whose images all are named among all its classes."""
     view = predictions.view
-    labels, correct = pool.labels[view.images], _named(predictions) == pool.labels[view.images]
+    labels, correct = pool.labels[view.images], _predicted(predictions) == pool.labels[view.images]
     groups, is_new = pool.groups[view.images], np.isin(labels, run.new)
     overall = metrics.accuracy(correct, groups=groups)
     by_class = metrics.per_class_accuracy(correct, labels, len(pool.names)).per_class
@@ -35,7 +35,7 @@ def view_record(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun)
         n_new_classes=int(np.isin(view.classes, run.new).sum()),
         n_groups=len(np.unique(groups)),
         classes=view.classes.tolist(),
-        per_class=[by_class[one] for one in view.classes],
+        per_class=[by_class[number] for number in view.classes],
     )
 
 
@@ -48,10 +48,10 @@ def view_rows(predictions: ViewPredictions, pool: ImagePool, number: int) -> Row
         "part": pool.origin[images].astype(np.int8),
         "id": pool.rows[images],
     }
-    named = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _named(predictions)}
+    answers = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _predicted(predictions)}
     score = predictions.baseness
     scores = {} if score is None else {"scores": keys | {"score": score.astype(np.float32)}}
-    return {"predictions": keys | named} | scores
+    return {"predictions": keys | answers} | scores
 
 
 def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
@@ -65,8 +65,8 @@ def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
         the image in its set), group, label and prediction (classes of the pool). "scores": course, level, part, id
         and score (the baseness), of the views that hold base and new classes; absent where no view does.
     """
-    names = dict.fromkeys(name for one in rows for name in one)
-    return {name: stacked([one[name] for one in rows if name in one]) for name in names}
+    names = dict.fromkeys(name for view in rows for name in view)
+    return {name: stacked([view[name] for view in rows if name in view]) for name in names}
 
 
 def stacked(parts: Sequence[Columns]) -> Columns:
@@ -74,7 +74,7 @@ def stacked(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _named(predictions: ViewPredictions) -> np.ndarray:
+def _predicted(predictions: ViewPredictions) -> np.ndarray:
     """int64[n], the class that every image is given."""
     return predictions.view.classes[predictions.logits.argmax(axis=1)]
 
@@ -82,5 +82,5 @@ def _named(predictions: ViewPredictions) -> np.ndarray:
 def _auroc(baseness: np.ndarray | None, is_new: np.ndarray, groups: np.ndarray) -> ViewAuroc:
     if baseness is None:
         return ViewAuroc(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
-    found = metrics.auroc(baseness[~is_new], baseness[is_new], in_groups=groups[~is_new], out_groups=groups[is_new])
-    return ViewAuroc(found.value, found.standard_error, found.reason)
+    auroc = metrics.auroc(baseness[~is_new], baseness[is_new], in_groups=groups[~is_new], out_groups=groups[is_new])
+    return ViewAuroc(auroc.value, auroc.standard_error, auroc.reason)

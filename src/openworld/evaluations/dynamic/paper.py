@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.dynamic.averages import Average, average_of
+from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.curves import ScenarioCurves, ScenarioKey, scenario_curves
 from openworld.papers import AVERAGE, PaperTable
 from openworld.papers.results import PaperResult, PaperRun, paper_result
@@ -60,13 +60,13 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
 def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[PaperResult]:
     """The numbers of one scenario run: of the mean curve over the seeds; ranks over its levels, among its learners."""
     dataset, curves, run = placed
-    yield from _measured(Average((curves,), {}).rows(), metrics, dataset, run)
+    yield from _measured(Average((curves,)).rows(), metrics, dataset, run)
 
 
 def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 6 to 9: deltas averaged over the data sets, ranks over all (data set, level) pairs."""
     datasets = tuple(dataset for dataset, _, _ in found)
-    rows = average_of([curves for _, curves, _ in found]).rows()
+    rows = Average(tuple(curves for _, curves, _ in found)).rows()
     for number in _measured(rows, metrics, AVERAGE, found[0][2]):
         yield replace(number, datasets=datasets)
 
@@ -82,9 +82,7 @@ def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run:
 
 
 def _dataset(run: PaperRun, key: ScenarioKey) -> str:
-    if key.against is None:
-        return run.dataset(key.dataset, key.domain)
-    name, _, domain = key.against.partition(", ")
+    name, _, domain = (key.against or key.source).partition(", ")
     return run.dataset(name, domain or None)
 
 

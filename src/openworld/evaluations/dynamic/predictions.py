@@ -7,7 +7,7 @@ are not the default ones. Those are never sliced.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class ImagePool:
 
     def answer(self, fitted: FittedLearner, images: np.ndarray, base: np.ndarray, new: np.ndarray) -> Answer:
         """What a fitted learner says of the images int64[n], increasing, among base and new classes."""
-        bank = fitted.text_bank(*([self.names[one] for one in side] for side in (base, new)))
+        bank = fitted.text_bank(*([self.names[number] for number in side] for side in (base, new)))
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
         bounds = np.searchsorted(images, starts)
         inside = [images[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
@@ -60,7 +60,7 @@ class ImagePool:
             fitted.answer(part.select(rows - start), bank)
             for part, rows, start in zip(self.parts, inside, starts[:-1], strict=True)
         ]
-        return Answer(*(_joined([getattr(one, name) for one in answers]) for name in Answer.__annotations__))
+        return Answer(*(_joined([getattr(answer, name) for answer in answers]) for name in Answer.__annotations__))
 
 
 def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
@@ -103,7 +103,7 @@ def predict_views(
     """
     whole = None if fitted.learner.depends_on_other_names else _AllAnswers.of(fitted, pool, runs)
     for run in runs:
-        yield _predict(fitted, pool, run, whole)
+        yield map(partial(_predictions, fitted, pool, run, whole), run.views)
 
 
 def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
@@ -124,19 +124,12 @@ def _among_new(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: V
     return pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:]
 
 
-def _predict(
-    fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, whole: "_AllAnswers | None"
-) -> Iterator[ViewPredictions]:
-    for view in run.views:
-        yield _predictions(fitted, pool, run, view, whole)
-
-
 def _predictions(
-    fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View, whole: "_AllAnswers | None"
+    fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, whole: "_AllAnswers | None", view: View
 ) -> ViewPredictions:
-    base, new = _sides(run, view)
     if whole is None:
         return predict_view(fitted, pool, run, view)
+    base, new = _sides(run, view)
     logits = whole.slice(view, among_base=not len(new))
     if not len(base) or not len(new):
         return ViewPredictions(view, logits, None)
@@ -163,10 +156,11 @@ class _AllAnswers:
 
     def slice(self, view: View, *, among_base: bool) -> np.ndarray:
         """float32[n, c] of a view; `among_base` by the logits that a learner has for base names alone, if it has."""
-        place = {int(one): number for number, one in enumerate(self.classes)}
-        local = View(np.searchsorted(self.images, view.images), [place[int(one)] for one in view.classes], view.level)
-        own = among_base and self.answer.base_logits is not None
-        return local.slice(self.answer.base_logits if own else self.answer.logits)
+        column = {int(number): place for place, number in enumerate(self.classes)}
+        classes = [column[int(number)] for number in view.classes]
+        local = View(np.searchsorted(self.images, view.images), classes, view.level)
+        base_logits = self.answer.base_logits if among_base else None
+        return local.slice(self.answer.logits if base_logits is None else base_logits)
 
 
 def _sides(run: ScenarioRun, view: View) -> tuple[np.ndarray, np.ndarray]:

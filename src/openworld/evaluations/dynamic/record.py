@@ -97,3 +97,8 @@ class DynamicRecord:
     training_classnames: tuple[str, ...] = ()
     training_images: dict[str, int] = field(default_factory=dict)
     detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """Data set and domain that it was tuned on."""
+        return f"{self.dataset}, {self.domain}" if self.domain else self.dataset

@@ -7,6 +7,7 @@ drawn again for a level, and nothing here knows a model: a learner answers once,
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Literal, get_args
 
@@ -165,11 +166,11 @@ def require_levels(levels: Sequence[float]) -> tuple[float, ...]:
     >>> require_levels([0, 1])
     (0.0, 1.0)
     """
-    found = tuple(float(level) for level in levels)
-    increasing = all(first < second for first, second in zip(found, found[1:], strict=False))
-    if len(found) < 2 or not increasing or found[0] < 0 or found[-1] > 1:
+    checked = tuple(float(level) for level in levels)
+    increasing = all(first < second for first, second in pairwise(checked))
+    if len(checked) < 2 or not increasing or checked[0] < 0 or checked[-1] > 1:
         raise OpenworldError(f"levels are {list(levels)}; give two or more, strictly increasing, from 0 to 1.")
-    return found
+    return checked
 
 
 def _of_classes(labels: np.ndarray, chosen: list[np.ndarray], levels: tuple[float, ...]) -> tuple[View, ...]:
@@ -182,7 +183,7 @@ def _of_classes(labels: np.ndarray, chosen: list[np.ndarray], levels: tuple[floa
 
 def _equal_quota(labels: np.ndarray, classes: np.ndarray, most: int, seed: int) -> np.ndarray:
     """bool[N]: the first images, in the seed's order, of each class: as many as the scarcest has, at most `most`."""
-    counts = [int((labels == one).sum()) for one in classes]
+    counts = [int((labels == number).sum()) for number in classes]
     quota = min([most, *counts])
     if not len(classes) or quota < 1:
         raise OpenworldError(
@@ -191,8 +192,8 @@ def _equal_quota(labels: np.ndarray, classes: np.ndarray, most: int, seed: int) 
         )
     order = _permutation(len(labels), f"pictures {seed}")
     drawn = np.zeros(len(labels), bool)
-    for one in classes:
-        drawn[order[labels[order] == one][:quota]] = True
+    for number in classes:
+        drawn[order[labels[order] == number][:quota]] = True
     return drawn
 
 

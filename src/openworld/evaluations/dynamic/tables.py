@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from openworld.evaluations.dynamic.averages import BY_LEVEL, CRITICAL_DIFFERENCE, FRIEDMAN_P, ScenarioFacts
+from openworld.evaluations.dynamic.averages import BY_LEVEL, CRITICAL_DIFFERENCE, FRIEDMAN_P, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import area_tests
@@ -33,7 +33,7 @@ LEGEND = (
 )
 
 
-def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: str, *, brief: bool = False) -> Table:
+def robustness_table(found: Results, run: Average, baseline: str, name: str, *, brief: bool = False) -> Table:
     """Numbers of the curves, ranks and the test against the baseline.
 
     Args:
@@ -67,7 +67,7 @@ def robustness_table(found: Results, run: ScenarioFacts, baseline: str, name: st
     return Table(name, run.title, caption + _rank_test(found, run), "learner", tuple(columns), tuple(rows))
 
 
-def _number(result: Result, run: ScenarioFacts, *, brief: bool) -> Cell:
+def _number(result: Result, run: Average, *, brief: bool) -> Cell:
     """A number; those who point at it are told the seeds' own, and their mean where that is not the number."""
     note, value, own = cell_of(result).note, result.value, mean(result.per_seed)
     if own is not None and result.metric.write(own) != result.metric.write(value.value):
@@ -89,7 +89,7 @@ def _test(on_images: Comparison | None, over_seeds: Comparison | None, *, brief:
     return Cell(on_images.verdict, under=under, note=f"over seeds: {over_seeds.verdict}{reason}", sort=sort)
 
 
-def _caption(found: Results, run: ScenarioFacts, baseline: str) -> str:
+def _caption(found: Results, run: Average, baseline: str) -> str:
     """Over what the numbers, the intervals, the tests and the ranks are."""
     means = "1 seed" if run.seeds == 1 else f"mean curve of {run.seeds} seeds"
     means += f", means over {run.runs} scenario runs" if run.runs > 1 else ""
@@ -99,18 +99,18 @@ def _caption(found: Results, run: ScenarioFacts, baseline: str) -> str:
     tests = f" Against {baseline}: paired on the same images" if pairs else ""
     tests += f", p after Holm over {pairs} pairs." if pairs > 1 else "." * bool(pairs)
     ranks = f"{len(run.levels)} levels" + (f" of {run.runs} scenario runs" if run.runs > 1 else "")
-    known = over if run.groups else f"no interval over images: {run.reason}"
+    known = over if run.groups else f"no interval over images: {run.errors.reason}"
     return f"Percent; {means}; {known}.{tests} Rank: Friedman's over {ranks}, then its place."
 
 
-def _further(run: ScenarioFacts, baseline: str) -> str:
+def _further(run: Average, baseline: str) -> str:
     """What a page and a file say besides: the legend, and what intervals over seeds are."""
     marks = " and ".join(f"{mark} over {over}" for over, mark in MARKS.items())
     marked = f" Intervals with {marks}: of such a mean none over images is known."
     return f" {LEGEND.format(baseline)}{marked * (run.runs > 1 and run.groups > 0)}"
 
 
-def _rank_test(found: Results, run: ScenarioFacts) -> str:
+def _rank_test(found: Results, run: Average) -> str:
     """Friedman's test and Nemenyi's distance of a scenario, where there are runs enough."""
     if run.runs == 1:
         return ""
@@ -140,7 +140,7 @@ def overview_table(found: Results, facts: DynamicFacts) -> Table:
     return Table("overview", "Gain in area and ranks by scenario", caption, "learner", tuple(columns), tuple(rows))
 
 
-def _standing(found: Results, run: ScenarioFacts, baseline: str, learner: str) -> Sequence[Cell | None]:
+def _standing(found: Results, run: Average, baseline: str, learner: str) -> Sequence[Cell | None]:
     if learner not in run.learners:
         return None, None
     gain = cell_of(found.result(learner, "delta_auc", **run.where))
@@ -151,7 +151,7 @@ def _standing(found: Results, run: ScenarioFacts, baseline: str, learner: str) -
     return cell, Cell(rank, under=METRICS["final_rank"].write(place.value))
 
 
-def level_table(found: Results, run: ScenarioFacts, name: str) -> Table:
+def level_table(found: Results, run: Average, name: str) -> Table:
     """Accuracy at every level; under it base and new accuracy, and AUROC of base against new, where there are both."""
     columns = tuple(Column(METRICS["accuracy"], f"t = {level:g}", intervals=0) for level in run.levels)
     rows = [
@@ -166,7 +166,7 @@ def level_table(found: Results, run: ScenarioFacts, name: str) -> Table:
     return Table(name, f"{run.title}, by level", caption, "learner", columns, tuple(rows))
 
 
-def _at_level(found: Results, run: ScenarioFacts, learner: str, level: float) -> Cell:
+def _at_level(found: Results, run: Average, learner: str, level: float) -> Cell:
     accuracy = cell_of(found.result(learner, "accuracy", **run.where, level=level))
     parts = [found.result(learner, name, **run.where, level=level) for name in list(BY_LEVEL)[1:]]
     both = any(part.value.value is not None for part in parts[1:])

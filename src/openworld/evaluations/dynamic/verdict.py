@@ -6,7 +6,7 @@ what this rests on.
 
 from collections.abc import Sequence
 
-from openworld.evaluations.dynamic.averages import FRIEDMAN_P, ScenarioFacts
+from openworld.evaluations.dynamic.averages import FRIEDMAN_P, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.report.sentences import counted, few, listed, none_or, span
@@ -22,23 +22,23 @@ def verdict(found: Results, facts: DynamicFacts) -> tuple[str, str, str]:
     return leader, _against_baseline(found, facts), _evidence(found, facts)
 
 
-def area_tests(found: Results, run: ScenarioFacts, over: str) -> tuple[Comparison, ...]:
+def area_tests(found: Results, run: Average, over: str) -> tuple[Comparison, ...]:
     """The tests of all pairs of learners in their areas, over images or over seeds."""
     where = {**run.where, "over": over}
     return tuple(test for test in found.comparisons if test.where == where and test.metric == AUC)
 
 
-def best_of(found: Results, run: ScenarioFacts) -> str:
+def best_of(found: Results, run: Average) -> str:
     """The learner of the largest area."""
     return max(run.learners, key=lambda learner: found.value(learner, "auc", **run.where).value)
 
 
-def _tests_of(found: Results, run: ScenarioFacts, learner: str) -> list[Comparison]:
+def _tests_of(found: Results, run: Average, learner: str) -> list[Comparison]:
     tests = area_tests(found, run, "images")
     return [test for other in run.learners if (test := find_comparison(tests, learner, other)) is not None]
 
 
-def _leader(found: Results, run: ScenarioFacts) -> str:
+def _leader(found: Results, run: Average) -> str:
     best, tests = best_of(found, run), _tests_of(found, run, best_of(found, run))
     value = found.value(best, "auc", **run.where)
     lead = (
@@ -120,7 +120,7 @@ def _evidence(found: Results, facts: DynamicFacts) -> str:
     known, ranks = [run for run in facts.runs if run.groups], _rank_tests(found, facts)
     if not known:
         return f"This rests on {counted(seeds, 'seed')}; no difference is tested image by image{ranks}."
-    images, groups = span([run.images for run in known]), span([run.groups for run in known])
+    images, groups = span([run.errors.images for run in known]), span([run.groups for run in known])
     return (
         f"{'Each scenario run' if several else 'This'} rests on views of at most {images} images, in {groups} groups "
         f"that are drawn together, and on {counted(seeds, 'seed')}; the tests compare the same images, given the "
