@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
-from openworld.evaluations.accuracy_estimation.results import results
+from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.results import RunFolder
 from openworld.runs import RunStore, Unit, UnitResult
 
@@ -53,7 +53,7 @@ def measured(estimates):
 @pytest.fixture(scope="session")
 def found(estimates):
     """The results of `estimates`."""
-    return results(estimates)[0]
+    return read_results(estimates)[0]
 
 
 @pytest.fixture(scope="session")

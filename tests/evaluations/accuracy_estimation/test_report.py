@@ -20,7 +20,7 @@ from openworld.evaluations.accuracy_estimation.figures import (
 )
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.evaluations.accuracy_estimation.report import story
-from openworld.evaluations.accuracy_estimation.results import results
+from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.accuracy_estimation.tables import count_models
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
@@ -88,12 +88,12 @@ def test_three_sentences(run_story):
 
 
 def test_nothing_to_compare_is_said(smallest):
-    best, _, evidence = verdict(*results(smallest))
+    best, _, evidence = verdict(*read_results(smallest))
     assert best.endswith("nothing was run beside it.") and "no interval and no test" in evidence
 
 
 def test_no_complete_method_is_said(handmade):
-    best, baseline, _ = verdict(*results(handmade({"a": ("one", 0.8, {"ALine-S": None})})))
+    best, baseline, _ = verdict(*read_results(handmade({"a": ("one", 0.8, {"ALine-S": None})})))
     assert best.startswith("No method gave an estimate for every condition")
     assert baseline.startswith("ALine-S gave no estimate")
 
@@ -206,12 +206,12 @@ def test_dots_are_averaged_only_as_far_as_the_page_needs(measured, crowd):
 
 
 def test_shapes_tell_checkpoints_where_there_is_one_model(make_estimates):
-    figure = estimated_and_true(*results(make_estimates(models=("convnet",))))
+    figure = estimated_and_true(*read_results(make_estimates(models=("convnet",))))
     assert {"convnet, epoch 5", "convnet, epoch 10"} <= {text for _, text in figure.key}
 
 
 def test_one_severity_draws_no_line(make_estimates):
-    assert severity(*results(make_estimates(severities=(3,))), {}) is None
+    assert severity(*read_results(make_estimates(severities=(3,))), {}) is None
 
 
 def test_a_method_without_a_number_at_some_severity_is_not_drawn(found, measured):

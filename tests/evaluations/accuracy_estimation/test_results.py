@@ -5,7 +5,7 @@ import pytest
 
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE
 from openworld.evaluations.accuracy_estimation.reference_results import ALL, JUDGED
-from openworld.evaluations.accuracy_estimation.results import best, is_complete, leader, results
+from openworld.evaluations.accuracy_estimation.results import best, is_complete, leader, read_results
 from openworld.results import find_comparison
 
 NUMBERS = ("absolute_error", "median_absolute_error", "largest_absolute_error")
@@ -13,7 +13,7 @@ NATURAL, SYNTHETIC = "Emoji, natural", "Emoji, synthetic"
 
 
 def test_a_case_by_hand(handmade):
-    found, measured = results(
+    found, measured = read_results(
         handmade(
             {
                 "a": ("one", 0.8, {"AC": 0.1, "COT": 0.2}),  # off by +.1 and 0
@@ -67,14 +67,14 @@ def test_a_method_that_was_silent_is_never_the_best(found, measured):
 
 
 def test_a_method_that_never_spoke_has_no_number_but_a_reason(handmade):
-    found, measured = results(handmade({"a": ("one", 0.8, {"AC": 0.1, "ALine-S": None})}))
+    found, measured = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "ALine-S": None})}))
     value = found.value("ALine-S", "absolute_error", images="one")
     assert value.value is None and "no estimate" in value.reason and leader(found, measured) == "AC"
     assert find_comparison(found.comparisons, "ALine-S", "AC").reason == "one of the two gave no estimate"
 
 
 def test_equal_errors_share_the_first_place(handmade):
-    found, measured = results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
+    found, measured = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
     assert best(found, measured, "one") == ("AC", "COT") and leader(found, measured) == "AC"
 
 
@@ -97,7 +97,7 @@ def test_every_estimate_stands_beside_the_truth(found, measured):
 
 
 def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimates):
-    found, measured = results(make_estimates(intervals=True))
+    found, measured = read_results(make_estimates(intervals=True))
     held = np.mean(np.abs(measured.signed_error[0]) <= 0.03 + 1e-12)
     assert found.value("AC", "interval_coverage").value == pytest.approx(held)
     assert found.value("AC", "interval_width").value == pytest.approx(0.06)
@@ -143,7 +143,7 @@ def test_models_are_means_over_their_seeds(found, measured):
 
 
 def test_what_a_run_does_not_measure_is_no_row(handmade):
-    found = results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.3})}))[0]
+    found = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.3})}))[0]
     absent = ("semantic_alignment", "fit_seconds", "interval_coverage", "threshold_cost", "absolute_error_at_severity")
     assert not [metric for metric in absent if len(found.where(metric=metric))]
     assert found.value("", "temperature", model="convnet", epoch=5).reason

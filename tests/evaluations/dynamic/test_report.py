@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from openworld._errors import OpenworldError
 from openworld.cli.app import app
+from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
-from openworld.evaluations.dynamic.results import results
+from openworld.evaluations.dynamic.results import read_results
 from openworld.evaluations.dynamic.tables import overview_table, robustness_table
 from openworld.evaluations.dynamic.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
@@ -34,7 +35,7 @@ def told(course_run):
 
 @pytest.fixture(scope="module")
 def found(course_run):
-    return results(RunFolder.read(course_run))
+    return read_results(RunFolder.read(course_run))
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +148,11 @@ def test_nothing_to_test_is_said(make_course_run):
 
 
 def test_where_nobody_took_part_in_all_runs_nobody_leads(found):
-    first, second, _ = found[1].runs
-    runs = (replace(first, learners=("zero-shot",)), replace(second, learners=("CoOp", "GMoP")))
-    leader, *_ = verdict(found[0], replace(found[1], runs=runs))
+    results, facts = found
+    first, second, _ = (run.first for run in facts.runs)
+    apart = ((first, ("zero-shot",)), (second, ("CoOp", "GMoP")))
+    runs = (replace(run, curves={name: run.curves[name] for name in names}) for run, names in apart)
+    leader, *_ = verdict(results, replace(facts, runs=tuple(Average((run,)) for run in runs)))
     assert "none leads" in leader and "2 scenario runs" in leader
 
 
@@ -201,7 +204,7 @@ def test_curves_have_a_chart_per_run_a_line_per_learner_and_a_row_per_level(foun
 
 
 def test_among_many_lines_all_but_two_stand_back(crowded):
-    found, facts = results(RunFolder.read(crowded))
+    found, facts = read_results(RunFolder.read(crowded))
     (panel, *_) = curve_figure(found, facts.runs, "zero-shot", series_styles(facts.learners, ["zero-shot"])).panels
     assert panel.svg.count(" back") == 8 and panel.svg.count('class="band"') == 10
 
@@ -214,14 +217,14 @@ def test_parts_are_drawn_where_there_are_both_kinds(found, make_course_run):
     parts = ("base_accuracy", "new_accuracy", "auroc")
     expected = [results_of.value("GMoP", part, **facts.runs[0].where, level=0.5).value for part in parts]
     assert [row[part] for row, part in zip(rows, parts, strict=True)] == expected
-    shift = results(RunFolder.read(make_course_run(courses=(("distribution-shift", "clay"),))))
+    shift = read_results(RunFolder.read(make_course_run(courses=(("distribution-shift", "clay"),))))
     assert parts_figure(*shift, STYLES) is None
 
 
 def test_ranks_are_drawn_where_there_are_runs_enough(found, crowded):
     few = rank_figure(*found, STYLES)
     assert few.charts == () and few.caption[0].startswith("No diagram is drawn for emerging new classes (1 data")
-    many, facts = results(RunFolder.read(crowded))
+    many, facts = read_results(RunFolder.read(crowded))
     figure = rank_figure(many, facts, series_styles(facts.learners, ["zero-shot"]))
     (chart,), (row, *_) = figure.charts, figure.rows()
     assert (

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.averages import LINEAR, NUMBERS, average_of
+from openworld.evaluations.dynamic.averages import LINEAR, NUMBERS, Average
 from openworld.evaluations.dynamic.curves import scenario_curves
 from openworld.evaluations.dynamic.image_errors import ViewAnswers, image_errors
-from openworld.evaluations.dynamic.results import results
+from openworld.evaluations.dynamic.results import read_results
 from openworld.evaluations.dynamic.verdict import area_tests, verdict
 from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
 from openworld.results import RunFolder, find_comparison
@@ -56,7 +56,7 @@ def _metrics(data, name, seed, count):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The results of curves by hand: two scenarios on two data sets, without predictions."""
-    return results(write(tmp_path_factory.mktemp("by-hand")))
+    return read_results(write(tmp_path_factory.mktemp("by-hand")))
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def curves(course_run):
 @pytest.fixture(scope="module")
 def found(course_run):
     """The results of a run with predictions: one run of emerging classes, two of a distribution shift."""
-    return results(RunFolder.read(course_run))
+    return read_results(RunFolder.read(course_run))
 
 
 def test_scenario_runs_come_in_the_papers_order_with_their_titles(made):
     _, facts = made
-    assert [(run.scenario, run.source.partition(",")[0]) for run in facts.runs] == [
+    assert [(run.scenario, run.first.key.dataset) for run in facts.runs] == [
         ("emerging-classes", "emoji-concepts"),
         ("emerging-classes", "emoji-groups"),
         ("co-evolution", "emoji-concepts"),
@@ -96,7 +96,7 @@ def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
     assert first.value == pytest.approx(0.8) and (first.over("seeds").low, first.over("seeds").high) == (0.0, 1.0)
     assert of("positive_area").value.value == pytest.approx(0.05) == of("negative_area").value.value
     assert of("variation").value.value == pytest.approx(0.4) and of("variation").per_seed == pytest.approx((0.6, 0.2))
-    assert first.over("images") is None and "predictions" in made[1].runs[0].reason
+    assert first.over("images") is None and "predictions" in made[1].runs[0].errors.reason
 
 
 def test_accuracies_by_level_are_results_with_every_seed(made):
@@ -127,40 +127,40 @@ def test_with_data_sets_enough_the_tests_of_ranks_are_made(tmp_path):
 
 
 def _of_many(folder):
-    return results(write(folder, datasets=[f"set {number}" for number in range(6)]))
+    return read_results(write(folder, datasets=[f"set {number}" for number in range(6)]))
 
 
 def test_without_zero_shot_there_are_no_curves(tmp_path):
     with pytest.raises(OpenworldError, match="no zero-shot learner"):
-        results(write(tmp_path, ["CoOp"]))
+        read_results(write(tmp_path, ["CoOp"]))
 
 
 def test_records_of_another_evaluation_are_refused(small_run):
     with pytest.raises(OpenworldError, match="of another kind"):
-        results(RunFolder.read(small_run))
+        read_results(RunFolder.read(small_run))
 
 
 def test_runs_with_other_levels_are_ranked_together_and_have_no_means_by_level(tmp_path):
     run = write(tmp_path, levels={"emoji-groups": 2})
     first, second = scenario_curves(run)[:2]
-    found, facts = results(run)
+    found, facts = read_results(run)
     whole = friedman_ranks(np.concatenate([first.accuracy, second.accuracy], axis=1))
     ranks = [found.value(name, "friedman_rank", scenario="emerging-classes").value for name in CURVES]
-    assert ranks == pytest.approx(whole) and "same levels" in facts.scenarios[0].reason
+    assert ranks == pytest.approx(whole) and "same levels" in facts.scenarios[0].errors.reason
     assert not [row for row in found if row.where.keys() == {"scenario", "level"}]
 
 
 def test_learners_that_lack_a_data_set_are_not_ranked(tmp_path):
     learners = {"emoji-concepts": list(CURVES), "emoji-groups": ["zero-shot", "CoOp"]}
     with pytest.raises(OpenworldError, match="the same learners on all data sets") as refused:
-        results(write(tmp_path, learners))
+        read_results(write(tmp_path, learners))
     assert "emoji-concepts, twemoji" in str(refused.value) and "emoji-groups, twemoji" in str(refused.value)
 
 
 def test_stored_predictions_give_back_the_accuracy_of_the_records(curves, found):
     for one, facts in zip(curves, found[1].runs, strict=True):
-        errors = average_of([one]).errors
-        assert errors.errors.accuracy == pytest.approx(one.accuracy) and errors.images == facts.images == 60
+        errors = Average((one,)).errors
+        assert errors.errors.accuracy == pytest.approx(one.accuracy) and errors.images == facts.errors.images == 60
         assert errors.errors.groups == facts.groups == 12
 
 
@@ -184,7 +184,7 @@ def test_levels_have_intervals_over_images(found):
 
 def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
     (results, facts), one = found, curves[0]
-    tests, errors = area_tests(results, facts.runs[0], "images"), average_of([one]).errors.errors
+    tests, errors = area_tests(results, facts.runs[0], "images"), Average((one,)).errors.errors
     assert len(tests) == 3
     for test in tests:
         rows = (one.learners.index(name) for name in (test.entity, test.other))
@@ -226,7 +226,7 @@ def test_images_of_the_source_count_once_over_data_sets(curves, found):
         for seed in (1, 2)
     ]
     expected = level_errors(views[0], correct)
-    assert average_of(curves[1:]).errors.errors.covariance == pytest.approx(expected.covariance)
+    assert Average(tuple(curves[1:])).errors.errors.covariance == pytest.approx(expected.covariance)
 
 
 def test_other_images_or_seeds_are_not_compared():
@@ -242,7 +242,7 @@ def test_other_images_or_seeds_are_not_compared():
 
 
 def test_one_seed_has_no_interval_over_seeds(make_course_run):
-    found, facts = results(RunFolder.read(make_course_run(seeds=(1,))))
+    found, facts = read_results(RunFolder.read(make_course_run(seeds=(1,))))
     value, tests = found.value("GMoP", "auc", **facts.runs[0].where), area_tests(found, facts.runs[0], "seeds")
     assert value.over("seeds") is None and value.over("images") is not None
     assert "one seed says nothing" in find_comparison(tests, "GMoP", "zero-shot").reason

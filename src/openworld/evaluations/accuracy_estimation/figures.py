@@ -42,16 +42,16 @@ SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
 GAPS = ("over_judged_model", "over_reference")
 
 
-def severity(found: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
+def severity(results: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return two charts: mean absolute error and bias, a line per method; None where there are no two severities."""
-    steps = found.where(metric=SEVERITY_ERROR.key).places("severity")
+    steps = results.where(metric=SEVERITY_ERROR.key).places("severity")
     if len(steps) < 2:
         return None
 
     def values(entity: str, metric: Metric) -> list[float | None]:
-        return [found.value(entity, metric.key, severity=step).value for step in steps]
+        return [results.value(entity, metric.key, severity=step).value for step in steps]
 
-    truth, highlight = values("", TRUE_ACCURACY), tuple(filter(None, (measured.baseline, leader(found, measured))))
+    truth, highlight = values("", TRUE_ACCURACY), tuple(filter(None, (measured.baseline, leader(results, measured))))
 
     def chart(title: str, y: Quantity, metric: Metric, references=()) -> LineChart:
         lines = {
@@ -78,12 +78,12 @@ def severity(found: Results, measured: Measurements, styles: dict[str, SeriesSty
     return Figure("severity", "What happens as the shift grows?", caption, charts, styles, names=("panel", "method"))
 
 
-def error_time(found: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
+def error_time(results: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart, one dot per method; None where fewer than two have a time and an error."""
     clouds = {}
-    for label in found.where(metric=ESTIMATE.key).entities:
-        seconds = found.value(label, ESTIMATE.key).value
-        error = found.value(label, ERROR.key, images=measured.main)
+    for label in results.where(metric=ESTIMATE.key).entities:
+        seconds = results.value(label, ESTIMATE.key).value
+        error = results.value(label, ERROR.key, images=measured.main)
         if error.value is not None and seconds > 0:
             clouds[label] = _timed(seconds, error)
     if len(clouds) < 2:
@@ -107,7 +107,7 @@ def _timed(seconds: float, error: Value) -> Cloud:
     return Cloud(((time, error.value),), spread, text, {"low": (low,), "high": (high,)})
 
 
-def estimated_and_true(found: Results, measured: Measurements) -> Figure:
+def estimated_and_true(results: Results, measured: Measurements) -> Figure:
     """Return one chart per method, on one range for all: on the diagonal the estimate is right."""
     cloud = ModelGroups.within(measured, len(measured.methods))
     accuracy, estimates = cloud.mean(measured.accuracy), [cloud.mean(1 - error) for error in measured.error]
@@ -118,8 +118,8 @@ def estimated_and_true(found: Results, measured: Measurements) -> Figure:
     y = Quantity("estimate", "estimated, %", covers=covers)
 
     def chart(label: str, estimate: np.ndarray) -> DotsChart:
-        error = found.value(label, ERROR.key, images=measured.main).value
-        star = "*" * (error is not None and not is_complete(found, label, measured.main))
+        error = results.value(label, ERROR.key, images=measured.main).value
+        star = "*" * (error is not None and not is_complete(results, label, measured.main))
         note, dots = f"off by {ERROR.write(error)}{star}", tuple(cloud.dots(accuracy, estimate))
         return DotsChart(label, x, y, dots, cloud.shapes, label, "equal", note=note, small=True)
 

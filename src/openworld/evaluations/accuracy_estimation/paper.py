@@ -13,7 +13,7 @@ from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, ERROR
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
 from openworld.evaluations.accuracy_estimation.record import TTC, UNSCALED
 from openworld.evaluations.accuracy_estimation.reference_results import ALL, CALIBRATIONS
-from openworld.evaluations.accuracy_estimation.results import is_complete, results
+from openworld.evaluations.accuracy_estimation.results import is_complete, read_results
 from openworld.papers import PaperTable, published_numbers
 from openworld.papers.results import PaperResult, PaperRun, average_of, paper_result, several_datasets
 from openworld.results import Result, Results, RunFolder, Value
@@ -78,4 +78,4 @@ def _backbones(measured: Measurements) -> dict[str, str]:
 
 
 def _load(folder: Path) -> tuple[Results, Measurements]:
-    return results(RunFolder.read(folder))
+    return read_results(RunFolder.read(folder))

@@ -31,11 +31,11 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import Results
 
 
-def calibration_table(found: Results, measured: Measurements) -> Table | None:
+def calibration_table(results: Results, measured: Measurements) -> Table | None:
     """Return lines by models; the smaller error of each model in bold; the median temperatures at the end."""
-    entities = found.where(metric=CALIBRATION.key, images=measured.main).entities
-    kinds = {entity: _kinds(found, entity, measured.main) for entity in entities}
-    tempered = found.where(metric=TEMPERATURE.key, images=measured.rows[0]).entities
+    entities = results.where(metric=CALIBRATION.key, images=measured.main).entities
+    kinds = {entity: _kinds(results, entity, measured.main) for entity in entities}
+    tempered = results.where(metric=TEMPERATURE.key, images=measured.rows[0]).entities
     if not entities:
         return None
     columns = [Column(CALIBRATION, f"{entity}, {kind}", intervals=0) for entity in entities for kind in kinds[entity]]
@@ -44,9 +44,9 @@ def calibration_table(found: Results, measured: Measurements) -> Table | None:
     def row(line: str) -> Row:
         cells = []
         for entity in entities:
-            values = [found.value(entity, CALIBRATION.key, images=line, calibration=kind) for kind in kinds[entity]]
+            values = [results.value(entity, CALIBRATION.key, images=line, calibration=kind) for kind in kinds[entity]]
             cells += _smaller_in_bold(list(map(Cell, values)))
-        medians = (None if line == AVERAGE else found.value(name, TEMPERATURE.key, images=line) for name in tempered)
+        medians = (None if line == AVERAGE else results.value(name, TEMPERATURE.key, images=line) for name in tempered)
         return Row(line, (*cells, *medians), rule=line == AVERAGE)
 
     text = (
@@ -59,14 +59,14 @@ def calibration_table(found: Results, measured: Measurements) -> Table | None:
     return Table("calibration", "Calibration error", text, "line", tuple(columns), rows, best="")
 
 
-def calibration_sentences(found: Results, measured: Measurements) -> Iterator[str]:
+def calibration_sentences(results: Results, measured: Measurements) -> Iterator[str]:
     """Yield a sentence per reference: in how many lines TTC brings its confidence nearer to its accuracy."""
     for name in measured.references:
-        if len(_kinds(found, name, measured.main)) < 2:
+        if len(_kinds(results, name, measured.main)) < 2:
             continue
 
         def error(line: str, kind: str, name: str = name) -> float | None:
-            return found.value(name, CALIBRATION.key, images=line, calibration=CALIBRATIONS[kind]).value
+            return results.value(name, CALIBRATION.key, images=line, calibration=CALIBRATIONS[kind]).value
 
         raw, calibrated = (error(measured.main, kind) for kind in (RAW, TTC))
         if None not in (raw, calibrated):
@@ -78,7 +78,7 @@ def calibration_sentences(found: Results, measured: Measurements) -> Iterator[st
             )
 
 
-def threshold_table(found: Results, measured: Measurements) -> Table | None:
+def threshold_table(results: Results, measured: Measurements) -> Table | None:
     """Return lines by methods with and without threshold, and what leaving it out costs."""
     pairs = threshold_pairs(measured.methods)
     if not pairs:
@@ -90,8 +90,8 @@ def threshold_table(found: Results, measured: Measurements) -> Table | None:
     def row(line: str) -> Row:
         cells = []
         for twin, bare in pairs:
-            cells += _smaller_in_bold([error_cell(found, measured, label, line) for label in (twin, bare)])
-            cells.append(found.value(bare, THRESHOLD_COST.key, images=line, baseline=twin))
+            cells += _smaller_in_bold([error_cell(results, measured, label, line) for label in (twin, bare)])
+            cells.append(results.value(bare, THRESHOLD_COST.key, images=line, baseline=twin))
         return Row(line, tuple(cells), rule=line == AVERAGE)
 
     text = (
@@ -102,18 +102,18 @@ def threshold_table(found: Results, measured: Measurements) -> Table | None:
     return Table("threshold", "With and without threshold", text, "line", tuple(columns), rows, best="")
 
 
-def threshold_sentences(found: Results, measured: Measurements) -> Iterator[str]:
+def threshold_sentences(results: Results, measured: Measurements) -> Iterator[str]:
     """Yield a sentence per pair: in how many lines the threshold pays."""
     for twin, bare in threshold_pairs(measured.methods):
-        costs = [found.value(bare, THRESHOLD_COST.key, images=row, baseline=twin).value for row in measured.rows]
+        costs = [results.value(bare, THRESHOLD_COST.key, images=row, baseline=twin).value for row in measured.rows]
         known = [cost for cost in costs if cost is not None]
-        means = [found.value(label, ERROR.key, images=measured.main).value for label in (bare, twin)]
+        means = [results.value(label, ERROR.key, images=measured.main).value for label in (bare, twin)]
         average = "" if None in means else f", on average {ERROR.write(means[0])} against {ERROR.write(means[1])}"
         worse = sum(cost > 0 for cost in known)
         yield f"Without threshold {twin} errs more in {worse} of {counted(len(known), 'line')}{average}."
 
 
-def use_table(found: Results, measured: Measurements) -> Table | None:
+def use_table(results: Results, measured: Measurements) -> Table | None:
     """Return references by how they are used: mean absolute error, the average of the lines (FRAP, Tables 3 and 4)."""
     uses = reference_uses(measured.methods)
     if sum(map(len, uses.values())) < 2:
@@ -123,7 +123,7 @@ def use_table(found: Results, measured: Measurements) -> Table | None:
 
     def row(name: str) -> Row:
         labels = [uses[name].get(use) for use in ordered]
-        return Row(name, tuple(label and error_cell(found, measured, label, measured.main) for label in labels))
+        return Row(name, tuple(label and error_cell(results, measured, label, measured.main) for label in labels))
 
     several = f"{AVERAGE.lower()} of {len(measured.rows)} lines"
     text = (
@@ -136,9 +136,9 @@ def use_table(found: Results, measured: Measurements) -> Table | None:
     return Table("references", "How the reference is used", text, "reference", columns, tuple(map(row, uses)), "rows")
 
 
-def alignment_table(found: Results, measured: Measurements) -> Table | None:
+def alignment_table(results: Results, measured: Measurements) -> Table | None:
     """Return lines by models, and the gaps with the share of cells in which they are above 0."""
-    fused = found.where(metric=ALIGNMENT_GAIN.key).entities
+    fused = results.where(metric=ALIGNMENT_GAIN.key).entities
     if not fused:
         return None
     columns = [Column(ALIGNMENT, JUDGED, intervals=0)]
@@ -149,15 +149,15 @@ def alignment_table(found: Results, measured: Measurements) -> Table | None:
 
     def gap(entity: str, other: str, line: str) -> Cell:
         gain, share = (
-            found.value(entity, metric.key, images=line, baseline=other) for metric in (ALIGNMENT_GAIN, GAINS)
+            results.value(entity, metric.key, images=line, baseline=other) for metric in (ALIGNMENT_GAIN, GAINS)
         )
         return Cell(gain, under="" if share.value is None else f"{GAINS.write(share.value)}\u00a0%")
 
     def row(line: str) -> Row:
-        cells = [found.value(JUDGED, ALIGNMENT.key, images=line)]
+        cells = [results.value(JUDGED, ALIGNMENT.key, images=line)]
         for entity in fused:
             name = entity.removeprefix(FUSED)
-            cells += [found.value(each, ALIGNMENT.key, images=line) for each in (name, entity)]
+            cells += [results.value(each, ALIGNMENT.key, images=line) for each in (name, entity)]
             cells += [gap(entity, other, line) for other in (JUDGED, name)]
         return Row(line, tuple(cells), rule=line == AVERAGE)
 
@@ -172,14 +172,14 @@ def alignment_table(found: Results, measured: Measurements) -> Table | None:
     return Table("alignment", "Semantic alignment", text, "line", tuple(columns), rows, best="")
 
 
-def alignment_sentences(found: Results, measured: Measurements) -> Iterator[str]:
+def alignment_sentences(results: Results, measured: Measurements) -> Iterator[str]:
     """Yield a sentence per reference: how often fusing brings predictions nearer in meaning; or why it is not known."""
     reason = measured.records[0].taxonomy.reason
     if reason:
         yield f"Semantic alignment is not known: {reason.removesuffix('.')}."
-    for entity in found.where(metric=ALIGNMENT_GAIN.key).entities:
+    for entity in results.where(metric=ALIGNMENT_GAIN.key).entities:
         name = entity.removeprefix(FUSED)
-        shares = (found.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED, name))
+        shares = (results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED, name))
         judged, alone = (GAINS.write(share.value) for share in shares)
         yield (
             f"Fused with {name}, predictions lie nearer in meaning to the true class than the judged model's "
@@ -187,9 +187,9 @@ def alignment_sentences(found: Results, measured: Measurements) -> Iterator[str]
         )
 
 
-def _kinds(found: Results, entity: str, line: str) -> list[str]:
+def _kinds(results: Results, entity: str, line: str) -> list[str]:
     """The kinds of calibration error that a table has of a model."""
-    known = found.where(entity=entity, metric=CALIBRATION.key, images=line).places("calibration")
+    known = results.where(entity=entity, metric=CALIBRATION.key, images=line).places("calibration")
     return [kind for kind in known if kind in (CALIBRATIONS[each] for each in (RAW, SCALED, TTC))]
 
 

@@ -14,7 +14,7 @@ from openworld.evaluations.accuracy_estimation.reference_tables import (
     threshold_table,
     use_table,
 )
-from openworld.evaluations.accuracy_estimation.results import results
+from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.accuracy_estimation.tables import (
     bias_table,
     count_models,
@@ -35,14 +35,14 @@ from openworld.results import Results, RunFolder
 
 def story(run: RunFolder) -> Story:
     """The story of a run."""
-    found, measured = results(run)
+    results, measured = read_results(run)
     styles = series_styles(measured.labels, [measured.baseline])
-    chapters, sentences = tuple(_chapters(found, measured)), verdict(found, measured)
-    overview, paper = overview_table(found, measured), [paper_table(found, measured)][: len(measured.labels) > 1]
+    chapters, sentences = tuple(_chapters(results, measured)), verdict(results, measured)
+    overview, paper = overview_table(results, measured), [paper_table(results, measured)][: len(measured.labels) > 1]
     figures = (
-        estimated_and_true(found, measured),
-        severity(found, measured, styles),
-        error_time(found, measured, styles),
+        estimated_and_true(results, measured),
+        severity(results, measured, styles),
+        error_time(results, measured, styles),
     )
     albums_ = albums(run, measured)
     page = Page(
@@ -50,7 +50,7 @@ def story(run: RunFolder) -> Story:
         subtitle=tuple(_subtitle(measured)),
         verdict=sentences,
         sections=(
-            Section("The numbers", tables=(overview,), folded=tuple(_folded(found, measured, paper))),
+            Section("The numbers", tables=(overview,), folded=tuple(_folded(results, measured, paper))),
             *(Section(figure.title, figures=(figure,)) for figure in figures if figure is not None),
             *chapters,
             *([Section("The images", albums=albums_)] if albums_ else ()),
@@ -60,17 +60,17 @@ def story(run: RunFolder) -> Story:
         facts=tuple(_facts(measured)),
     )
     papers = (overview, *paper, *(table for chapter in chapters for table in chapter.tables))
-    return Story(run, found, (overview,), page, text=sentences[:1], papers=papers)
+    return Story(run, results, (overview,), page, text=sentences[:1], papers=papers)
 
 
-def _folded(found: Results, measured: Measurements, paper: list[Table]) -> Iterator[Section]:
+def _folded(results: Results, measured: Measurements, paper: list[Table]) -> Iterator[Section]:
     for table in paper:
         yield Section(table.title, tables=(table,))
-    tables = (bias_table(found, measured), shift_table(found, measured), model_table(found, measured))
+    tables = (bias_table(results, measured), shift_table(results, measured), model_table(results, measured))
     yield Section("Every other number", tables=tables)
 
 
-def _chapters(found: Results, measured: Measurements) -> Iterator[Section]:
+def _chapters(results: Results, measured: Measurements) -> Iterator[Section]:
     """Sections of what a run has records of."""
     gap = alignment_gap(measured)
     parts = (
@@ -81,7 +81,7 @@ def _chapters(found: Results, measured: Measurements) -> Iterator[Section]:
         ("What the methods cost", None, time_table, ()),
     )
     for heading, sentences, make, figures in parts:
-        text, table = tuple(sentences(found, measured)) if sentences else (), make(found, measured)
+        text, table = tuple(sentences(results, measured)) if sentences else (), make(results, measured)
         if text or table is not None:
             yield Section(heading, text, () if table is None else (table,), figures)
 

@@ -36,7 +36,7 @@ Summary = Callable[[np.ndarray], float]
 """A function such as `np.median`."""
 
 
-def results(run: RunFolder) -> tuple[Results, Measurements]:
+def read_results(run: RunFolder) -> tuple[Results, Measurements]:
     """Return every number of a run with all tests, and the measurements that they rest on."""
     measured = read_measurements(run)
     bootstrap = CrossedBootstrap(measured)
@@ -52,22 +52,22 @@ def results(run: RunFolder) -> tuple[Results, Measurements]:
     return Results(NAME, tuple(rows), tuple(comparisons)), measured
 
 
-def is_complete(found: Results, label: str, line: str) -> bool:
+def is_complete(results: Results, label: str, line: str) -> bool:
     """Return whether a method gave an estimate every time; only then can it be the best."""
-    return found.value(label, GIVEN.key, images=line).value == found.value("", EXPECTED.key, images=line).value
+    return results.value(label, GIVEN.key, images=line).value == results.value("", EXPECTED.key, images=line).value
 
 
-def best(found: Results, measured: Measurements, line: str) -> tuple[str, ...]:
+def best(results: Results, measured: Measurements, line: str) -> tuple[str, ...]:
     """Return the methods of the smallest error in a line, among those that always gave an estimate; rounding aside."""
-    labels = [label for label in measured.labels if is_complete(found, label, line)]
-    errors = {label: found.value(label, ERROR.key, images=line).value for label in labels}
+    labels = [label for label in measured.labels if is_complete(results, label, line)]
+    errors = {label: results.value(label, ERROR.key, images=line).value for label in labels}
     known = {label: round(error, 12) for label, error in errors.items() if error is not None}
     return tuple(label for label, error in known.items() if error == min(known.values()))
 
 
-def leader(found: Results, measured: Measurements) -> str | None:
+def leader(results: Results, measured: Measurements) -> str | None:
     """Return the method of the smallest error on average, of several the first; None where none is complete."""
-    return next(iter(best(found, measured, measured.main)), None)
+    return next(iter(best(results, measured, measured.main)), None)
 
 
 def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:

@@ -22,11 +22,11 @@ NO_INTERVAL = "no interval: one shift and one training leave nothing to draw ane
 SIGN = "Bias: mean of estimated minus true accuracy, + = overestimated"
 
 
-def overview_table(found: Results, measured: Measurements) -> Table:
+def overview_table(results: Results, measured: Measurements) -> Table:
     """Return methods by lines, their average with interval, bias, how often they are best, and the test against AC."""
     main, lines = measured.main, measured.rows if len(measured.rows) > 1 else ()
     drawn = what_is_drawn(measured)
-    tests = tests_against(found, main, measured.baseline)
+    tests = tests_against(results, main, measured.baseline)
     columns = [Column(ERROR, line, show="deviation") for line in lines]
     columns += [Column(ERROR, main.lower() if lines else main, intervals=0, headline=True, priority=3)]
     columns += [Column(ERROR, "95 %", show="interval", priority=3)] if drawn else []
@@ -35,22 +35,22 @@ def overview_table(found: Results, measured: Measurements) -> Table:
     columns += [Column(TEXT, f"against {measured.baseline}", priority=3)] if tests else []
 
     def row(label: str) -> Row:
-        cells = [error_cell(found, measured, label, line) for line in (*lines, main)]
-        cells += [found.value(label, metric.key, images=main) for metric in ((ERROR, BIAS) if drawn else (BIAS,))]
-        cells += [found.value(label, cards.LINES_WON.key)] if lines else []
+        cells = [error_cell(results, measured, label, line) for line in (*lines, main)]
+        cells += [results.value(label, metric.key, images=main) for metric in ((ERROR, BIAS) if drawn else (BIAS,))]
+        cells += [results.value(label, cards.LINES_WON.key)] if lines else []
         cells += [tests.get(label, "")] if tests else []
         return Row(label, tuple(cells), series=label)
 
     rows = tuple(map(row, measured.labels))
-    text = f"{caption(found, measured)} {DEVIATION}. The smallest of every column in bold."
+    text = f"{caption(results, measured)} {DEVIATION}. The smallest of every column in bold."
     return Table("overview", "Mean absolute error of the estimated accuracy", text, "method", tuple(columns), rows)
 
 
-def paper_table(found: Results, measured: Measurements) -> Table:
+def paper_table(results: Results, measured: Measurements) -> Table:
     """Return lines by methods, as FRAP's Table 1."""
     columns = tuple(Column(ERROR, label, show="deviation") for label in measured.labels)
     rows = tuple(
-        Row(line, tuple(error_cell(found, measured, label, line) for label in measured.labels), rule=line == AVERAGE)
+        Row(line, tuple(error_cell(results, measured, label, line) for label in measured.labels), rule=line == AVERAGE)
         for line in measured.lines
     )
     text = (
@@ -60,22 +60,22 @@ def paper_table(found: Results, measured: Measurements) -> Table:
     return Table("paper", "The same as the paper lays it out: lines by methods", text, "line", columns, rows, "rows")
 
 
-def bias_table(found: Results, measured: Measurements) -> Table:
+def bias_table(results: Results, measured: Measurements) -> Table:
     """Return bias, median, largest error and number of estimates in every line, and what intervals hold, if any."""
     metrics = (BIAS, cards.MEDIAN, cards.WORST, GIVEN)
     columns = [Column(metric, f"{line}: {metric.title}", intervals=0) for line in measured.lines for metric in metrics]
-    covered = found.where(metric=cards.COVERAGE.key).entities
+    covered = results.where(metric=cards.COVERAGE.key).entities
     of_intervals = (cards.COVERAGE, cards.WIDTH) if covered else ()
     columns += [Column(metric, intervals=0) for metric in of_intervals]
 
     def row(label: str) -> Row:
         cells = []
         for line in measured.lines:
-            cells += [found.value(label, metric.key, images=line) for metric in metrics[:-1]]
-            expected = found.value("", EXPECTED.key, images=line).value
-            part = "" if is_complete(found, label, line) else f" of {expected:.0f}"
-            cells.append(Cell(found.value(label, GIVEN.key, images=line), mark=part))
-        cells += [found.value(label, metric.key) if label in covered else None for metric in of_intervals]
+            cells += [results.value(label, metric.key, images=line) for metric in metrics[:-1]]
+            expected = results.value("", EXPECTED.key, images=line).value
+            part = "" if is_complete(results, label, line) else f" of {expected:.0f}"
+            cells.append(Cell(results.value(label, GIVEN.key, images=line), mark=part))
+        cells += [results.value(label, metric.key) if label in covered else None for metric in of_intervals]
         return Row(label, tuple(cells), series=label)
 
     text = f"{SIGN}, points; median and largest absolute error, points; n: estimates given (of those expected)."
@@ -84,19 +84,19 @@ def bias_table(found: Results, measured: Measurements) -> Table:
     return Table("bias", title, text, "method", tuple(columns), tuple(map(row, measured.labels)), best="")
 
 
-def shift_table(found: Results, measured: Measurements) -> Table:
+def shift_table(results: Results, measured: Measurements) -> Table:
     """Return mean absolute errors under every shift, severities, models, checkpoints and seeds pooled."""
 
     def cell(label: str, where: dict[str, str]) -> Cell:
-        complete = found.value(label, GIVEN.key, **where) == found.value("", EXPECTED.key, **where)
-        value = found.value(label, cards.SHIFT_ERROR.key, **where)
+        complete = results.value(label, GIVEN.key, **where) == results.value("", EXPECTED.key, **where)
+        value = results.value(label, cards.SHIFT_ERROR.key, **where)
         return Cell(value, mark="" if complete else "*", bold=None if complete else False)
 
     def row(images: str, shift: str) -> Row:
         where = {"images": images, "shift": shift}
         names = {each.name for each in measured.conditions if (each.row, each.shift) == (images, shift)}
         name = names.pop() if len(names) == 1 else shift.replace("_", " ")
-        truth = found.value("", cards.TRUE_ACCURACY.key, **where)
+        truth = results.value("", cards.TRUE_ACCURACY.key, **where)
         return Row(name, (truth, *(cell(label, where) for label in measured.labels)), remark=images)
 
     columns = (Column(cards.TRUE_ACCURACY), *(Column(cards.SHIFT_ERROR, label) for label in measured.labels))
@@ -105,7 +105,7 @@ def shift_table(found: Results, measured: Measurements) -> Table:
     return Table("shifts", "Every shift", text, "shift", columns, rows, best="rows")
 
 
-def model_table(found: Results, measured: Measurements) -> Table:
+def model_table(results: Results, measured: Measurements) -> Table:
     """Return what was judged: source accuracy, temperature and calibration, and the true accuracy in every line."""
     raw, scaled = ({"calibration": CALIBRATIONS[kind]} for kind in (RAW, SCALED))
     numbers = [
@@ -118,7 +118,7 @@ def model_table(found: Results, measured: Measurements) -> Table:
     rows = []
     for title, place in {model.title: model.place for model in measured.models}.items():
         seeds = " ".join(str(model.seed) for model in measured.models if model.title == title)
-        values = (found.value("", metric.key, **place, **where) for metric, _, where in numbers)
+        values = (results.value("", metric.key, **place, **where) for metric, _, where in numbers)
         rows.append(Row(title, (seeds, *values)))
     text = (
         "The judged models, means over their seeds: accuracy on the labelled source images, the temperature fitted "
@@ -129,17 +129,17 @@ def model_table(found: Results, measured: Measurements) -> Table:
     return Table("models", "The judged models", text, "model", columns, tuple(rows), best="")
 
 
-def time_table(found: Results, measured: Measurements) -> Table | None:
+def time_table(results: Results, measured: Measurements) -> Table | None:
     """Return methods by what they cost, beside their error; None where no time is known."""
-    timed = found.where(metric=cards.FIT.key).entities
+    timed = results.where(metric=cards.FIT.key).entities
     if not timed:
         return None
     devices = sorted({seconds.device for seconds in measured.seconds})
     costs = (cards.FIT, cards.ESTIMATE, cards.TIMES_FASTEST)
 
     def row(label: str) -> Row:
-        error = found.value(label, ERROR.key, images=measured.main)
-        return Row(label, (error, *(found.value(label, metric.key) for metric in costs)), series=label)
+        error = results.value(label, ERROR.key, images=measured.main)
+        return Row(label, (error, *(results.value(label, metric.key) for metric in costs)), series=label)
 
     text = (
         f"On {' and '.join(devices)}, every method alone, means over {len(measured.models)} judged models: to fit on "
@@ -150,34 +150,34 @@ def time_table(found: Results, measured: Measurements) -> Table | None:
     return Table("times", "What the methods cost", text, "method", columns, tuple(map(row, timed)), best="")
 
 
-def error_cell(found: Results, measured: Measurements, label: str, line: str) -> Cell:
+def error_cell(results: Results, measured: Measurements, label: str, line: str) -> Cell:
     """Return a mean error, with a star where estimates are missing; the other numbers of the line as its note."""
 
     def write(metric) -> str:
-        return f"{metric.title} {metric.write(found.value(label, metric.key, images=line).value)}"
+        return f"{metric.title} {metric.write(results.value(label, metric.key, images=line).value)}"
 
-    value, complete = found.value(label, ERROR.key, images=line), is_complete(found, label, line)
+    value, complete = results.value(label, ERROR.key, images=line), is_complete(results, label, line)
     note = [write(metric) for metric in (BIAS, cards.MEDIAN, cards.WORST, GIVEN) if value.value is not None]
-    note += [] if complete else [f"{found.value('', EXPECTED.key, images=line).value:.0f} expected"]
-    test = tests_against(found, line, measured.baseline).get(label)
+    note += [] if complete else [f"{results.value('', EXPECTED.key, images=line).value:.0f} expected"]
+    test = tests_against(results, line, measured.baseline).get(label)
     note += [f"against {measured.baseline}: {test.verdict}"] if test and test.p is not None else []
     return Cell(value, mark="" if complete else "*", note=" · ".join(note), bold=None if complete else False)
 
 
-def tests_against(found: Results, line: str, other: str) -> dict[str, Comparison]:
+def tests_against(results: Results, line: str, other: str) -> dict[str, Comparison]:
     """Return {method: its test against another one in a line}."""
     where = {"images": line, "against": other}
-    return {test.entity: test for test in found.comparisons if test.where == where}
+    return {test.entity: test for test in results.comparisons if test.where == where}
 
 
-def caption(found: Results, measured: Measurements) -> str:
+def caption(results: Results, measured: Measurements) -> str:
     """Return over what the numbers, the intervals and the tests of the main table are."""
     main, rows = measured.main, len(measured.rows)
-    tested = sum(test.p is not None for test in tests_against(found, main, measured.baseline).values())
+    tested = sum(test.p is not None for test in tests_against(results, main, measured.baseline).values())
     average = f"; {AVERAGE.lower()}: unweighted mean of {rows} lines" if rows > 1 else ""
     test = f" Against {measured.baseline}: paired on the same conditions and models" if tested else ""
     test += f", p after Holm over {tested} methods." if tested > 1 else "." * bool(tested)
-    incomplete = any(not is_complete(found, label, main) for label in measured.labels)
+    incomplete = any(not is_complete(results, label, main) for label in measured.labels)
     drawn = what_is_drawn(measured)
     over = f"[95 %, bootstrap over {drawn}]" if drawn else NO_INTERVAL
     return (

@@ -15,35 +15,35 @@ ONE_SIDED = 0.5
 """Share of the mean error that is bias; beyond it a method errs in one direction."""
 
 
-def verdict(found: Results, measured: Measurements) -> tuple[str, str, str]:
+def verdict(results: Results, measured: Measurements) -> tuple[str, str, str]:
     """Three sentences: the best method, the baseline and the direction of errors, and the evidence."""
-    return _best(found, measured), _against_baseline(found, measured), _evidence(measured)
+    return _best(results, measured), _against_baseline(results, measured), _evidence(measured)
 
 
-def _best(found: Results, measured: Measurements) -> str:
-    best = leader(found, measured)
+def _best(results: Results, measured: Measurements) -> str:
+    best = leader(results, measured)
     if best is None:
         return "No method gave an estimate for every condition and model, so none is called the best."
-    error = found.value(best, ERROR.key, images=measured.main)
+    error = results.value(best, ERROR.key, images=measured.main)
     number = f"{ERROR.write(error.value)} {ERROR.write_interval(error.over())}".strip().replace(" ", "\u00a0")
     size = f"off by {number} points on average"
     if len(measured.labels) == 1:
         return f"{best}'s estimates are {size}; nothing was run beside it."
-    won, lines = found.value(best, LINES_WON.key).value, len(measured.rows)
+    won, lines = results.value(best, LINES_WON.key).value, len(measured.rows)
     rows = f", and it is best in {none_or(int(won))} of {counted(lines, 'line')}" if lines > 1 else ""
-    return f"{best}'s estimates lie nearest to the truth, {size}{rows}; {_others(found, measured, best)}."
+    return f"{best}'s estimates lie nearest to the truth, {size}{rows}; {_others(results, measured, best)}."
 
 
-def _others(found: Results, measured: Measurements, best: str) -> str:
+def _others(results: Results, measured: Measurements, best: str) -> str:
     """Which of the other methods are shown to err more than the best."""
-    tests = tests_against(found, measured.main, best).values()
+    tests = tests_against(results, measured.main, best).values()
     tested = [test for test in tests if test.p is not None]
     if not tested:
         return f"no difference is tested ({listed(sorted({test.reason for test in tests if test.reason}))})"
     equal = sorted((test for test in tested if not test.worse), key=lambda test: test.difference)
     if not equal:
         return f"it is shown to err less than each of the {len(tested)} others"
-    errors = {test.entity: found.value(test.entity, ERROR.key, images=measured.main).value for test in equal}
+    errors = {test.entity: results.value(test.entity, ERROR.key, images=measured.main).value for test in equal}
     names = [f"{name} ({ERROR.write(error)})" for name, error in errors.items()]
     if len(equal) == len(tested) > 3:
         return f"it does not differ significantly from any of the {len(tested)} others, next {listed(names[:3])}"
@@ -53,27 +53,27 @@ def _others(found: Results, measured: Measurements, best: str) -> str:
     return f"{shown} does not differ significantly from {listed([*names[:3], *more])}"
 
 
-def _against_baseline(found: Results, measured: Measurements) -> str:
+def _against_baseline(results: Results, measured: Measurements) -> str:
     baseline = measured.baseline
-    error, bias = (found.value(baseline, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
+    error, bias = (results.value(baseline, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
     if error is None:
         return f"{baseline} gave no estimate, so nothing is compared with it."
     way = "overestimating" if bias > 0 else "underestimating"
     slant = f", on balance {way} by {ERROR.write(abs(bias))}" if abs(bias) > ONE_SIDED * error else ""
     sentence = f"{baseline} is off by {ERROR.write(error)} points{slant}"
-    tests = [test for test in tests_against(found, measured.main, baseline).values() if test.p is not None]
+    tests = [test for test in tests_against(results, measured.main, baseline).values() if test.p is not None]
     if tests:
         better, worse = (sum(getattr(test, way) for test in tests) for way in ("better", "worse"))
         sentence += (
             f"; of {len(tests)} other methods {none_or(better)} are shown to err less and {none_or(worse)} to err more"
         )
-    return f"{sentence}. {_direction(found, measured)}".rstrip()
+    return f"{sentence}. {_direction(results, measured)}".rstrip()
 
 
-def _direction(found: Results, measured: Measurements) -> str:
+def _direction(results: Results, measured: Measurements) -> str:
     """How many methods err mostly in one direction."""
     pairs = [
-        tuple(found.value(label, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
+        tuple(results.value(label, metric.key, images=measured.main).value for metric in (ERROR, BIAS))
         for label in measured.labels
     ]
     known = [(error, bias) for error, bias in pairs if error is not None]

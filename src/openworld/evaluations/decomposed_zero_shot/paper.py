@@ -9,7 +9,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
-from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, results
+from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Results, RunFolder
@@ -50,4 +50,4 @@ def _numbers(stands: PaperRun, found: tuple[Results, Facts], wanted: PaperTable)
 
 
 def _load(folder: Path) -> tuple[Results, Facts]:
-    return results(RunFolder.read(folder))
+    return read_results(RunFolder.read(folder))

@@ -1,7 +1,7 @@
 """What a run of decomposed zero-shot accuracy says: one table, and a sentence per method."""
 
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
-from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts, results
+from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts, read_results
 from openworld.report.page import Page, Section
 from openworld.report.series_style import series_styles
 from openworld.report.story import Story
@@ -13,29 +13,29 @@ WHOLE, SEMANTIC, COVARIATE = PARTS.values()
 
 def story(run: RunFolder) -> Story:
     """The story of a run."""
-    found, facts = results(run)
-    table, seeds = accuracy_table(found, facts), " ".join(map(str, facts.seeds))
+    results, facts = read_results(run)
+    table, seeds = accuracy_table(results, facts), " ".join(map(str, facts.seeds))
     page = Page(
         title="What do the halves of a feature know?",
         subtitle=(" + ".join(facts.rows), f"seeds {seeds}", facts.backbone),
-        verdict=verdict(found, facts),
+        verdict=verdict(results, facts),
         sections=(Section("The numbers", tables=(table,)),),
         styles=series_styles(facts.methods),
         series="Methods",
         facts=(("seeds", seeds),),
     )
-    return Story(run, found, (table,), page)
+    return Story(run, results, (table,), page)
 
 
-def accuracy_table(found: Results, facts: Facts) -> Table:
+def accuracy_table(results: Results, facts: Facts) -> Table:
     """A row per part and method, two columns per row of images."""
     columns = [(row, METRICS[rank]) for row in facts.rows for rank in RANKS]
     halves = [(part, method) for part in (SEMANTIC, COVARIATE) for method in facts.methods]
     rows = []
     for part, method in [(WHOLE, ANY), *halves]:
-        values = (cell_of(found.result(method, metric.key, part=part, images=row)) for row, metric in columns)
+        values = (cell_of(results.result(method, metric.key, part=part, images=row)) for row, metric in columns)
         rows.append(Row(method, (part, *values), "" if part == WHOLE else method))
-    kinds = dict.fromkeys(interval.over for result in found for interval in result.value.intervals)
+    kinds = dict.fromkeys(interval.over for result in results for interval in result.value.intervals)
     caption = "Zero-shot accuracy by the nearest class text; percent"
     caption += f"; [95 % over {' or '.join(kinds)}]." if kinds else "."
     several = " Of several seeds the mean." if len(facts.seeds) > 1 else ""
@@ -50,12 +50,12 @@ def accuracy_table(found: Results, facts: Facts) -> Table:
     )
 
 
-def verdict(found: Results, facts: Facts) -> tuple[str, ...]:
+def verdict(results: Results, facts: Facts) -> tuple[str, ...]:
     """A sentence per method: how much of the accuracy on the first images each half has."""
     row, write = facts.rows[0], METRICS["top1"].write
 
     def accuracy(method: str, part: str) -> str:
-        return write(found.value(method, "top1", part=part, images=row).value)
+        return write(results.value(method, "top1", part=part, images=row).value)
 
     return tuple(
         f"{method} on {row}: the semantic half names {accuracy(method, SEMANTIC)} % and the covariate half "

@@ -28,7 +28,7 @@ class Facts:
     backbone: str
 
 
-def results(run: RunFolder) -> tuple[Results, Facts]:
+def read_results(run: RunFolder) -> tuple[Results, Facts]:
     """Every number of a run, and what its records have in common."""
     records = sorted(run.metrics(DecomposedRecord), key=lambda record: record.seed)
     labels = [method["label"] for method in (run.resolved or {}).get("methods", ())]

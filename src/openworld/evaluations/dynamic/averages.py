@@ -114,11 +114,6 @@ class Average:
         """Of change, of the first run."""
         return self.first.levels
 
-    @property
-    def sizes(self) -> tuple[tuple[int, int], ...]:
-        """(images, classes) of every view of the first run and seed."""
-        return tuple((view.n_images, view.n_classes) for view in self.first.curves[self.first.baseline].views[0])
-
     @cached_property
     def errors(self) -> ImageErrors:
         """How far the means would move with other images."""
@@ -188,8 +183,8 @@ class Average:
         for name in NUMBERS:
             values = [getattr(curve.robustness, name) for curve in self._curves(learner)]
             by_seed = self._by_seed(learner, lambda curve, place, name=name: getattr(curve.per_seed[place], name))
-            ends = over_images.get(name)
-            intervals = () if ends is None else self._interval((ends.low, ends.high))
+            over = over_images.get(name)
+            intervals = interval_of(over and (over.low, over.high), "images", self.groups)
             reason = self._curves(learner)[0].robustness.reason or ""
             yield _result(learner, METRICS[name], values, by_seed, self.where, intervals, reason)
 
@@ -215,11 +210,7 @@ class Average:
             return ()
         weights = np.zeros(self.errors.errors.accuracy.shape)
         weights[self.learners.index(learner), at] = 1.0
-        return self._interval(share_interval(value, self.errors.errors.spread(weights)))
-
-    def _interval(self, ends: Sequence[float | None] | None) -> tuple[Interval, ...]:
-        """Ends over images; n is the number of groups that are drawn together."""
-        return interval_of(ends, "images", self.groups)
+        return interval_of(share_interval(value, self.errors.errors.spread(weights)), "images", self.groups)
 
     def _tests(self, over: str, test: Callable[[str, str], PairedTest]) -> tuple[Comparison, ...]:
         where = {**self.where, "over": over}
@@ -235,8 +226,9 @@ class Average:
         return metrics.area_test(self.errors.errors, self.levels, *rows)
 
     def _over_seeds(self, learner: str, other: str) -> PairedTest:
-        areas = (self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (learner, other))
-        first, second = areas
+        first, second = (
+            self._by_seed(name, lambda curve, place: curve.per_seed[place].auc) for name in (learner, other)
+        )
         if not first or first.keys() != second.keys():
             return PairedTest(None, None, None, None, OTHER_SEEDS)
         return metrics.seeds_test(list(first.values()), list(second.values()))

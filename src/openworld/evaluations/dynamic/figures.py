@@ -29,14 +29,14 @@ LEVEL = Quantity("level", "level of change t", "number", 6, ends=(0, 1))
 Styles = Mapping[str, SeriesStyle]
 
 
-def curve_figure(found: Results, runs: Sequence[Average], baseline: str, styles: Styles) -> Figure:
+def curve_figure(results: Results, runs: Sequence[Average], baseline: str, styles: Styles) -> Figure:
     """Return one chart per run of a scenario, one line per learner; all on one range of accuracy."""
     scenario, first = runs[0].scenario, runs[0]
-    lines = [{learner: _line(found, run, learner) for learner in run.learners} for run in runs]
+    lines = [{learner: _line(results, run, learner) for learner in run.learners} for run in runs]
     means = [value for by_learner in lines for line in by_learner.values() for value in line.y]
     accuracy = Quantity("accuracy", "accuracy, %", covers=(min(means), max(means)))
     charts = tuple(
-        LineChart(run.first.key.newcomer, LEVEL, accuracy, by_learner, (baseline, best_of(found, run)), ends=SEEDS)
+        LineChart(run.first.key.newcomer, LEVEL, accuracy, by_learner, (baseline, best_of(results, run)), ends=SEEDS)
         for run, by_learner in zip(runs, lines, strict=True)
     )
     sources = dict.fromkeys(run.first.key.source for run in runs if run.first.key.against)
@@ -54,8 +54,8 @@ def curve_figure(found: Results, runs: Sequence[Average], baseline: str, styles:
     return Figure(f"curves-{scenario}", title, caption, charts, styles, names=("scenario_run", "learner"))
 
 
-def _line(found: Results, run: Average, learner: str) -> Line:
-    rows = [found.result(learner, "accuracy", **run.where, level=level) for level in run.levels]
+def _line(results: Results, run: Average, learner: str) -> Line:
+    rows = [results.result(learner, "accuracy", **run.where, level=level) for level in run.levels]
     several = len(rows[0].per_seed) > 1
     ends = [[end(row.per_seed) for row in rows] if several else () for end in (min, max)]
     spans = [row.value.over("seeds") for row in rows]
@@ -63,12 +63,14 @@ def _line(found: Results, run: Average, learner: str) -> Line:
     return Line(run.levels, [row.value.value for row in rows], *ends, further=further)
 
 
-def parts_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure | None:
+def parts_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figure | None:
     """Return three charts per scenario in which new classes arrive, means over its runs; None where none does."""
     charts = [
-        _part(found, run, facts.baseline, part)
+        _part(results, run, facts.baseline, part)
         for run in facts.scenarios
-        if any(row.value.value is not None for part in ("new_accuracy", "auroc") for row in _rows_of(found, run, part))
+        if any(
+            row.value.value is not None for part in ("new_accuracy", "auroc") for row in _rows_of(results, run, part)
+        )
         for part in PARTS
     ]
     if not charts:
@@ -84,23 +86,23 @@ def parts_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure 
     return Figure("split", title, caption, tuple(charts), styles, names=names)
 
 
-def _rows_of(found: Results, run: Average, part: str) -> list:
+def _rows_of(results: Results, run: Average, part: str) -> list:
     """The results of a part of accuracy by level; none where the runs of a mean have other levels."""
-    own = found.where(metric=part, **run.where)
+    own = results.where(metric=part, **run.where)
     return [row for row in own if row.where.keys() == {*run.where, "level"}]
 
 
-def _part(found: Results, run: Average, baseline: str, part: str) -> LineChart:
-    rows = _rows_of(found, run, part)
+def _part(results: Results, run: Average, baseline: str, part: str) -> LineChart:
+    rows = _rows_of(results, run, part)
     values = {name: [row.value.value for row in rows if row.entity == name] for name in run.learners}
     lines = {name: Line(run.levels, of) for name, of in values.items()}
     title = f"{SCENARIOS[run.scenario]}: {PARTS[part]}"
-    return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, best_of(found, run)))
+    return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, best_of(results, run)))
 
 
-def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
+def rank_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figure:
     """Return one chart per scenario that has runs enough, one block per run; why there is none for the others."""
-    distances = {run: found.value("", CRITICAL_DIFFERENCE.key, scenario=run.scenario) for run in facts.scenarios}
+    distances = {run: results.value("", CRITICAL_DIFFERENCE.key, scenario=run.scenario) for run in facts.scenarios}
     refused: dict[str, list[str]] = {}
     for run, distance in distances.items():
         if distance.value is None:
@@ -111,7 +113,7 @@ def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
         "Mean rank of the area under the curve over the runs of a scenario, 1 = best, one block per run: levels are "
         "nested views of the same images and count once"
     )
-    charts = tuple(_ranks(found, run, distance.value) for run, distance in distances.items() if distance.value)
+    charts = tuple(_ranks(results, run, distance.value) for run, distance in distances.items() if distance.value)
     if charts:
         reading = "A bar joins learners whose mean ranks lie closer than the critical difference CD"
         not_shown = f"{reading}, so that they are not shown to differ at 5 % (Nemenyi)."
@@ -121,7 +123,7 @@ def rank_figure(found: Results, facts: DynamicFacts, styles: Styles) -> Figure:
     return Figure("critical-difference", "Which ranks differ?", caption, charts, styles, names=("scenario", "learner"))
 
 
-def _ranks(found: Results, run: Average, distance: float) -> RankChart:
-    means = {name: found.value(name, AREA_RANK.key, scenario=run.scenario).value for name in run.learners}
-    p = found.value("", FRIEDMAN_P.key, scenario=run.scenario).value
+def _ranks(results: Results, run: Average, distance: float) -> RankChart:
+    means = {name: results.value(name, AREA_RANK.key, scenario=run.scenario).value for name in run.learners}
+    p = results.value("", FRIEDMAN_P.key, scenario=run.scenario).value
     return RankChart(SCENARIOS[run.scenario], means, distance, {"friedman_p": p, "scenario_runs": run.runs})

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
-from openworld.evaluations.dynamic.results import DynamicFacts, results
+from openworld.evaluations.dynamic.results import DynamicFacts, read_results
 from openworld.evaluations.dynamic.tables import LEGEND, level_table, overview_table, robustness_table
 from openworld.evaluations.dynamic.verdict import verdict
 from openworld.report.figure import Figure
@@ -19,20 +19,19 @@ MANY = 4  # scenario runs; of more, a terminal shows one table per scenario
 
 
 def story(run: RunFolder) -> Story:
-    """The story of a run."""
-    found, facts = results(run)
+    """Return the story of a run."""
+    results, facts = read_results(run)
     styles = series_styles(facts.learners, [facts.baseline])
-    means = [one for one in facts.scenarios if one.runs > 1]
+    means, many = [mean for mean in facts.scenarios if mean.runs > 1], len(facts.runs) > MANY
     whole = [
-        robustness_table(found, one, facts.baseline, f"table-{place}")
-        for place, one in enumerate((*means, *facts.runs), 1)
+        robustness_table(results, average, facts.baseline, f"table-{place}")
+        for place, average in enumerate((*means, *facts.runs), 1)
     ]
-    many = len(facts.runs) > MANY
     brief = [
-        robustness_table(found, one, facts.baseline, f"brief-{place}", brief=True)
-        for place, one in enumerate(facts.scenarios if many else facts.runs, 1)
+        robustness_table(results, average, facts.baseline, f"brief-{place}", brief=True)
+        for place, average in enumerate(facts.scenarios if many else facts.runs, 1)
     ]
-    sentences, seeds = verdict(found, facts), " ".join(map(str, facts.seeds))
+    sentences, seeds = verdict(results, facts), " ".join(map(str, facts.seeds))
     page = Page(
         title=f"{listed(facts.datasets)} while the world changes",
         subtitle=(
@@ -41,38 +40,41 @@ def story(run: RunFolder) -> Story:
             f"seed{'s' * (len(facts.seeds) > 1)} {seeds}",
         ),
         verdict=sentences,
-        sections=(_numbers(found, facts, whole), *_figures(found, facts, styles)),
+        sections=(_numbers(results, facts, whole), *_figures(results, facts, styles)),
         styles=styles,
         facts=(("seeds", seeds), ("records", str(len(run.records))), *_durations(run, facts)),
     )
     further = (f"Every one of the {len(facts.runs)} scenario runs is in the report.",) * many
-    return Story(run, found, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
+    return Story(run, results, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
 
 
-def _numbers(found: Results, facts: DynamicFacts, whole: list[Table]) -> Section:
+def _numbers(results: Results, facts: DynamicFacts, whole: list[Table]) -> Section:
     """The overview and every table behind it; of a single scenario run its table."""
-    by_level = tuple(level_table(found, one, f"levels-{place}") for place, one in enumerate(facts.runs, 1))
+    by_level = tuple(level_table(results, run, f"levels-{place}") for place, run in enumerate(facts.runs, 1))
     levels = Section("Accuracy by level", tables=by_level)
     if len(facts.runs) == 1:
         return Section("The numbers", tables=tuple(whole), folded=(levels,))
     folded = (Section(table.title, tables=(table,)) for table in whole)
-    return Section("The numbers", tables=(overview_table(found, facts),), folded=(*folded, levels))
+    return Section("The numbers", tables=(overview_table(results, facts),), folded=(*folded, levels))
 
 
-def _figures(found: Results, facts: DynamicFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
-    figures: list[Figure | None] = [
-        curve_figure(found, [run for run in facts.runs if run.scenario == one.scenario], facts.baseline, styles)
-        for one in facts.scenarios
-    ]
-    figures += [parts_figure(found, facts, styles), rank_figure(found, facts, styles)]
-    for figure in figures:
-        if figure is not None:
-            yield Section(figure.title, figures=(figure,))
+def _figures(results: Results, facts: DynamicFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
+    for mean in facts.scenarios:
+        runs = [run for run in facts.runs if run.scenario == mean.scenario]
+        yield _section(curve_figure(results, runs, facts.baseline, styles))
+    parts = parts_figure(results, facts, styles)
+    if parts is not None:
+        yield _section(parts)
+    yield _section(rank_figure(results, facts, styles))
+
+
+def _section(figure: Figure) -> Section:
+    return Section(figure.title, figures=(figure,))
 
 
 def _durations(run: RunFolder, facts: DynamicFacts) -> Iterator[tuple[str, str]]:
     for learner in facts.learners:
-        own = [record for record in run.records if record.metrics["learner"] == learner]
-        words = spent([record.metrics.get("epochs") for record in own], [record.seconds for record in own])
+        records = [record for record in run.records if record.metrics["learner"] == learner]
+        words = spent([record.metrics.get("epochs") for record in records], [record.seconds for record in records])
         if words:
             yield learner, words

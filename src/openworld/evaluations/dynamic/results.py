@@ -45,7 +45,7 @@ class DynamicFacts:
         return tuple(sorted({seed for curve in curves for seed in curve.seeds}))
 
 
-def results(run: RunFolder) -> tuple[Results, DynamicFacts]:
+def read_results(run: RunFolder) -> tuple[Results, DynamicFacts]:
     """Return every number of a run, and what its numbers rest on.
 
     Raises:

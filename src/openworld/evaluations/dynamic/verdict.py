@@ -4,47 +4,49 @@ First whose curves have the largest area and over whom that is shown, then what 
 what this rests on.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 
 from openworld.evaluations.dynamic.averages import FRIEDMAN_P, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
-from openworld.report.sentences import counted, few, listed, none_or, span
+from openworld.report.sentences import HOLM, counted, few, listed, none_or, span
 from openworld.results import METRICS, Comparison, Results, find_comparison
 
-HOLM = "Holm, 5 %"
 AUC, GAIN = METRICS["auc"], METRICS["delta_auc"]
 
 
-def verdict(found: Results, facts: DynamicFacts) -> tuple[str, str, str]:
-    """Three sentences: the leader, tuning against not tuning, and the evidence."""
-    leader = _leader(found, facts.runs[0]) if len(facts.runs) == 1 else _leader_of_many(found, facts)
-    return leader, _against_baseline(found, facts), _evidence(found, facts)
+def verdict(results: Results, facts: DynamicFacts) -> tuple[str, str, str]:
+    """Return three sentences: the leader, tuning against not tuning, and the evidence."""
+    leader = _leader(results, facts.runs[0]) if len(facts.runs) == 1 else _leader_of_many(results, facts)
+    return leader, _against_baseline(results, facts), _evidence(results, facts)
 
 
-def area_tests(found: Results, run: Average, over: str) -> tuple[Comparison, ...]:
-    """The tests of all pairs of learners in their areas, over images or over seeds."""
+def area_tests(results: Results, run: Average, over: str) -> tuple[Comparison, ...]:
+    """Return the tests of all pairs of learners in their areas, over images or over seeds."""
     where = {**run.where, "over": over}
-    return tuple(test for test in found.comparisons if test.where == where and test.metric == AUC)
+    return tuple(test for test in results.comparisons if test.where == where and test.metric == AUC)
 
 
-def best_of(found: Results, run: Average) -> str:
-    """The learner of the largest area."""
-    return max(run.learners, key=lambda learner: found.value(learner, "auc", **run.where).value)
+def area_test(results: Results, run: Average, learner: str, other: str, over: str = "images") -> Comparison | None:
+    """Return the test of a learner's area against that of another; None where there is none."""
+    return find_comparison(area_tests(results, run, over), learner, other)
 
 
-def _tests_of(found: Results, run: Average, learner: str) -> list[Comparison]:
-    tests = area_tests(found, run, "images")
-    return [test for other in run.learners if (test := find_comparison(tests, learner, other)) is not None]
+def best_of(results: Results, run: Average) -> str:
+    """Return the learner of the largest area."""
+    return max(run.learners, key=lambda learner: results.value(learner, "auc", **run.where).value)
 
 
-def _leader(found: Results, run: Average) -> str:
-    best, tests = best_of(found, run), _tests_of(found, run, best_of(found, run))
-    value = found.value(best, "auc", **run.where)
-    lead = (
-        f"{run.title}: {best} has the largest area under its curve, "
-        f"{AUC.write(value.value)} {AUC.write_interval(value.over('images'))}".rstrip()
-    )
+def _tests_of(results: Results, run: Average, learner: str) -> list[Comparison]:
+    return [area_test(results, run, learner, other) for other in run.learners if other != learner]
+
+
+def _leader(results: Results, run: Average) -> str:
+    best = best_of(results, run)
+    value, tests = results.value(best, "auc", **run.where), _tests_of(results, run, best)
+    interval = AUC.write_interval(value.over("images"))
+    lead = f"{run.title}: {best} has the largest area under its curve, {AUC.write(value.value)} {interval}".rstrip()
     beaten = [test.other for test in tests if test.better]
     equal = [f"{test.other} ({test.p_text})" for test in tests if not test.better]
     if not tests:
@@ -55,35 +57,34 @@ def _leader(found: Results, run: Average) -> str:
     return f"{lead}; it is better than {few(beaten)} and {apart}." if beaten else f"{lead}, but it is {apart}."
 
 
-def _leader_of_many(found: Results, facts: DynamicFacts) -> str:
+def _leader_of_many(results: Results, facts: DynamicFacts) -> str:
     count, baseline = len(facts.runs), facts.baseline
     everywhere = [name for name in facts.learners if all(name in run.learners for run in facts.runs)]
     if not everywhere:
         return f"No learner took part in all of the {count} scenario runs, so that none leads over all of them."
-    best = max(everywhere, key=lambda learner: found.value(learner, "auc").value)
-    firsts = none_or(sum(best_of(found, run) == best for run in facts.runs))
+    best = max(everywhere, key=lambda learner: results.value(learner, "auc").value)
+    firsts = none_or(sum(best_of(results, run) == best for run in facts.runs))
     lead = f"Over {count} scenario runs {best} has the largest mean area under its curves"
-    lead += f", {AUC.write(found.value(best, 'auc').value)}"
+    lead += f", {AUC.write(results.value(best, 'auc').value)}"
     if best == baseline:
         return f"{lead}, though it tunes nothing; it comes first in {firsts} of them."
-    tests = [_tests_of(found, run, best) for run in facts.runs]
-    against = [find_comparison(each, best, baseline) for each in tests]
+    against = [area_test(results, run, best, baseline) for run in facts.runs]
+    first_in = sum(all(test.better for test in _tests_of(results, run, best)) for run in facts.runs)
+    gain = GAIN.write(results.value(best, GAIN.key).value)
     return (
-        f"{lead} ({GAIN.write(found.value(best, 'delta_auc').value)} against {baseline}); it comes first in {firsts}, "
-        f"is shown to be better than {baseline} in {none_or(sum(test.better for test in against))} and worse in "
-        f"{none_or(sum(test.worse for test in against))}, and better than every other learner in "
-        f"{none_or(sum(all(test.better for test in each) for each in tests))}."
+        f"{lead} ({gain} against {baseline}); it comes first in {firsts}, is shown to be better than {baseline} in "
+        f"{none_or(sum(test.better for test in against))} and worse in {none_or(sum(test.worse for test in against))}, "
+        f"and better than every other learner in {none_or(first_in)}."
     )
 
 
-def _against_baseline(found: Results, facts: DynamicFacts) -> str:
+def _against_baseline(results: Results, facts: DynamicFacts) -> str:
     baseline = facts.baseline
-    by_run = [(run, area_tests(found, run, "images")) for run in facts.runs]
     tests = [
-        (run.scenario, test)
-        for run, own in by_run
+        (run.scenario, area_test(results, run, learner, baseline))
+        for run in facts.runs
         for learner in run.learners
-        if (test := find_comparison(own, learner, baseline)) is not None
+        if learner != baseline
     ]
     tested = [(scenario, test) for scenario, test in tests if test.p is not None]
     if not tested:
@@ -98,39 +99,36 @@ def _against_baseline(found: Results, facts: DynamicFacts) -> str:
     if len(facts.runs) == 1:
         names = [f"{test.entity} ({GAIN.write(test.difference)})" for _, test in better + worse]
         return f"{shares}{': ' * bool(names)}{few(names)}."
-    scenarios = [scenario for scenario, _ in tested]
-    return f"{shares}{_most_often(scenarios, better, 'gains')}{_most_often(scenarios, worse, 'losses')}."
+    total, gains, losses = (Counter(scenario for scenario, _ in pairs) for pairs in (tested, better, worse))
+    return f"{shares}{_most_often(total, gains, 'gains')}{_most_often(total, losses, 'losses')}."
 
 
-def _most_often(tested: Sequence[str], found: Sequence[tuple[str, Comparison]], what: str) -> str:
+def _most_often(tested: Mapping[str, int], shown: Mapping[str, int], what: str) -> str:
     """In which scenarios gains or losses are most frequent, and how frequent they are."""
-    if not found:
-        return ""
-    shown = [scenario for scenario, _ in found]
-    shares = {name: shown.count(name) / tested.count(name) for name in SCENARIOS if name in tested}
+    shares = {name: shown[name] / tested[name] for name in SCENARIOS if name in tested}
     most = [name for name in shares if shares[name] == max(shares.values())]
-    if len(most) == len(shares) > 1:
+    if not shown or len(most) == len(shares) > 1:
         return ""
-    counts = [f"{SCENARIOS[name]} ({shown.count(name)} of {tested.count(name)})" for name in most]
+    counts = [f"{SCENARIOS[name]} ({shown[name]} of {tested[name]})" for name in most]
     return f"; {what} are most frequent in {listed(counts)}"
 
 
-def _evidence(found: Results, facts: DynamicFacts) -> str:
+def _evidence(results: Results, facts: DynamicFacts) -> str:
     several, seeds = len(facts.runs) > 1, facts.runs[0].seeds
-    known, ranks = [run for run in facts.runs if run.groups], _rank_tests(found, facts)
+    known, ranks = [run for run in facts.runs if run.groups], _rank_tests(results, facts)
     if not known:
         return f"This rests on {counted(seeds, 'seed')}; no difference is tested image by image{ranks}."
     images, groups = span([run.errors.images for run in known]), span([run.groups for run in known])
     return (
-        f"{'Each scenario run' if several else 'This'} rests on views of at most {images} images, in {groups} groups "
+        f"{'Each scenario run' if several else 'This'} rests on views of {images} images at most, in {groups} groups "
         f"that are drawn together, and on {counted(seeds, 'seed')}; the tests compare the same images, given the "
         f"seed{'s' * (seeds > 1)}, and are corrected{' within each scenario run' * several} ({HOLM}){ranks}."
     )
 
 
-def _rank_tests(found: Results, facts: DynamicFacts) -> str:
+def _rank_tests(results: Results, facts: DynamicFacts) -> str:
     """What Friedman's test says by scenario, as the end of a sentence."""
-    tests = {run.scenario: found.value("", FRIEDMAN_P.key, scenario=run.scenario).value for run in facts.scenarios}
+    tests = {run.scenario: results.value("", FRIEDMAN_P.key, scenario=run.scenario).value for run in facts.scenarios}
     ranked = [f"{SCENARIOS[name]} p = {FRIEDMAN_P.write(p)}" for name, p in tests.items() if p is not None]
     if not ranked:
         return "; no scenario has runs enough for a test of ranks"
