@@ -69,7 +69,6 @@ def test_a_file_without_a_family_is_one_of_its_own(files):
 
 def test_wrong_use_is_exit_code_2(files):
     asked = ("--source", files / "source.npz", "--target", files / "target.npz")
-    classes = ("--model", "embedded", "--classnames", files / "names.txt")
     for options, words in (
         (labelled(files, ("noise", "blur")), "2 families"),
         (("--labelled-shift", "fog="), "FAMILY=FILE"),

@@ -21,9 +21,10 @@ from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.downloaded import imagenet_labels, use_root
 from openworld.datasets.published.shifted import SHIFTED
 from openworld.datasets.published.shifted_set import ShiftedSet
-from openworld.datasets.splits import base_new_split, coop_draw, few_shot
+from openworld.datasets.splits import ClassSplit, base_new_split, coop_draw, few_shot
 
 __all__ = [
+    "ClassSplit",
     "DATASETS",
     "DatasetCard",
     "PUBLISHED",

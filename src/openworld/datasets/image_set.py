@@ -12,6 +12,7 @@ from openworld._errors import OpenworldError
 from openworld._plain import require_text
 from openworld._short_repr import short_repr
 from openworld.datasets.names.forms import normalise_class_name, readable_class_name
+from openworld.datasets.splits import ClassSplit
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class ImageSet:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def split(self) -> ClassSplit:
+        """Its class names cut into a base and a new half."""
+        return ClassSplit.of(self.classnames)
 
     @property
     def fingerprint(self) -> str:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,6 +32,39 @@ def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np
     if not np.array_equal(np.sort(order), np.arange(classes)):
         raise OpenworldError(f"order must hold every class index from 0 to {classes - 1} once.")
     return order[: (classes + 1) // 2], order[(classes + 1) // 2 :]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSplit:
+    """Class names cut into base and new ones.
+
+    Args:
+        names: of all C classes, in label order.
+        base, new: int64[b], int64[n], class indices of the two sides, in the order in which they are shown.
+
+    >>> cut = ClassSplit.of(("cat", "dog", "owl"))
+    >>> cut.base_names, cut.new_names, cut.new.tolist()
+    (('cat', 'dog'), ('owl',), [2])
+    """
+
+    names: tuple[str, ...]
+    base: np.ndarray
+    new: np.ndarray
+
+    @classmethod
+    def of(cls, names: Sequence[str], order: Sequence[int] | None = None) -> "ClassSplit":
+        """Cut names in halves, as `base_new_split` does."""
+        return cls(tuple(names), *base_new_split(len(names), order))
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """Names of the base classes."""
+        return tuple(self.names[place] for place in self.base)
+
+    @property
+    def new_names(self) -> tuple[str, ...]:
+        """Names of the new classes."""
+        return tuple(self.names[place] for place in self.new)
 
 
 def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.ndarray:

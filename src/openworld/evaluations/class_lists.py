@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from openworld.datasets import base_new_split, require_places
+from openworld.datasets import require_places
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.evaluation import ClassList
 from openworld.evaluations.image_selection import DatasetSpec
@@ -30,13 +30,13 @@ def class_lists(spec) -> tuple[ClassList, ...]:
     return tuple(found.values())
 
 
-def variants(entries: Iterable[DatasetSpec], source: tuple[str, ...]) -> Iterator[ClassList]:
+def variants(entries: Iterable[DatasetSpec], source: DatasetSpec) -> Iterator[ClassList]:
     """Return the lists of variants with names of their own; most show some of the source's under the same names."""
-    base = set(source[: len(base_new_split(len(source))[0])])
-    for one in entries:
-        names = one.classnames
-        if not set(names) <= set(source):
-            yield ClassList(str(one), one.dataset, names, len(set(names) & base))
+    for variant in entries:
+        names = set(variant.classnames)
+        if not names <= set(source.classnames):
+            base = names & set(source.split.base_names)
+            yield ClassList(str(variant), variant.dataset, variant.classnames, len(base))
 
 
 def meeting(other: DatasetSpec, names: tuple[str, ...], against: Mapping[str, tuple[str, ...]]) -> Iterator[ClassList]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, ImageSet, base_new_split, emoji
+from openworld.datasets import DATASETS, ClassSplit, ImageSet, emoji
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
@@ -54,6 +54,11 @@ class DatasetSpec:
     def classnames(self) -> tuple[str, ...]:
         """Its class names, in label order."""
         return self.images().load().classnames
+
+    @property
+    def split(self) -> ClassSplit:
+        """Its class names cut into a base and a new half."""
+        return ClassSplit.of(self.classnames)
 
 
 @dataclass(frozen=True)
@@ -113,17 +118,17 @@ class ImageSelection:
     def require_every_class(self) -> None:
         """Refuse a class that is asked for and has no image: no accuracy could be given for it."""
         images = self.load()
-        without = np.setdiff1d(self._asked_classes(len(images.classnames)), images.labels)
+        without = np.setdiff1d(self._asked_classes(images), images.labels)
         if without.size:
             raise OpenworldError(
                 f"{without.size} class(es) of {self.sources[0].dataset!r} have no picture in part {self.part!r}, first "
                 f"{images.classnames[without[0]]!r}; add pictures or leave the class out."
             )
 
-    def _asked_classes(self, count: int) -> np.ndarray:
-        """int64[c], the classes whose images are kept, of so many."""
-        asked = np.arange(count) if self.only is None else np.array(self.only)
-        return np.intersect1d(asked, base_new_split(count)[0]) if self.base_only else asked
+    def _asked_classes(self, images: ImageSet) -> np.ndarray:
+        """int64[c], the classes whose images are kept."""
+        asked = np.arange(len(images.classnames)) if self.only is None else np.array(self.only)
+        return np.intersect1d(asked, images.split.base) if self.base_only else asked
 
     def _part_of(self, one: DatasetSpec) -> ImageSet:
         if self.as_drawn:
@@ -132,7 +137,7 @@ class ImageSelection:
         images = datasets.load(one.dataset, domain=one.domain, part=self.part, **drawn)
         if not self.base_only and self.only is None:
             return images
-        return images.subset(np.flatnonzero(np.isin(images.labels, self._asked_classes(len(images.classnames)))))
+        return images.subset(np.flatnonzero(np.isin(images.labels, self._asked_classes(images))))
 
 
 def pooled_images(sources: Sequence[DatasetSpec], part: str, shots: int | None = None, **how) -> ImageSelection:

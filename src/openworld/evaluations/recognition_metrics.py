@@ -43,11 +43,11 @@ def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
     }
 
 
-def score(fitted, features, base: np.ndarray, new: np.ndarray) -> dict[str, np.ndarray]:
-    """The per-image table of a fitted learner; `base` and `new` are the class indices of the features' two sides."""
-    ordered = features.of_classes(np.concatenate([base, new]))
-    bank = fitted.text_bank(ordered.classnames[: len(base)], ordered.classnames[len(base) :])
-    return image_table(fitted.answer(ordered, bank), ordered, base_count=len(base))
+def score(fitted, features) -> dict[str, np.ndarray]:
+    """Return the per-image table of a fitted learner on features of the base and the new half of their classes."""
+    split = features.split
+    bank = fitted.text_bank(split.base_names, split.new_names)
+    return image_table(fitted.answer(features, bank), features, base_count=len(split.base))
 
 
 def recognition_metrics(table: Table) -> dict:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld.datasets import PUBLISHED, ImageSet, base_new_split
+from openworld.datasets import PUBLISHED, ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
@@ -110,8 +110,7 @@ class ShiftGround(ShiftImages):
     def _chosen(self) -> tuple[int, ...] | None:
         if self.classes == "all":
             return None
-        count = len(self.sources[0].classnames)
-        return tuple(base_new_split(count)[0].tolist())
+        return tuple(self.sources[0].split.base.tolist())
 
     def _of_sources(self, part: str, shots: int | None = None) -> ImageSelection:
         return pooled_images(self.sources, part, shots, classes=self._chosen)

@@ -15,6 +15,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld.datasets.splits import ClassSplit
 from openworld.features.cache_limit import hold
 from openworld.features.checksums import (
     is_intact,
@@ -63,6 +64,11 @@ class Features:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def split(self) -> ClassSplit:
+        """Its class names cut into a base and a new half."""
+        return ClassSplit.of(self.classnames)
 
     def select(self, images: np.ndarray) -> "Features":
         """The images at these places, int64[n] or bool[N], in that order."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from openworld.datasets import base_new_split
 from openworld.datasets.templates import PHOTO, ensemble
 from openworld.evaluations.recognition import task as recognition
 from openworld.evaluations.recognition.paper_tasks import KEYS
@@ -50,9 +49,8 @@ def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, fl
     """The metrics by their keys, of zero-shot CLIP with these sentences."""
     task = recognition.tasks(spec)[0]
     parts, clip = encoded_parts(task, machine), machine.backbone(task.backbone)
-    base, new = base_new_split(len(parts["test"].classnames))
-    fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(base), seed=task.seed)
-    found = recognition_metrics(score(fitted, parts["test"], base, new))
+    fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(parts["test"].split.base), seed=task.seed)
+    found = recognition_metrics(score(fitted, parts["test"]))
     found |= {"openworld_auc": found["openworld_auc"]["value"]}
     return {key: found[key] for key in KEYS.values()}
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.datasets import imagenet_labels
+from openworld.datasets import ClassSplit, imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
 from openworld.evaluations.generalisation.stages import stages
-from openworld.evaluations.generalisation.task import Other, Task, halves, summary, tasks
+from openworld.evaluations.generalisation.task import Other, Task, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -182,7 +182,7 @@ def test_slices_are_what_each_target_gives_by_itself(name):
     fitted, staged = small_task(name)
     for stage, answer in zip(staged, answer_stages(fitted, staged), strict=True):
         alone = answer_stage(fitted, stage)
-        assert answer.logits.shape == (len(stage.labels), len(stage.names))
+        assert answer.logits.shape == (len(stage.labels), len(stage.split.names))
         np.testing.assert_allclose(answer.logits, alone.logits, atol=1e-3)
         np.testing.assert_allclose(answer.baseness, alone.baseness, atol=1e-4)
         assert (answer.base_logits is None) == (alone.base_logits is None)
@@ -217,10 +217,11 @@ def small_task(name):
         return fitted, list(stages(task, parts))
 
 
-def test_halves_keep_the_order_of_the_source():
+def test_a_split_keeps_the_order_of_the_source():
     names = ("a", "b", "c", "d", "e")
-    assert [half.tolist() for half in halves(names, ("E", "c", "a"))] == [[2, 1], [0]]
-    assert [half.tolist() for half in halves(names, names)] == [[0, 1, 2], [3, 4]]
+    some, every = split_as(ClassSplit.of(names), ("E", "c", "a")), split_as(ClassSplit.of(names), names)
+    assert (some.base.tolist(), some.new.tolist()) == ([2, 1], [0])
+    assert (every.base.tolist(), every.new.tolist()) == ([0, 1, 2], [3, 4])
 
 
 def test_the_report_reads_one_outcome_per_target(run):

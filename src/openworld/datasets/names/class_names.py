@@ -10,7 +10,7 @@ from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.names.wordnet import split_synset_ids
 from openworld.datasets.published import downloaded
 from openworld.datasets.published.catalogue import PUBLISHED
-from openworld.datasets.splits import base_new_split
+from openworld.datasets.splits import ClassSplit
 
 LISTED = Path(__file__).parents[1] / "lists" / "class_names"
 """Lists of class names, as the split files of the data sets have them."""
@@ -37,7 +37,7 @@ class ClassNames:
         >>> ClassNames("pets", ("cat", "dog", "owl")).base.names
         ('cat', 'dog')
         """
-        half = len(base_new_split(len(self.names))[0])
+        half = len(ClassSplit.of(self.names).base)
         return ClassNames(self.dataset, self.names[:half], self.wordnet_ids[:half])
 
 

@@ -30,7 +30,7 @@ def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
         return
     source = spec.source.classnames
     yield ClassList(str(spec.source), spec.source.dataset, source, len(source))
-    yield from variants(used["variants"], source)
+    yield from variants(used["variants"], spec.source)
     for other in used["others"]:
         names = other.classnames
         taken_over = {normalise_class_name(name) for name in names}  # the source's class of that name is left out there

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld import datasets
+from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.predictions import ImagePool, joined
@@ -69,16 +69,16 @@ class Task(DynamicSettings, Learning):
         return self.scenarios[0] in OF_CLASSES
 
     @cached_property
-    def halves(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes tuned on, and the new ones of the same data set, in the seed's order."""
-        classes = len(self.data.classnames)
-        order = class_order(classes, self.seed)
-        return datasets.base_new_split(classes, order) if self.of_classes else (order, order[:0])
+    def split(self) -> ClassSplit:
+        """The classes tuned on, which are base, and the new ones of the same data set, in the seed's order."""
+        names = self.data.classnames
+        order = class_order(len(names), self.seed)
+        return ClassSplit.of(names, order) if self.of_classes else ClassSplit(names, order, order[:0])
 
     @property
     def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test images, and those that take over."""
-        classes = tuple(sorted(self.halves[0].tolist())) if self.of_classes else None
+        classes = tuple(sorted(self.split.base.tolist())) if self.of_classes else None
         train = self.data.images("train", seed=self.seed, shots=self.shots, only=classes)
         against = {f"{kind} {place}": one for kind, place, one in self.against}
         tests = {"test": self.data} | against
@@ -121,7 +121,7 @@ def pooled_runs(task: Task, parts: Mapping[str, Features]) -> Iterator[PooledRun
         task: says which scenarios.
         parts: the encoded image sets of `task.sources`.
     """
-    test, (base, new) = parts["test"], task.halves
+    test, base, new = parts["test"], task.split.base, task.split.new
     if task.of_classes:
         generators = {"emerging-classes": scenarios.emerging_classes, "varying-ratio": scenarios.varying_ratio}
         runs = {name: generators[name](test.labels, base, new, task.levels) for name in task.scenarios}
@@ -135,7 +135,7 @@ def pooled_runs(task: Task, parts: Mapping[str, Features]) -> Iterator[PooledRun
 
 def _shift(task: Task, pool: ImagePool) -> ScenarioRun:
     """The classes are the variant's, in the seed's order."""
-    kept = task.halves[0][np.isin(task.halves[0], pool.parts[1].labels)]
+    kept = task.split.base[np.isin(task.split.base, pool.parts[1].labels)]
     limit = task.shift_limit
     return scenarios.distribution_shift(pool.labels, pool.origin == 1, kept, task.seed, task.levels, image_limit=limit)
 

@@ -21,7 +21,7 @@ from openworld.runs import UnitResult
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, predict every view of every scenario run, compute every metric."""
     parts, clock = encoded_parts(task, machine), Clock(machine)
-    shots = parts["train"].of_classes(task.halves[0])
+    shots = parts["train"].of_classes(task.split.base)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
     records, rows, images = [], [], []

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from openworld.datasets import base_new_split
 from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
@@ -22,10 +21,9 @@ def data(spec: GeneralisationSpec) -> tuple[DatasetSpec, ...]:
 
 def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
     """Return the names of the source, and of targets that have others, without those that the run leaves out."""
-    source = spec.source.classnames
-    base = source[: len(base_new_split(len(source))[0])]
-    yield ClassList(str(spec.source), spec.source.dataset, source, len(base))
-    yield from variants(spec.variants, source)
+    base = spec.source.split.base_names
+    yield ClassList(str(spec.source), spec.source.dataset, spec.source.classnames, len(base))
+    yield from variants(spec.variants, spec.source)
     for other in spec.others:
         left_out = {one.name for one in left_out_of(spec.source, other, spec.wordnet)}
         kept = tuple(name for name in other.classnames if name not in left_out)

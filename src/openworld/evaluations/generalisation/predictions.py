@@ -32,7 +32,7 @@ def answer_stages(fitted: FittedLearner, stages: Sequence[Stage]) -> Iterator[An
 
 def answer_stage(fitted: FittedLearner, stage: Stage, shared: "_Shared | None" = None) -> Answer:
     """The answer at one stage; without `shared` nothing is sliced, and `answer_stages` must equal it."""
-    bank = fitted.text_bank(stage.base_names, stage.new_names)
+    bank = fitted.text_bank(stage.split.base_names, stage.split.new_names)
     base = fitted.answer(stage.base, bank) if shared is None else shared.slice(fitted, stage, bank)
     both = base, fitted.answer(stage.new, bank)
     joined = (_joined([getattr(one, name) for one in both], stage.order) for name in Answer.__annotations__)
@@ -50,17 +50,17 @@ class _Shared:
     @classmethod
     def of(cls, fitted: FittedLearner, stages: Sequence[Stage]) -> "_Shared":
         base: Features = stages[0].base
-        names = {normalise_class_name(name): name for stage in stages for name in stage.new_names}
-        answer = fitted.answer(base, fitted.text_bank(stages[0].base_names, names.values()))
-        places = {name: place for place, name in enumerate(names, stages[0].base_count)}
-        return cls(answer, places, scored_by_default(answer, stages[0].base_count))
+        names = {normalise_class_name(name): name for stage in stages for name in stage.split.new_names}
+        answer = fitted.answer(base, fitted.text_bank(stages[0].split.base_names, names.values()))
+        places = {name: place for place, name in enumerate(names, len(stages[0].split.base))}
+        return cls(answer, places, scored_by_default(answer, len(stages[0].split.base)))
 
     def slice(self, fitted: FittedLearner, stage: Stage, bank) -> Answer:
         """The part of a stage, whose names `bank` holds."""
-        new = [self.places[normalise_class_name(name)] for name in stage.new_names]
-        logits = self.answer.logits[:, [*range(stage.base_count), *new]]
+        new = [self.places[normalise_class_name(name)] for name in stage.split.new_names]
+        logits = self.answer.logits[:, [*range(len(stage.split.base)), *new]]
         if self.default:
-            return Answer(logits, default_scores(logits, stage.base_count), self.answer.base_logits)
+            return Answer(logits, default_scores(logits, len(stage.split.base)), self.answer.base_logits)
         return Answer(logits, fitted.answer(stage.base, bank).baseness, self.answer.base_logits)
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld import datasets
-from openworld.evaluations.generalisation.task import Target, Task, halves, kept_classes
+from openworld.datasets import ClassSplit
+from openworld.evaluations.generalisation.task import Target, Task, kept_classes, split_as
 from openworld.features import Features
 
 
@@ -18,8 +18,6 @@ class Stage:
     Args:
         target: which.
         base, new: encoded images of base and of new classes.
-        names: of all classes.
-        base_count: number of base names.
         moved: what is added to the new images' numbers in their image set, so that ids differ from those of base
             images of another set; 0 where both are of one set.
     """
@@ -27,24 +25,18 @@ class Stage:
     target: Target
     base: Features
     new: Features
-    names: tuple[str, ...]
-    base_count: int
     moved: int = 0
 
-    @property
-    def base_names(self) -> tuple[str, ...]:
-        """The base classes' names."""
-        return self.names[: self.base_count]
-
-    @property
-    def new_names(self) -> tuple[str, ...]:
-        """The new classes' names."""
-        return self.names[self.base_count :]
+    @cached_property
+    def split(self) -> ClassSplit:
+        """All class names, base names first."""
+        names = self.base.classnames + self.new.classnames
+        return ClassSplit(names, *np.split(np.arange(len(names)), [len(self.base.classnames)]))
 
     @property
     def labels(self) -> np.ndarray:
         """int64[N], the class of every image among `names`, in `order`."""
-        return np.concatenate([self.base.labels, self.new.labels + self.base_count])[self.order]
+        return np.concatenate([self.base.labels, self.new.labels + len(self.split.base)])[self.order]
 
     @property
     def rows(self) -> np.ndarray:
@@ -81,17 +73,14 @@ def stages(task: Task, parts: Mapping[str, Features]) -> Iterator[Stage]:
         task: says which.
         parts: the encoded image sets of `task.sources`.
     """
-    names, beyond = parts["test"].classnames, len(task.sources["test"].load())
-    at_home = parts["test"].of_classes(datasets.base_new_split(len(names))[0])
+    source, beyond = parts["test"].split, len(task.sources["test"].load())
+    at_home = parts["test"].of_classes(source.base)
     for target in task.targets:
         shown = parts[target.part]
         if target.kind == "other":
             away = shown.of_classes(kept_classes(shown.classnames, target.left_out))
-            yield _stage(target, at_home, away, beyond)
+            yield Stage(target, at_home, away, beyond)
         else:
-            base, new = (shown.of_classes(half) for half in halves(names, shown.classnames))
-            yield _stage(target, at_home if target.kind == "source" else base, new)
-
-
-def _stage(target: Target, base: Features, new: Features, moved: int = 0) -> Stage:
-    return Stage(target, base, new, base.classnames + new.classnames, len(base.classnames), moved)
+            split = split_as(source, shown.classnames)
+            base = at_home if target.kind == "source" else shown.of_classes(split.base)
+            yield Stage(target, base, shown.of_classes(split.new))

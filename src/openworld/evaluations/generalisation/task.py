@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.datasets import PUBLISHED
+from openworld.datasets import PUBLISHED, ClassSplit
 from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
@@ -101,19 +100,21 @@ def summary(spec: GeneralisationSpec) -> list[str]:
     return [f"{spec.source} → {' and '.join(targets)}", f"{len(spec.learners)} learners", shots]
 
 
-def halves(names: Sequence[str], shown: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """int64[b] and int64[n]: the places among a variant's classes of those that are base, and new, in the source.
+def split_as(source: ClassSplit, names: Sequence[str]) -> ClassSplit:
+    """Return the classes of a variant, base and new as they are in the source.
 
     Args:
-        names: of the source's classes, whose first half is base.
-        shown: of the variant's: some or all of them.
+        source: its class names, whose first half is base.
+        names: of the variant's classes: some or all of them.
 
-    >>> [half.tolist() for half in halves(("cat", "dog", "owl", "hen"), ("hen", "dog", "cat"))]
-    [[2, 1], [0]]
+    >>> cut = split_as(ClassSplit.of(("cat", "dog", "owl", "hen")), ("hen", "dog", "cat"))
+    >>> cut.base.tolist(), cut.new_names
+    ([2, 1], ('hen',))
     """
-    numbers, base = numbers_among(names, shown), len(datasets.base_new_split(len(names))[0])
+    numbers = numbers_among(source.names, names)
     order = np.argsort(numbers)
-    return order[numbers[order] < base], order[numbers[order] >= base]
+    is_base = np.isin(numbers[order], source.base)
+    return ClassSplit(tuple(names), order[is_base], order[~is_base])
 
 
 def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple[Overlap, ...]:
@@ -136,10 +137,10 @@ def kept_classes(names, left_out) -> np.ndarray:
 
 def require_targets(task: Task) -> None:
     """Refuse a variant with classes that the source lacks, or without a base class, and an other without a new one."""
-    names = task.source.classnames
+    source = task.source.split
     for target in task.targets:
         shown = target.data.classnames
-        if target.kind == "variant" and not len(halves(names, shown)[0]):
+        if target.kind == "variant" and not len(split_as(source, shown).base):
             raise OpenworldError(
                 f"the variant {target.data} shows no class of the first half of {task.source}, so nothing that a "
                 "learner was tuned on; leave it out."

@@ -22,11 +22,11 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, score it at every target, compute every metric of each."""
     parts = encoded_parts(task, machine)
     staged, clock = list(stages(task, parts)), Clock(machine)
-    shots = parts["train"].of_classes(np.arange(staged[0].base_count))
+    shots = parts["train"].of_classes(staged[0].split.base)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
     answers = answer_stages(fitted, staged)
-    tables = [image_table(answer, stage, stage.base_count) for stage, answer in zip(staged, answers, strict=True)]
+    tables = [image_table(answer, stage, len(stage.split.base)) for stage, answer in zip(staged, answers, strict=True)]
     clock.stop("score")
     targets = [_target(task, stage) | recognition_metrics(table) for stage, table in zip(staged, tables, strict=True)]
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
@@ -57,7 +57,7 @@ def _named(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> dict[str, 
         part, own = stage.image(number)
         return task.sources[part].load().path_of(own)
 
-    return with_names(table, (*stage.base_names, *stage.new_names), path_of)
+    return with_names(table, stage.split.names, path_of)
 
 
 def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -92,9 +92,9 @@ def _target(task: Task, stage: Stage) -> dict:
         "split": _split(task, target),
         "train_domain": source.domain,
         "test_domain": target.data.domain,
-        "n_base_classes": stage.base_count,
-        "n_new_classes": len(stage.new_names),
-        "classnames": list(stage.names),
+        "n_base_classes": len(stage.split.base),
+        "n_new_classes": len(stage.split.new),
+        "classnames": list(stage.split.names),
         "parts": list(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
         "new_ids_from": stage.moved,
         "group_name": known.group_name if known else "",

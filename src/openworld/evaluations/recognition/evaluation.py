@@ -1,6 +1,5 @@
 """Recognition as an evaluation: which parts it has."""
 
-from openworld.datasets import base_new_split
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
@@ -17,8 +16,7 @@ def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
 def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
     """Return the names of the test images, cut in halves."""
     tested = data(spec)[-1]
-    names = tested.classnames
-    return (ClassList(str(tested), tested.dataset, names, len(base_new_split(len(names))[0])),)
+    return (ClassList(str(tested), tested.dataset, tested.classnames, len(tested.split.base)),)
 
 
 def tunings(spec: RecognitionSpec) -> tuple[Tuning]:

@@ -6,7 +6,6 @@ base half and judged by its OpenworldAUC on validation images of both; the best 
 
 from itertools import product
 
-from openworld import datasets
 from openworld.evaluations.learning import fit
 from openworld.evaluations.recognition_metrics import recognition_metrics, score
 from openworld.evaluations.runtime import Machine
@@ -28,12 +27,12 @@ def choose_settings(task, machine: Machine, shots: Features, validation: Feature
     Raises:
         OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
     """
-    pseudo_base, pseudo_new = datasets.base_new_split(len(shots.classnames))
+    pseudo_base = shots.of_classes(shots.split.base)
     entry, trail = task.learner, []
     for values in product(*entry.choose.values()):
         candidate = dict(zip(entry.choose, values, strict=True))
-        fitted = fit(task, shots.of_classes(pseudo_base), machine, override(entry.settings, candidate))
-        value = recognition_metrics(score(fitted, validation, pseudo_base, pseudo_new))["openworld_auc"]["value"]
+        fitted = fit(task, pseudo_base, machine, override(entry.settings, candidate))
+        value = recognition_metrics(score(fitted, validation))["openworld_auc"]["value"]
         trail.append({"candidate": candidate, "openworld_auc": value})
     best = max(trail, key=lambda tried: tried["openworld_auc"])
     return override(entry.settings, best["candidate"]), trail

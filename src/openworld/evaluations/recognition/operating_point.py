@@ -122,8 +122,7 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
             f"the validation part of {images.name} has other classes than its test part; give both the same names, or "
             "say `keep_validation = false`."
         )
-    base, new = datasets.base_new_split(len(images.classnames))
-    for side, classes in {"base": base, "new": new}.items():
+    for side, classes in {"base": images.split.base, "new": images.split.new}.items():
         needed = operating is not None and (side == "base" or operating.needs_new)
         if needed and not np.isin(images.labels, classes).any():
             instead = "choose by miss_rate, which needs none" if side == "new" else "leave operating out"

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from openworld import datasets
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_columns import with_names
@@ -85,11 +84,11 @@ def tasks(spec: RecognitionSpec) -> list[Task]:
 
 def summary(spec: RecognitionSpec) -> list[str]:
     """What is run on what, in a few words each."""
-    count = len(DatasetSpec(spec.dataset, spec.test_domain).classnames)
+    split = DatasetSpec(spec.dataset, spec.test_domain).split
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
-        f"{count - count // 2} base + {count // 2} new classes",
+        f"{len(split.base)} base + {len(split.new)} new classes",
         shots_asked(" ".join(map(str, spec.every_shots)), spec.dataset),
     ]
 
@@ -97,7 +96,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
     parts = encoded_parts(task, machine)
-    base, new = datasets.base_new_split(len(parts["test"].classnames))
+    base = parts["test"].split.base
     shots = parts["train"].of_classes(base)
     settings, trail = task.learner.settings, []
     if task.learner.choose:
@@ -105,10 +104,10 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     clock = Clock(machine)
     fitted = fit(task, shots, machine, settings)
     clock.stop("fit")
-    tables = {"images": score(fitted, parts["test"], base, new)}
+    tables = {"images": score(fitted, parts["test"])}
     clock.stop("score")
     if task.scored_validation != "nothing":
-        tables["validation"] = score(fitted, parts["validation"], base, new)
+        tables["validation"] = score(fitted, parts["validation"])
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
