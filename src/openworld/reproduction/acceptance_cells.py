@@ -16,7 +16,7 @@ from math import sqrt
 from statistics import stdev
 
 from openworld.evaluations.dynamic import paper as dynamic
-from openworld.evaluations.recognition import paper_tasks as recognition
+from openworld.evaluations.recognition import paper as recognition
 from openworld.metrics import harmonic_mean
 from openworld.papers import METRICS, published_numbers
 from openworld.papers.results import PaperResult, PaperRun
@@ -118,7 +118,7 @@ def openworldauc_cells(runs: Sequence[PaperRun]) -> Iterator[AcceptanceCell]:
     for dataset, (base, new) in COCOOP.items():
         printed |= {(dataset, "BaseAcc"): (base / 100, "CoCoOp"), (dataset, "NewAcc"): (new / 100, "CoCoOp")}
     for one in _played(runs):
-        pictures = one.counts.images
+        pictures = len(one.outcomes[0].test)
         for metric in ("BaseAcc", "NewAcc", "HM", "AUROC", "OpenworldAUC"):
             if (one.dataset, metric) in printed:
                 value, source = printed[one.dataset, metric]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from openworld.datasets.templates import PHOTO, ensemble
 from openworld.evaluations.recognition import task as recognition
-from openworld.evaluations.recognition.paper_tasks import KEYS
 from openworld.evaluations.recognition_metrics import recognition_metrics, score
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.learners import ZeroShot
+from openworld.papers import METRICS
 from openworld.reproduction.acceptance_cells import AcceptanceCell
 from openworld.reproduction.settings import PlannedRun
 
@@ -50,10 +50,9 @@ def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, fl
     task = recognition.tasks(spec)[0]
     parts, clip = encoded_parts(task, machine), machine.backbone(task.backbone)
     fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(parts["test"].split.base), seed=task.seed)
-    found = recognition_metrics(score(fitted, parts["test"]))
-    found |= {"openworld_auc": found["openworld_auc"]["value"]}
-    return {key: found[key] for key in KEYS.values()}
+    numbers = recognition_metrics(score(fitted, parts["test"]))
+    return numbers | {"openworld_auc": numbers["openworld_auc"]["value"]}
 
 
 def _again(cells: Sequence[AcceptanceCell], numbers: Mapping[str, float | None]) -> list[AcceptanceCell]:
-    return [replace(one, ours=numbers[KEYS[one.metric]]) for one in cells]
+    return [replace(one, ours=numbers[METRICS[one.metric].key]) for one in cells]

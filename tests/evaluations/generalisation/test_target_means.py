@@ -76,8 +76,8 @@ def test_seeds_of_the_mean_are_means_of_seeds(averages):
 
 def test_all_pairs_of_means_are_tested_and_corrected_together(averages):
     mean = averages[0].mean
-    assert len(mean.comparisons) == 6 == mean.tested
-    for test in mean.comparisons:
+    assert len(mean.results.comparisons) == 6 == mean.tested
+    for test in mean.results.comparisons:
         assert test.difference == pytest.approx(mean.auc(test.entity) - mean.auc(test.other))
     parts = [target.compare("GMoP", "CoOp").difference for target in averages[0].targets]
     assert mean.compare("GMoP", "CoOp").difference == pytest.approx(np.mean(parts))
@@ -100,7 +100,7 @@ def test_one_target_has_its_own_interval_and_tests(outcomes):
         mine, its = (each.value(learner, "openworld_auc") for each in (one.mean, target))
         assert mine.value == pytest.approx(its.value)
         assert mine.over("images").low == pytest.approx(its.over("images").low)
-    for test in one.mean.comparisons:
+    for test in one.mean.results.comparisons:
         assert test.p == pytest.approx(target.compare(test.entity, test.other).p, rel=1e-6)
 
 
@@ -117,7 +117,7 @@ def test_an_undefined_target_leaves_the_mean_undefined(make_run):
     results = join([as_target(one) for one in (*whole, *empty)])
     (one,) = target_averages(results)
     assert all(one.mean.value(learner, "openworld_auc").value is None for learner in one.mean.learners)
-    assert all(test.p is None for test in one.mean.comparisons)
+    assert all(test.p is None for test in one.mean.results.comparisons)
     assert "No OpenworldAUC is defined" in verdict(results, [one])[0]
     check_table(target_table(one))
 
@@ -149,16 +149,16 @@ def test_the_results_hold_the_means_and_their_tests(results, averages):
     assert sum(test.where["setting"] == "average over 2 variants" for test in found.comparisons) == 6
 
 
-def test_a_story_has_a_table_per_kind_and_each_target(folder, outcomes):
-    one = story_of(RunFolder.read(folder), outcomes)
+def test_a_story_has_a_table_per_kind_and_each_target(folder, results):
+    one = story_of(RunFolder.read(folder), results)
     check_story(one)
     page = one.html()
     assert one.page.title == "From home to 2 variants and 2 other data sets"
     assert page.count('id="targets-') == 2 and page.count("<summary>→ ") >= 4 and 'id="overview"' not in page
 
 
-def test_a_fit_that_serves_all_targets_is_spent_once(folder, outcomes):
-    facts = dict(story_of(RunFolder.read(folder), outcomes).page.facts)
+def test_a_fit_that_serves_all_targets_is_spent_once(folder, outcomes, results):
+    facts = dict(story_of(RunFolder.read(folder), results).page.facts)
     assert facts["records"] == "8"  # four learners, two seeds
     fits = [one.seconds["fit"] for one in outcomes if one.record.learner == "GMoP"]
     assert f"fit {2 * fits[0]:.0f} s" in facts["GMoP"] and len(fits) == 10

@@ -21,10 +21,10 @@ def scores(small_results):
 
 def test_every_pair_is_tested_once_and_corrected_together(small_results, scores):
     (one,) = small_results.settings
-    assert len(one.comparisons) == one.tested == 6
+    assert len(one.results.comparisons) == one.tested == 6
     averages = {name: metrics.average([seed.result for seed in own]) for name, own in scores.items()}
-    raw = [metrics.paired_test(averages[test.entity], averages[test.other]).p_value for test in one.comparisons]
-    assert [test.p for test in one.comparisons] == pytest.approx(metrics.holm(raw))
+    raw = [metrics.paired_test(averages[test.entity], averages[test.other]).p_value for test in one.results.comparisons]
+    assert [test.p for test in one.results.comparisons] == pytest.approx(metrics.holm(raw))
 
 
 def test_five_percent_is_one_number_everywhere():

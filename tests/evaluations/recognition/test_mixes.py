@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from openworld.evaluations.recognition.class_imbalance import other_mixes
-from openworld.evaluations.recognition.mixes import ALL_RATIOS, SHRUNK, ratios, share_of_new, shrunk_halves
+from openworld.evaluations.recognition.mixes import ALL_RATIOS, shrunk_mixes, swept_mixes
 from openworld.evaluations.recognition.outcome import load
+from openworld.evaluations.recognition.record import SHRUNK
 from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition.tables import imbalance_table, variation_table
 from openworld.metrics import average, openworld_auc
@@ -40,13 +41,13 @@ def by_hand(outcome, side):
 
 @pytest.mark.parametrize("direction", SHRUNK)
 def test_numbers_are_means_of_the_records_and_intervals_those_of_all_draws(one, direction):
-    half = shrunk_halves(one.outcomes)[direction]
-    assert (half.factor, half.resamples, half.side) == (3, 5, SHRUNK[direction])
+    half, side = shrunk_mixes(one.outcomes)[direction], SHRUNK[direction]
+    assert (half.factor, half.resamples) == (3, 5)
     for learner, own in one.outcomes.items():
         found, mixes = one.value(learner, "openworld_auc", mix=direction), [o.record.imbalance[direction] for o in own]
         assert found.value == pytest.approx(np.mean([mix.openworld_auc for mix in mixes]))
         assert found.deviation**2 == pytest.approx(np.mean([mix.standard_deviation**2 for mix in mixes]))
-        expected, interval = average([by_hand(outcome, half.side) for outcome in own]), found.over("images")
+        expected, interval = average([by_hand(outcome, side) for outcome in own]), found.over("images")
         assert expected.value == pytest.approx(np.mean([mix.expected.value for mix in mixes]))
         assert (interval.low, interval.high) == expected.interval() and interval.low < expected.value < interval.high
 
@@ -65,7 +66,8 @@ def test_over_all_ratios_means_and_variances_are_means_over_the_seeds(one):
     varied = [outcome.record.ratio_variation["auroc"] for outcome in one.outcomes["CoOp"]]
     found = [one.value("CoOp", key, mix=ALL_RATIOS).value for key in ("auroc", "auroc_variance")]
     assert found == pytest.approx([np.mean([getattr(v, part) for v in varied]) for part in ("mean", "variance")])
-    assert ratios(one.outcomes) == RATIOS and share_of_new(one.outcomes, 0.5) < share_of_new(one.outcomes, 2.0)
+    mixes = {mix.ratio: mix for mix in swept_mixes(one.outcomes)}
+    assert tuple(mixes) == RATIOS and mixes[0.5].share_of_new < mixes[2.0].share_of_new
 
 
 def test_tables_hold_every_mix_and_say_what_everything_is_over(one):
@@ -80,12 +82,12 @@ def test_tables_hold_every_mix_and_say_what_everything_is_over(one):
         "Holm",
     ):
         assert words in table.caption
-    assert f"(n = {one.counts.groups})" in table.caption and "3 ratios" in varied.caption
+    assert f"(n = {one.first.test.n_groups})" in table.caption and "3 ratios" in varied.caption
 
 
 def test_records_without_other_mixes_have_no_table(small_results):
     (one,) = small_results.settings
-    assert shrunk_halves(one.outcomes) == {}
+    assert shrunk_mixes(one.outcomes) == {}
     assert imbalance_table(one, "a") is variation_table(one, "b") is None
 
 

@@ -8,7 +8,6 @@ import pytest
 from openworld.evaluations.recognition.figures import miss_hit
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.operating_results import (
-    operating_points,
     preferred,
     rule_in_words,
     sentence,
@@ -16,11 +15,11 @@ from openworld.evaluations.recognition.operating_results import (
     why_none,
 )
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.report import decision_results, decisions, story, styles
+from openworld.evaluations.recognition.report import decision_results, decisions, story, story_of, styles
 from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition.tables import operating_table
 from openworld.metrics import accuracy
-from openworld.results import RunFolder
+from openworld.results import Interval, RunFolder, Value
 from openworld.testing import check_story, check_table
 
 
@@ -42,7 +41,7 @@ def setting_by(outcomes):
 
 
 def points_of(one):
-    return {point.learner: point for point in operating_points(one.outcomes)}
+    return {point.learner: point for point in one.operating_points}
 
 
 def test_seeds_are_joined_at_their_own_thresholds(setting_by):
@@ -54,23 +53,24 @@ def test_seeds_are_joined_at_their_own_thresholds(setting_by):
         groups.append(outcome.test.groups[0])
     joined, rate = accuracy(np.concatenate(missed), groups=np.concatenate(groups)), found.rate("miss")
     assert rate.value == joined.value == pytest.approx(np.mean([each.mean() for each in missed]))
-    assert (found.interval("miss").low, found.interval("miss").high) == joined.interval
-    assert found.seeds == (1, 2) and len(set(found.thresholds)) == 2
+    assert (rate.over("images").low, rate.over("images").high) == joined.interval
+    assert found.thresholds["threshold"].seeds == (1, 2) and len(set(found.thresholds["threshold"].per_seed)) == 2
     assert rate.over("seeds").low <= rate.value <= rate.over("seeds").high
 
 
 def test_a_learner_that_does_not_depend_on_the_seed_has_no_interval_over_seeds(setting_by):
-    found = points_of(setting_by(miss_rate=0.6))["zero-shot"]
-    assert len(set(found.thresholds)) == 1 and found.rate("hit").over("seeds") is None
-    interval = found.interval("hit")
-    assert (interval.low, interval.high) == pytest.approx(found.points[0].test.hit.interval)  # equal seeds add no image
+    one = setting_by(miss_rate=0.6)
+    found, record = points_of(one)["zero-shot"], one.outcomes["zero-shot"][0].record.operating_point
+    assert len(set(found.thresholds["threshold"].per_seed)) == 1 and found.rate("hit").over("seeds") is None
+    interval = found.rate("hit").over("images")
+    assert (interval.low, interval.high) == pytest.approx(record.test.hit.interval)  # equal seeds add no image
 
 
 def test_validation_images_choose_the_learner(setting_by):
     for rule, best in (({"miss_rate": 0.5}, max), ({"hit_rate": 0.3}, min)):
-        found = [one for one in points_of(setting_by(**rule)).values() if one.joined is not None]
+        found = [one for one in points_of(setting_by(**rule)).values() if not one.reason]
         name = "hit_rate" if "miss_rate" in rule else "miss_rate"
-        assert preferred(found) is best(found, key=lambda one, name=name: one.reached(name))
+        assert preferred(found) is best(found, key=lambda one, name=name: one.on_validation[name].value.value)
     assert preferred([]) is None
 
 
@@ -82,8 +82,10 @@ def test_a_sentence_for_whoever_runs_it(setting_by):
 
 def test_no_threshold_says_how_far_the_rule_could_go(setting_by):
     found = tuple(points_of(setting_by(miss_rate=0.0)).values())
-    assert all(one.joined is None and "in 2 of 2 seeds, misnamed base images alone" in one.reason for one in found)
-    least = {one.learner: max(one.limits("least_miss")) for one in found}
+    assert all(
+        one.rate("miss").value is None and "in 2 of 2 seeds, misnamed base images alone" in one.reason for one in found
+    )
+    least = {one.learner: max(one.on_validation["least_miss"].per_seed) for one in found}
     best = min(least, key=least.get)
     assert why_none(found).endswith(f"is {100 * least[best]:.1f} %, of {best}.")
     assert whether_it_holds(found[0]) == f"no threshold: misnames {100 * least['zero-shot']:.1f} % of base"
@@ -96,19 +98,19 @@ def test_no_threshold_says_how_far_the_rule_could_go(setting_by):
 )
 def test_whether_the_rate_holds(setting_by, interval, words):
     found = points_of(setting_by(miss_rate=0.5))["GMoP"]
-    joined = replace(found.joined, miss=replace(found.joined.miss, interval=interval))
-    points = tuple(replace(point, rule={"miss_rate": 0.2}) for point in found.points)
-    assert whether_it_holds(replace(found, points=points, joined=joined)) == words
+    miss = replace(found.on_test["miss"], value=Value(interval[0], (Interval(*interval, "images"),)))
+    on_test = {**found.on_test, "miss": miss}
+    assert whether_it_holds(replace(found, rule={"miss_rate": 0.2}, on_test=on_test)) == words
 
 
 def test_the_table_says_over_what(setting_by):
     one = setting_by(base_missed=1.0, new_unhit=5.0, new_share=0.1)
     points = points_of(one)
-    table = operating_table(one, tuple(points.values()), "here")
+    table = operating_table(one, "here")
     check_table(table)
     for part in ("10 % of the images new", "48 base and 48 new test images", "means of 2 seeds", "n = 12 base"):
         assert part in table.caption, table.caption
-    cost = points["GMoP"].cost
+    cost = points["GMoP"].rate("cost")
     assert cost.over("images").low < cost.value < cost.over("images").high
     assert table.columns[-1].heading == "cost"  # costs require no rate that could hold
 
@@ -119,29 +121,29 @@ def test_points_are_ringed_and_the_rule_is_a_line(setting_by, small_results):
     for rule, lines in (({"miss_rate": 0.5}, 1), ({"hit_rate": 0.3}, 1), ({"base_missed": 1.0, "new_unhit": 1.0}, 0)):
         one = setting_by(**rule)
         figure = miss_hit((one,), styles(small_results))
-        able = [point for point in points_of(one).values() if point.joined is not None]
+        able = [point for point in points_of(one).values() if not point.reason]
         rings = {name: line.rings for name, line in figure.charts[0].series.items() if line.rings}
         assert list(rings) == [point.learner for point in able] and len(figure.charts[0].references) == lines
         assert rings[able[0].learner][0].x == able[0].rate("miss").value and "a ring marks" in figure.caption[1]
 
 
 def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):
-    found = with_operating_points(outcomes, OperatingSpec(miss_rate=0.5))
+    results = join(with_operating_points(outcomes, OperatingSpec(miss_rate=0.5)))
     run = RunFolder.read(small_run)
     assert "Where to run it" not in story(run).html()
-    chosen = story(run, found)
+    chosen = story_of(run, results)
     check_story(chosen)
     page = chosen.html()
     assert "Where to run it" in page and "Best by what validation images say" in page and 'id="operating-1"' in page
-    rows = decision_results(found)
-    (one,) = decisions(found)
+    rows = decision_results(results)
+    (one,) = decisions(results)
     threshold = rows.where(entity=one.preferred.learner, metric="threshold").rows[0]
-    assert threshold.per_seed == one.preferred.thresholds
+    assert threshold == one.preferred.thresholds["threshold"]
     assert {row.where.get("part") for row in rows} == {None, "test", "validation"}
 
 
 def test_a_run_that_chose_nothing_has_no_decision(small_results):
-    assert operating_points(small_results.settings[0].outcomes) == ()
+    assert small_results.settings[0].operating_points == ()
 
 
 def test_rules_in_words():

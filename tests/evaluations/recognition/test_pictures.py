@@ -53,7 +53,7 @@ def outcome(images):
         openworld_auc=Undefinable(0.5),
         **place,
     )
-    return Outcome(record, ImageScores(images), picture=lambda number: b"png" if number == 11 else None)
+    return Outcome(record, ImageScores(images), thumbnail=lambda number: b"png" if number == 11 else None)
 
 
 def test_names_and_scores_are_written_and_thumbnails_shown():

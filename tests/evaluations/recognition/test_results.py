@@ -8,7 +8,7 @@ import pytest
 from openworld import metrics
 from openworld.evaluations.recognition.figures.learners import MISS_GRID, mean_curve
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
-from openworld.evaluations.recognition.record import RecognitionRecord, TrainingImages, Undefinable
+from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
 from openworld.evaluations.recognition.results import LOSSES, join
 
 
@@ -114,7 +114,7 @@ def test_times_are_means_of_one_fit_and_one_image_and_none_where_one_is_lost():
     [((6, 6), "6 shots (16 asked for)"), ((1, 6), "1 to 6 shots (16 asked for)"), ((16, 16), "16 shots")],
 )
 def test_fewer_training_images_than_shots_are_said(had, words):
-    results = join([outcome(training_images=TrainingImages(*had))])
+    results = join([outcome(training_images=dict(zip(("fewest", "most"), had, strict=True)))])
     (one,) = results.settings
     assert one.shots == words
     counts = {row.metric.key: row.value.value for row in results.results().where(entity="")}

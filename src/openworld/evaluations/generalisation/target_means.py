@@ -10,15 +10,21 @@ from itertools import combinations
 
 import numpy as np
 
-from openworld.evaluations.recognition.comparison import average_over_seeds
-from openworld.evaluations.recognition.record import RecognitionRecord
-from openworld.evaluations.recognition.results import AUC, HM, LOSSES, MEASURED, RecognitionResults, SettingResults
+from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds
+from openworld.evaluations.recognition.results import (
+    HM,
+    LOSSES,
+    MEASURED,
+    RecognitionResults,
+    SettingResults,
+    place_of,
+)
 from openworld.metrics import Estimate, mean_over_sets, paired_test
 from openworld.report.sentences import counted
 from openworld.results import (
     Comparison,
-    Metric,
     Result,
+    Results,
     Value,
     comparison_of,
     correct_for_many,
@@ -63,95 +69,78 @@ class TargetAverage:
         """
         return counted(len(self.targets), _NOUNS[self.kind])
 
-    @property
-    def left_out(self) -> dict[str, tuple[str, ...]]:
-        """Title of a target -> its classes that are base classes of the source, where there are any."""
-        found = {one.title: _record(one).left_out for one in self.targets}
-        return {title: names for title, names in found.items() if names}
-
-    @property
-    def by_wordnet(self) -> bool:
-        """Whether classes were compared with the source's by their names in WordNet, too."""
-        return _record(self.source).wordnet
-
 
 def target_averages(results: RecognitionResults) -> tuple[TargetAverage, ...]:
     """Every kind of target of a run of generalisation; () where learners lack targets."""
     by_kind: dict[str | None, list[SettingResults]] = {}
-    for one in results.settings:
-        by_kind.setdefault(_record(one).kind, []).append(one)
+    for setting in results.settings:
+        by_kind.setdefault(setting.first.record.kind, []).append(setting)
     sources = by_kind.get("source", [])
-    kinds = [kind for kind in KINDS if kind in by_kind]
-    if len(sources) != 1 or any(one.learners != results.learners for kind in kinds for one in by_kind[kind]):
+    targets = {kind: tuple(by_kind[kind]) for kind in KINDS if kind in by_kind}
+    complete = all(target.learners == results.learners for settings in targets.values() for target in settings)
+    if len(sources) != 1 or not complete:
         return ()
-    (source,) = sources
     return tuple(
-        TargetAverage(kind, source, tuple(by_kind[kind]), _mean(kind, source, by_kind[kind])) for kind in kinds
+        TargetAverage(kind, sources[0], settings, _mean(kind, sources[0], settings))
+        for kind, settings in targets.items()
     )
 
 
-def _record(one: SettingResults) -> RecognitionRecord:
-    return next(iter(one.outcomes.values()))[0].record
-
-
 def _mean(kind: str, source: SettingResults, targets: Sequence[SettingResults]) -> SettingResults:
-    first = targets[0]
-    title = f"average over {counted(len(targets), _NOUNS[kind])}" if len(targets) > 1 else first.title
-    setting = replace(source.setting, target=title) if len(targets) > 1 else first.setting
-    place, groups = {"setting": title} | setting.place, _groups(targets)
+    first, key, title = targets[0], targets[0].key, targets[0].title
+    if len(targets) > 1:
+        title = f"average over {counted(len(targets), _NOUNS[kind])}"
+        key = replace(source.key, target=title)
+    place, groups = place_of(key, title), _groups(targets)
     estimates = {learner: _estimate(targets, learner, groups) for learner in first.learners}
-    rows = tuple(row for learner, estimate in estimates.items() for row in _results(targets, learner, estimate, place))
-    return SettingResults(setting, title, first.outcomes, rows, _tests(estimates, place))
+    rows = [row for learner, estimate in estimates.items() for row in _results(targets, learner, estimate, place)]
+    tests = correct_for_many(_test(*pair, estimates, place) for pair in combinations(estimates, 2))
+    return SettingResults(key, title, first.outcomes, Results("generalisation", tuple(rows), tests))
 
 
 def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> Estimate | None:
     """The mean over targets of the means over seeds; None where seeds were scored on different images."""
-    averages = [average_over_seeds([outcome.test for outcome in one.outcomes[learner]]) for one in targets]
+    averages = [average_over_seeds([outcome.test for outcome in target.outcomes[learner]]) for target in targets]
     return None if None in averages else mean_over_sets(averages, groups)
 
 
 def _groups(targets: Sequence[SettingResults]) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each target the groups of its base and new images, numbered over all; shared base images keep theirs."""
-    own = [next(iter(one.outcomes.values()))[0].test.groups for one in targets]
-    beyond = 1 + max(int(side.max(initial=0)) for sides in own for side in sides)
-    numbered = []
-    for place, (one, (base, new)) in enumerate(zip(targets, own, strict=True), 1):
-        shared = _record(one).kind == "other"
-        numbered.append((base if shared else base + place * beyond, new + place * beyond))
-    return numbered
+    pairs = [target.first.test.groups for target in targets]
+    beyond = 1 + max(int(side.max(initial=0)) for pair in pairs for side in pair)
+    shared = targets[0].first.record.kind == "other"
+    return [
+        (base if shared else base + place * beyond, new + place * beyond) for place, (base, new) in enumerate(pairs, 1)
+    ]
 
 
 def _results(
-    targets: Sequence[SettingResults], learner: str, estimate: Estimate | None, place: Mapping
+    targets: Sequence[SettingResults], learner: str, estimate: Estimate | None, place: Place
 ) -> Iterator[Result]:
     """The means of every number over the targets; seeds are joined where they are the same at every target."""
     for metric in (AUC, HM, *MEASURED.values(), *LOSSES.values()):
-        if all(one.find(learner, metric.key) for one in targets):
-            found = [one.result(learner, metric.key) for one in targets]
-            yield _joined(found, metric, estimate if metric == AUC else None, place)
+        if all(target.find(learner, metric.key) for target in targets):
+            rows = [target.result(learner, metric.key) for target in targets]
+            yield _joined(rows, estimate if metric == AUC else None, place)
     for key in ("tuned_parameters", "fit_seconds", "score_seconds"):
-        row = targets[0].result(learner, key)
-        yield Result(learner, row.metric, row.value, place, row.seeds, row.per_seed)
+        yield replace(targets[0].result(learner, key), where=place)
 
 
-def _joined(found: Sequence[Result], metric: Metric, estimate: Estimate | None, place: Mapping) -> Result:
-    value = mean([row.value.value for row in found])
-    seeds = found[0].seeds if all(row.seeds == found[0].seeds for row in found) else ()
-    per_seed = tuple(mean(values) for values in zip(*(row.per_seed for row in found), strict=True)) if seeds else ()
-    if value is None:
-        return Result(found[0].entity, metric, Value(None, reason="it lacks a target"), place, seeds, per_seed)
-    spread = over_seeds(per_seed, metric) if per_seed and None not in per_seed else Value(value)
-    ends = None if estimate is None or estimate.value is None else estimate.interval()
-    intervals = (*interval_of(ends, "images"), *spread.intervals)
-    return Result(found[0].entity, metric, Value(value, intervals, deviation=spread.deviation), place, seeds, per_seed)
+def _joined(rows: Sequence[Result], estimate: Estimate | None, place: Place) -> Result:
+    first, value = rows[0], mean([row.value.value for row in rows])
+    seeds = first.seeds if all(row.seeds == first.seeds for row in rows) else ()
+    per_seed = tuple(mean(values) for values in zip(*(row.per_seed for row in rows), strict=True)) if seeds else ()
+    joined = Value(value, reason="it lacks a target" if value is None else "")
+    if value is not None:
+        spread = over_seeds(per_seed, first.metric) if per_seed and None not in per_seed else joined
+        over_images = interval_of(estimate and estimate.interval(), "images")
+        joined = replace(joined, intervals=(*over_images, *spread.intervals), deviation=spread.deviation)
+    return Result(first.entity, first.metric, joined, place, seeds, per_seed)
 
 
-def _tests(estimates: Mapping[str, Estimate | None], place: Mapping) -> tuple[Comparison, ...]:
-    """All pairs of learners by their means over the targets, corrected together (Holm, 1979)."""
-    return correct_for_many(_test(one, other, estimates, place) for one, other in combinations(estimates, 2))
-
-
-def _test(one: str, other: str, estimates: Mapping[str, Estimate | None], place: Mapping) -> Comparison:
-    if estimates[one] is None or estimates[other] is None:
-        return Comparison(one, other, AUC, None, None, "their seeds were not scored on the same images", where=place)
-    return comparison_of(one, other, AUC, paired_test(estimates[one], estimates[other]), where=place)
+def _test(learner: str, other: str, estimates: Mapping[str, Estimate | None], place: Place) -> Comparison:
+    pair = estimates[learner], estimates[other]
+    if None in pair:
+        reason = "their seeds were not scored on the same images"
+        return Comparison(learner, other, AUC, None, None, reason, where=place)
+    return comparison_of(learner, other, AUC, paired_test(*pair), where=place)

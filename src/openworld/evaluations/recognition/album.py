@@ -15,16 +15,16 @@ def albums(results: RecognitionResults) -> list[Album]:
     """An album per setting: of its best learner, first seed."""
     count = {1: 8, 2: 6}.get(len(results.settings), 4)
     left, found = THUMBNAIL_BYTES, []
-    for one in results.settings:
+    for setting in results.settings:
         kinds = []
-        for name, images in shown_images(one.outcomes[one.best][0], count).items():
+        for name, images in shown_images(setting.outcomes[setting.best][0], count).items():
             kept = []
             for image in images:
                 left -= len(image.address or "")
                 kept.append(image if left >= 0 else replace(image, address=None))
             kinds.append(Kind(KINDS[name], tuple(kept)))
         if kinds:
-            found.append(Album(one.title, _caption(one), tuple(kinds)))
+            found.append(Album(setting.title, _caption(setting), tuple(kinds)))
     return found
 
 
@@ -34,23 +34,23 @@ def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[Shown]]:
         return {}
     chosen = choose(outcome.test.images, count)
     return {
-        kind: [_shown(outcome, one, by_class=kind.endswith("classes")) for one in picked]
+        kind: [_shown(outcome, image, by_class=kind.endswith("classes")) for image in picked]
         for kind, picked in chosen.items()
     }
 
 
-def _caption(one: SettingResults) -> str:
-    group = one.group_name
+def _caption(setting: SettingResults) -> str:
+    group, best = setting.group_name, setting.best
     once = f"; of one {group} only the most telling image is shown" if group else ""
     return (
-        f"Of {one.best}, seed {one.seeds(one.best)[0]}. Confidence is its softmax among the names of the image's own "
+        f"Of {best}, seed {setting.seeds(best)[0]}. Confidence is its softmax among the names of the image's own "
         f"half{once}."
     )
 
 
 def _shown(outcome: Outcome, chosen: Chosen, *, by_class: bool) -> Shown:
     images, names, place = outcome.test.images, outcome.record.classnames, chosen.place
-    data = outcome.picture(int(images["id"][place]))
+    data = outcome.thumbnail(int(images["id"][place]))
     address = None if data is None else data_address("image/png", data)
     name = names[int(images["label"][place])]
     if by_class:

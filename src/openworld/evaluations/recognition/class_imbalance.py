@@ -15,13 +15,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from openworld import metrics
-from openworld.evaluations.recognition.record import MIXED, ExpectedAUC, MixNumbers, RatioMix, ShrunkMix, Variation
+from openworld.evaluations.recognition.record import (
+    MIXED,
+    SHRUNK,
+    ExpectedAUC,
+    MixNumbers,
+    RatioMix,
+    ShrunkMix,
+    Variation,
+)
 from openworld.evaluations.recognition_metrics import Table, headline, rows_of, sides
 from openworld.metrics import seed_spread
 from openworld.metrics.thinning import kept_share, thin
-
-SHRUNK = {"forward": "new", "backward": "base"}
-"""Which half has fewer images."""
 
 _READ = ("score", "correct", "label", "joint_prediction")
 

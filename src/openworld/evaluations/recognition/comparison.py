@@ -21,8 +21,8 @@ Place = Mapping[str, str | int | float]
 
 def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
     """The mean over seeds with its intervals; None where the seeds were scored on different images."""
-    same = all(np.array_equal(one.ids, scores[0].ids) for one in scores)
-    return average([one.result for one in scores]) if same else None
+    same = all(np.array_equal(seed.ids, scores[0].ids) for seed in scores)
+    return average([seed.result for seed in scores]) if same else None
 
 
 def compare_all(by_learner: Mapping[str, Sequence[ImageScores]], where: Place | None = None) -> tuple[Comparison, ...]:
@@ -35,37 +35,37 @@ def compare_all(by_learner: Mapping[str, Sequence[ImageScores]], where: Place | 
         where: what tells these tests apart from others.
     """
     averages = {learner: average_over_seeds(scores) for learner, scores in by_learner.items()}
-    ids = {learner: scores[0].ids for learner, scores in by_learner.items()}
     tests = []
-    for one, other in combinations(by_learner, 2):
-        if averages[one] and averages[other] and np.array_equal(ids[one], ids[other]):
-            test = paired_test(averages[one], averages[other])
-            tests.append(comparison_of(one, other, AUC, test, where=where))
+    for learner, other in combinations(by_learner, 2):
+        same = np.array_equal(by_learner[learner][0].ids, by_learner[other][0].ids)
+        if same and averages[learner] and averages[other]:
+            test = paired_test(averages[learner], averages[other])
+            tests.append(comparison_of(learner, other, AUC, test, where=where))
         else:
-            tests.append(_on_shared_images(one, other, by_learner, where or {}))
+            tests.append(_on_shared_images(learner, other, by_learner, where or {}))
     return correct_for_many(tests)
 
 
-def _on_shared_images(one: str, other: str, by_learner: Mapping[str, Sequence[ImageScores]], where) -> Comparison:
+def _on_shared_images(learner: str, other: str, by_learner: Mapping[str, Sequence[ImageScores]], where) -> Comparison:
     """The test on the images that every seed of both learners has in common, if all say the same of these."""
 
     def refused(reason: str) -> Comparison:
-        return Comparison(one, other, AUC, None, None, reason, where=where)
+        return Comparison(learner, other, AUC, None, None, reason, where=where)
 
-    every = (*by_learner[one], *by_learner[other])
-    if any(len(np.unique(scores.ids)) < len(scores.ids) for scores in every):
+    every = (*by_learner[learner], *by_learner[other])
+    if any(len(np.unique(scores.ids)) < len(scores) for scores in every):
         return refused("they were not scored on the same images, and ids stand twice")
     shared = reduce(np.intersect1d, (scores.ids for scores in every))
     if not shared.size:
         return refused("they were not scored on the same images, and share none")
-    parts = {name: [scores.only(shared) for scores in by_learner[name]] for name in (one, other)}
-    if not same_facts([*parts[one], *parts[other]]):
+    sides = [[scores.only(shared) for scores in by_learner[name]] for name in (learner, other)]
+    first = sides[0][0]
+    if not all(same_facts(scores, first) for side in sides for scores in side):
         return refused("they say different things of the images that they share")
-    first, second = (average([scores.result for scores in parts[name]]) for name in (one, other))
-    return comparison_of(one, other, AUC, paired_test(first, second), where=where, shared=int(shared.size))
+    test = paired_test(*(average([scores.result for scores in side]) for side in sides))
+    return comparison_of(learner, other, AUC, test, where=where, shared=int(shared.size))
 
 
-def same_facts(scores: Sequence[ImageScores]) -> bool:
-    """Whether all say the same of every image, whatever was predicted; images in the same order."""
-    first = scores[0].facts
-    return all(np.array_equal(own, its) for one in scores for own, its in zip(one.facts, first, strict=True))
+def same_facts(scores: ImageScores, others: ImageScores) -> bool:
+    """Whether both say the same of every image, whatever was predicted; images in the same order."""
+    return all(np.array_equal(fact, other) for fact, other in zip(scores.facts, others.facts, strict=True))

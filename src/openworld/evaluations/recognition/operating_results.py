@@ -4,15 +4,15 @@ Every seed has a threshold of its own, chosen on validation images. A learner's 
 the same test images; their intervals are over images (clustered by group, over all seeds), given the thresholds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from openworld.evaluations.recognition.outcome import Outcome
-from openworld.evaluations.recognition.record import OperatingPointRecord, Rate
-from openworld.metrics import Costs, OperatingPoint, operating_point
-from openworld.results import METRICS, Interval, Metric, Result, Value, interval_of, mean, student
+from openworld.evaluations.recognition.record import OperatingPointRecord
+from openworld.metrics import Accuracy, Costs, OperatingPoint, operating_point
+from openworld.results import METRICS, Metric, Result, Value, interval_of, mean, student
 
 RATES = {name: METRICS[name] for name in ("miss", "hit", "false_alarm", "detected")}
 COST = Metric("cost", "cost", "number", 3, -1, (None, None))
@@ -30,110 +30,87 @@ REACHED = {
 
 @dataclass(frozen=True, eq=False)
 class LearnerOperatingPoint:
-    """One learner where a rule would run it.
+    """One learner where a rule would run it, its seeds joined.
 
     Args:
         learner: its label.
-        seeds: its seeds.
-        points: what every seed's record says.
-        joined: the rates on test images, means over the seeds; None where a seed has no threshold.
-        on_baseness: scores are logarithms of baseness, not made elsewhere.
+        rule: as given, by its keys.
+        reason: how many seeds have no threshold, and why the first of these has none; "" where all have one.
+        on_test: RATES, and the cost where costs are the rule.
+        on_validation: REACHED.
+        thresholds: "threshold", on the score, and "baseness" where the learner was fitted here.
     """
 
     learner: str
-    seeds: tuple[int, ...]
-    points: tuple[OperatingPointRecord, ...]
-    joined: OperatingPoint | None
-    on_baseness: bool = False
+    rule: Mapping[str, float]
+    reason: str
+    on_test: Mapping[str, Result]
+    on_validation: Mapping[str, Result]
+    thresholds: Mapping[str, Result]
 
     @property
-    def rule(self) -> Mapping[str, float]:
-        """As given, by its keys."""
-        return self.points[0].rule
+    def results(self) -> tuple[Result, ...]:
+        """All of them, but for what no seed knows of the validation images."""
+        reached = (row for row in self.on_validation.values() if set(row.per_seed) != {None})
+        return (*self.on_test.values(), *reached, *self.thresholds.values())
 
     @property
-    def reason(self) -> str:
-        """How many seeds have no threshold, and why the first of these has none; "" where all have one."""
-        without = [(seed, one.reason) for seed, one in zip(self.seeds, self.points, strict=True) if one.reason]
-        if not without:
-            return ""
-        several = f"in {len(without)} of {len(self.points)} seeds, " if len(self.points) > 1 else ""
-        return f"{several}{without[0][1]} (seed {without[0][0]})"
-
-    @property
-    def thresholds(self) -> tuple[float | None, ...]:
-        """Per seed: on baseness where the learner was fitted here, else on the score that came."""
-        return tuple(point.threshold if point.baseness is None else point.baseness for point in self.points)
-
-    @property
-    def costs(self) -> Costs | None:
-        """The costs, where they are the rule."""
-        return Costs(**self.rule) if "base_missed" in self.rule else None
-
-    @property
-    def cost(self) -> Value:
-        """Expected cost of an image on test."""
-        if self.joined is None:
-            return Value(None, reason=self.reason)
-        value = self.joined.cost(self.costs)
-        reason = "" if value is not None else self.joined.reason
-        return Value(value, interval_of(self.joined.cost_interval(self.costs), "images"), reason)
-
-    def per_seed(self, name: str) -> tuple[float | None, ...]:
-        """One of RATES for every seed."""
-        rates: list[Rate | None] = [None if point.test is None else getattr(point.test, name) for point in self.points]
-        return tuple(None if rate is None else rate.value for rate in rates)
+    def baseness(self) -> dict[int, float | None]:
+        """Seed -> threshold on baseness; {} where scores were made elsewhere."""
+        row = self.thresholds.get("baseness")
+        return dict(zip(row.seeds, row.per_seed, strict=True)) if row else {}
 
     def rate(self, name: str) -> Value:
-        """One of RATES, the mean over the seeds; over seeds Student's t."""
-        if self.joined is None:
-            return Value(None, reason=self.reason)
-        rate = getattr(self.joined, name)
-        if rate.value is None:
-            return Value(None, reason=rate.reason)
-        images = self.points[0].test
-        over_images = interval_of(rate.interval, "images", None if images is None else getattr(images, name).n)
-        return Value(rate.value, (*over_images, *student(self.per_seed(name), RATES[name])))
-
-    def interval(self, name: str) -> Interval | None:
-        """Of one of RATES over images."""
-        return self.rate(name).over("images")
-
-    def reached(self, name: str) -> float | None:
-        """miss_rate, hit_rate or cost on the validation images, the mean over the seeds."""
-        return mean([getattr(point.validation, name) for point in self.points])
-
-    def limits(self, name: str) -> list[float | None]:
-        """least_miss or most_hit on the validation images, for every seed."""
-        return [getattr(point.validation, name) for point in self.points]
+        """One of RATES, or the cost, on test images."""
+        return self.on_test[name].value
 
 
-def operating_points(learners: Mapping[str, Sequence[Outcome]]) -> tuple[LearnerOperatingPoint, ...]:
-    """Of every learner of which all records have one, in order."""
+def operating_points(learners: Mapping[str, Sequence[Outcome]], place: Mapping) -> tuple[LearnerOperatingPoint, ...]:
+    """Of every learner of which all records have one, in order; `place`: where their results are."""
     return tuple(
-        _learner(name, own)
-        for name, own in learners.items()
-        if all(outcome.record.operating_point is not None for outcome in own)
+        _learner(learner, outcomes, place)
+        for learner, outcomes in learners.items()
+        if all(outcome.record.operating_point is not None for outcome in outcomes)
     )
 
 
-def operating_results(learners: Mapping[str, Sequence[Outcome]], place: Mapping) -> Iterator[Result]:
-    """Every number of the operating points: on test images, on the validation images, and the thresholds."""
-    for one in operating_points(learners):
-        where = dict(place) | {"rule": rule_in_words(one.rule)}
-        on_test, on_validation = where | {"part": "test"}, where | {"part": "validation"}
-        for name, metric in RATES.items():
-            yield Result(one.learner, metric, one.rate(name), on_test, one.seeds, one.per_seed(name))
-        if one.costs:
-            yield Result(one.learner, COST, one.cost, on_test)
-        for name, metric in REACHED.items():
-            values = tuple(getattr(point.validation, name) for point in one.points)
-            if set(values) != {None}:
-                yield Result(one.learner, metric, _mean(values, one.reason), on_validation, one.seeds, values)
-        scores, baseness = (tuple(getattr(point, name) for point in one.points) for name in ("threshold", "baseness"))
-        yield Result(one.learner, THRESHOLD, _mean(scores, one.reason), where, one.seeds, scores)
-        if one.on_baseness:
-            yield Result(one.learner, BASENESS, _mean(baseness, one.reason), where, one.seeds, baseness)
+def _learner(learner: str, outcomes: Sequence[Outcome], place: Mapping) -> LearnerOperatingPoint:
+    points = [outcome.record.operating_point for outcome in outcomes]
+    seeds, rule = tuple(outcome.record.seed for outcome in outcomes), points[0].rule
+    reason = _why_not(seeds, points)
+    joined = None if reason else _joined(outcomes, [point.threshold for point in points])
+    where = {**place, "rule": rule_in_words(rule)}
+
+    def result(metric: Metric, per_seed: Iterable[float | None], value: Value | None = None, **part: str) -> Result:
+        per_seed = tuple(per_seed)
+        return Result(learner, metric, value or _mean(per_seed, reason), where | part, seeds, per_seed)
+
+    on_test = {}
+    for name, metric in RATES.items():
+        rates = [point.test and getattr(point.test, name) for point in points]
+        per_seed = [rate and rate.value for rate in rates]
+        value = _rate(getattr(joined, name), rates[0].n, per_seed, metric) if joined else None
+        on_test[name] = result(metric, per_seed, value, part="test")
+    if "base_missed" in rule:
+        value = _cost(joined, Costs(**rule)) if joined else Value(None, reason=reason)
+        on_test["cost"] = Result(learner, COST, value, where | {"part": "test"})
+    on_validation = {
+        name: result(metric, (getattr(point.validation, name) for point in points), part="validation")
+        for name, metric in REACHED.items()
+    }
+    thresholds = {"threshold": result(THRESHOLD, (point.threshold for point in points))}
+    if outcomes[0].record.tuned_parameters is not None:
+        thresholds["baseness"] = result(BASENESS, (point.baseness for point in points))
+    return LearnerOperatingPoint(learner, rule, reason, on_test, on_validation, thresholds)
+
+
+def _why_not(seeds: Sequence[int], points: Sequence[OperatingPointRecord]) -> str:
+    """How many seeds have no threshold, and why the first of these has none; "" where all have one."""
+    without = [(seed, point.reason) for seed, point in zip(seeds, points, strict=True) if point.reason]
+    if not without:
+        return ""
+    several = f"in {len(without)} of {len(points)} seeds, " if len(points) > 1 else ""
+    return f"{several}{without[0][1]} (seed {without[0][0]})"
 
 
 def _mean(values: Sequence[float | None], reason: str) -> Value:
@@ -141,13 +118,37 @@ def _mean(values: Sequence[float | None], reason: str) -> Value:
     return Value(value, reason="" if value is not None else reason or "it is not known for every seed")
 
 
-def preferred(found: Sequence[LearnerOperatingPoint]) -> LearnerOperatingPoint | None:
+def _rate(joined: Accuracy, images: int, per_seed: Sequence[float | None], metric: Metric) -> Value:
+    """The rate of all seeds together, with its intervals over images and over seeds."""
+    if joined.value is None:
+        return Value(None, reason=joined.reason)
+    return Value(joined.value, (*interval_of(joined.interval, "images", images), *student(per_seed, metric)))
+
+
+def _cost(joined: OperatingPoint, costs: Costs) -> Value:
+    """Expected cost of an image."""
+    return Value(joined.cost(costs), interval_of(joined.cost_interval(costs), "images"), joined.reason or "")
+
+
+def _joined(outcomes: Sequence[Outcome], thresholds: Sequence[float]) -> OperatingPoint:
+    """All seeds' test images in one: scores are counted from each seed's threshold, which thereby is 0 for all."""
+    sides: list[list[np.ndarray]] = [[], [], [], [], [], []]
+    for outcome, threshold in zip(outcomes, thresholds, strict=True):
+        base_scores, base_correct, new_scores, new_correct = outcome.test.samples
+        columns = (base_scores - threshold, base_correct, new_scores - threshold, new_correct, *outcome.test.groups)
+        for side, column in zip(sides, columns, strict=True):
+            side.append(column)
+    *samples, base_groups, new_groups = (np.concatenate(side) for side in sides)
+    return operating_point(*samples, 0.0, base_groups=base_groups, new_groups=new_groups)
+
+
+def preferred(points: Sequence[LearnerOperatingPoint]) -> LearnerOperatingPoint | None:
     """The learner to run by what validation images say: test images choose nothing here either.
 
     Of learners with a threshold for every seed: the most hits under a miss rate, the fewest misses under a hit rate,
     the least cost. Without validation images of new classes, the one that misses least.
     """
-    return min((one for one in found if one.joined is not None), key=_badness, default=None)
+    return min((point for point in points if not point.reason), key=_badness, default=None)
 
 
 def rule_in_words(rule: Mapping[str, float]) -> str:
@@ -168,11 +169,11 @@ def rule_in_words(rule: Mapping[str, float]) -> str:
     return f"least cost: {', '.join([*costs, mix])}"
 
 
-def why_none(found: Sequence[LearnerOperatingPoint]) -> str:
+def why_none(points: Sequence[LearnerOperatingPoint]) -> str:
     """Why no learner has a threshold: how far the rule could be taken, by the validation images."""
-    by_miss = "miss_rate" in found[0].rule
+    by_miss = "miss_rate" in points[0].rule
     pick, worst = (min, max) if by_miss else (max, min)  # of a learner's seeds the worst, since each must keep the rule
-    limits = {one.learner: one.limits("least_miss" if by_miss else "most_hit") for one in found}
+    limits = {point.learner: _limits(point) for point in points}
     known = {learner: worst(values) for learner, values in limits.items() if None not in values}
     if not known:
         return "No learner has a threshold by this rule."
@@ -183,68 +184,52 @@ def why_none(found: Sequence[LearnerOperatingPoint]) -> str:
     )
 
 
-def sentence(one: LearnerOperatingPoint) -> str:
+def sentence(point: LearnerOperatingPoint) -> str:
     """What a learner does at its operating point, in a sentence for whoever runs it."""
-    if one.joined is None:
-        return f"{one.learner} has no threshold by this rule: {one.reason}."
-    miss, hit = one.rate("miss"), one.rate("hit")
-    new = f"of 100 new ones, {_of_hundred(hit)} are flagged and named right"
-    if hit.value is None:
+    if point.reason:
+        return f"{point.learner} has no threshold by this rule: {point.reason}."
+    new = f"of 100 new ones, {_of_hundred(point.rate('hit'))} are flagged and named right"
+    if point.rate("hit").value is None:
         new = "of new ones nothing is known, there was none in the test"
-    return f"{one.learner}: of 100 base images, {_of_hundred(miss)} are flagged or misnamed; {new}."
+    missed = _of_hundred(point.rate("miss"))
+    return f"{point.learner}: of 100 base images, {missed} are flagged or misnamed; {new}."
 
 
-def whether_it_holds(one: LearnerOperatingPoint) -> str:
+def whether_it_holds(point: LearnerOperatingPoint) -> str:
     """Whether the required rate holds on test images, as far as their number shows; "" for costs."""
-    if one.joined is None:
-        return f"no threshold: {_limit(one)}"
-    name, key = ("miss", "miss_rate") if "miss_rate" in one.rule else ("hit", "hit_rate")
-    interval = one.interval(name)
-    if key not in one.rule or interval is None:
+    if point.reason:
+        return f"no threshold: {_limit(point)}"
+    name, key = ("miss", "miss_rate") if "miss_rate" in point.rule else ("hit", "hit_rate")
+    interval = point.rate(name).over("images")
+    if key not in point.rule or interval is None:
         return ""
-    required = one.rule[key]
+    required = point.rule[key]
     holds, fails = (interval.high <= required, interval.low > required)
     if name == "hit":
         holds, fails = (interval.low >= required, interval.high < required)
     return "holds on test" if holds else "does not hold on test" if fails else "cannot be told at this n"
 
 
-def _learner(learner: str, own: Sequence[Outcome]) -> LearnerOperatingPoint:
-    points = tuple(outcome.record.operating_point for outcome in own)
-    whole = all(point.threshold is not None for point in points)
-    joined = _joined(own, [point.threshold for point in points]) if whole else None
-    seeds = tuple(outcome.record.seed for outcome in own)
-    return LearnerOperatingPoint(learner, seeds, points, joined, own[0].record.tuned_parameters is not None)
+def _badness(point: LearnerOperatingPoint) -> float:
+    miss, hit, cost = (point.on_validation[name].value.value for name in ("miss_rate", "hit_rate", "cost"))
+    if "base_missed" in point.rule:
+        return cost
+    return miss if "hit_rate" in point.rule or hit is None else -hit
 
 
-def _joined(own: Sequence[Outcome], thresholds: Sequence[float]) -> OperatingPoint:
-    """All seeds' test images in one: scores are counted from each seed's threshold, which thereby is 0 for all."""
-    sides: list[list[np.ndarray]] = [[], [], [], [], [], []]
-    for outcome, threshold in zip(own, thresholds, strict=True):
-        base_scores, base_correct, new_scores, new_correct = outcome.test.samples
-        columns = (base_scores - threshold, base_correct, new_scores - threshold, new_correct, *outcome.test.groups)
-        for side, column in zip(sides, columns, strict=True):
-            side.append(column)
-    *samples, base_groups, new_groups = (np.concatenate(side) for side in sides)
-    return operating_point(*samples, 0.0, base_groups=base_groups, new_groups=new_groups)
+def _limits(point: LearnerOperatingPoint) -> tuple[float | None, ...]:
+    """How far a rule on a rate could be taken on the validation images, for every seed."""
+    return point.on_validation["least_miss" if "miss_rate" in point.rule else "most_hit"].per_seed
 
 
-def _badness(one: LearnerOperatingPoint) -> float:
-    if "base_missed" in one.rule:
-        return one.reached("cost")
-    hit = one.reached("hit_rate")
-    return one.reached("miss_rate") if "hit_rate" in one.rule or hit is None else -hit
-
-
-def _limit(one: LearnerOperatingPoint) -> str:
+def _limit(point: LearnerOperatingPoint) -> str:
     """What keeps a learner from the rule, on the validation images, over its seeds."""
-    by_miss = "miss_rate" in one.rule
-    values = one.limits("least_miss" if by_miss else "most_hit")
+    values = _limits(point)
     if None in values:
-        return one.reason
+        return point.reason
     low, high = (f"{100 * end:.1f}" for end in (min(values), max(values)))
     span = f"{low} %" if low == high else f"{low} to {high} %"
-    return f"misnames {span} of base" if by_miss else f"names {span} of new right"
+    return f"misnames {span} of base" if "miss_rate" in point.rule else f"names {span} of new right"
 
 
 def _plain(share: float) -> str:

@@ -1,6 +1,6 @@
 """A record of recognition as results are made of it: its metrics, its scores image by image, its thumbnails."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -50,6 +50,24 @@ class ImageScores:
         ids = np.asarray(self.images["id"])
         return np.concatenate([ids[self.is_base], ids[~self.is_base]])
 
+    @property
+    def n_base(self) -> int:
+        """Number of base images."""
+        return int(self.is_base.sum())
+
+    @property
+    def n_new(self) -> int:
+        """Number of new images."""
+        return len(self.is_base) - self.n_base
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of images that are not independent."""
+        return len({*self.groups[0], *self.groups[1]})
+
+    def __len__(self) -> int:
+        return len(self.is_base)
+
     @cached_property
     def result(self) -> OpenworldAUC:
         """OpenworldAUC from the table, clustered by group, with what every image contributes to it."""
@@ -69,9 +87,9 @@ class ImageScores:
         Args:
             ids: int64[n], sorted, each once and each known here.
         """
-        own = np.asarray(self.images["id"])
-        order = np.argsort(own, kind="stable")
-        rows = order[np.searchsorted(own[order], ids)]
+        known = np.asarray(self.images["id"])
+        order = np.argsort(known, kind="stable")
+        rows = order[np.searchsorted(known[order], ids)]
         kept = [
             None if weights is None else weights[np.searchsorted(np.flatnonzero(side), rows[side[rows]])]
             for weights, side in zip(self.weights, (self.is_base, ~self.is_base), strict=True)
@@ -88,7 +106,7 @@ class Outcome:
         record: its metrics.
         test: what it said of the test images.
         validation: likewise of the validation images; None where none were scored.
-        picture: the PNG bytes of an image id, or None where none was kept.
+        thumbnail: the PNG bytes of an image id, or None where none was kept.
         seconds: how long each stage took.
         fingerprint: of the test images, or None where they were never seen (predictions made elsewhere).
     """
@@ -96,14 +114,19 @@ class Outcome:
     record: RecognitionRecord
     test: ImageScores
     validation: ImageScores | None = None
-    picture: Callable[[int], bytes | None] = lambda _: None
+    thumbnail: Callable[[int], bytes | None] = lambda _: None
     seconds: Mapping[str, float] = field(default_factory=dict)
     fingerprint: str | None = None
 
     @property
     def score_seconds(self) -> float | None:
         """Seconds of scoring one image, names included; None where no time was kept."""
-        return self.seconds["score"] / len(self.test.is_base) if "score" in self.seconds else None
+        return self.seconds["score"] / len(self.test) if "score" in self.seconds else None
+
+    @property
+    def group_name(self) -> str:
+        """What images that are not independent have in common ("drawing"); "" where every image stands alone."""
+        return "" if self.test.n_groups == len(self.test) else self.record.group_name or "group"
 
     @property
     def has_own_fit(self) -> bool:
@@ -122,13 +145,13 @@ def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
     Raises:
         OpenworldError: when no record is one of these.
     """
-    found = tuple(one for record in run.records for one in _outcomes(record))
+    found = tuple(outcome for record in run.records for outcome in _outcomes(record))
     if not found:
         raise OpenworldError(f"{run.folder} holds no recognition record, so there is nothing to report on yet.")
     return found
 
 
-def _outcomes(record: Record) -> tuple[Outcome, ...]:
+def _outcomes(record: Record) -> Iterable[Outcome]:
     protocol = record.metrics.get("protocol")
     if protocol == "generalisation":
         return _target_outcomes(record)
@@ -137,40 +160,34 @@ def _outcomes(record: Record) -> tuple[Outcome, ...]:
 
 def _outcome(record: Record) -> Outcome:
     metrics = read_record(record.metrics)
-    parts = [record.table(name) if name in record.tables else None for name in ("images", "validation")]
-    test, validation = (images and ImageScores(images, metrics.classnames) for images in parts)
-    return Outcome(
-        metrics, test, validation, _thumbnails(record, "pictures"), record.seconds, record.unit.inputs.get("test")
-    )
+    scores = {name: ImageScores(record.table(name), metrics.classnames) for name in record.tables}
+    thumbnails, fingerprint = _thumbnails(record, "pictures"), record.unit.inputs.get("test")
+    return Outcome(metrics, scores["images"], scores.get("validation"), thumbnails, record.seconds, fingerprint)
 
 
-def _target_outcomes(record: Record) -> tuple[Outcome, ...]:
+def _target_outcomes(record: Record) -> Iterator[Outcome]:
     """An outcome per target of a record of generalisation, that of the source first.
 
     Each has the seconds of the fit, which all of them share, and its share of those of scoring.
     """
-    table, inputs = record.table("images"), record.unit.inputs
-    shared = {name: value for name, value in record.metrics.items() if name != "targets"}
-    found = []
+    table = record.table("images")
     for number, target in enumerate(record.metrics["targets"]):
         rows = table["target"] == number
-        metrics = read_record(shared | target)
+        metrics = read_record({**record.metrics, **target})
         images = {name: column[rows] for name, column in table.items() if name != "target"}
         share = {"score": float(rows.mean())}
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
-        fingerprint = " ".join(inputs[part] for part in target["parts"])
-        test = ImageScores(images, metrics.classnames)
+        fingerprint = " ".join(record.unit.inputs[part] for part in target["parts"])
         thumbnails = _thumbnails(record, f"pictures/{number}")
-        found.append(Outcome(metrics, test, None, thumbnails, seconds, fingerprint))
-    return tuple(found)
+        yield Outcome(metrics, ImageScores(images, metrics.classnames), None, thumbnails, seconds, fingerprint)
 
 
 def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:
     """Read the thumbnail of an image id from a folder of the record's attachments."""
     kept = set(record.attachments)
 
-    def picture(number: int) -> bytes | None:
+    def thumbnail(number: int) -> bytes | None:
         name = f"{folder}/{number}.png"
         return record.attachment(name) if name in kept else None
 
-    return picture
+    return thumbnail

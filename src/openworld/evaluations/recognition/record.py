@@ -4,7 +4,7 @@ All numbers are fractions in [0, 1]; None where a number is not defined, or was 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.evaluations.recognition_metrics import recognition_metrics
@@ -33,8 +33,11 @@ class MixNumbers:
     openworld_auc: float | None = None
 
 
-MIXED = tuple(one.name for one in fields(MixNumbers))
+MIXED = tuple(MixNumbers.__annotations__)
 """The numbers of a mix."""
+
+SHRUNK = {"forward": "new", "backward": "base"}
+"""Which half has fewer images, by the paper's names of the two tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,11 @@ class Mix(MixNumbers):
     n_new: int
     resamples: int = 1
     spread: MixNumbers = MixNumbers()
+
+    @property
+    def share_of_new(self) -> float:
+        """The share of new images."""
+        return self.n_new / (self.n_base + self.n_new)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,14 +166,6 @@ class OperatingPointRecord:
     test: TestRates | None
 
 
-@dataclass(frozen=True)
-class TrainingImages:
-    """The fewest and the most training images of a class."""
-
-    fewest: int
-    most: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class RecognitionRecord:
     """The metrics of one learner with one seed, scored in one setting.
@@ -176,6 +176,7 @@ class RecognitionRecord:
         tuned_parameters: None where it was not trained here.
         group_name: what images that are not independent have in common.
         classnames: base names, then new names.
+        training_images: the "fewest" and the "most" of a class.
         detail: the settings that it was fitted with (`chosen`), what every candidate reached (`choices`), and the
             course of training (`history`).
         kind, dataset, domain, target, left_out, wordnet: of a learner that is scored in several places.
@@ -197,7 +198,7 @@ class RecognitionRecord:
     n_new_classes: int
     group_name: str | None = None
     classnames: tuple[str, ...] = ()
-    training_images: TrainingImages | None = None
+    training_images: dict[str, int] | None = None
     detail: dict[str, Any] = field(default_factory=dict)
 
     openworld_auc: Undefinable
@@ -226,11 +227,6 @@ class RecognitionRecord:
     left_out: tuple[str, ...] = ()
     wordnet: bool = False
 
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The settings that the learner was fitted with; empty where they are not known."""
-        return self.detail.get("chosen") or {}
-
 
 def numbers_of(table: Mapping) -> dict[str, Any]:
     """The numbers of a per-image table, as a record holds them."""
@@ -242,9 +238,7 @@ def numbers_of(table: Mapping) -> dict[str, Any]:
     }
 
 
-_KNOWN = tuple(one.name for one in fields(RecognitionRecord))
-
-
 def read_record(metrics: Mapping[str, Any]) -> RecognitionRecord:
     """The metrics of a record as its dataclass; what only another evaluation says in them is left out."""
-    return read_spec({name: metrics[name] for name in _KNOWN if name in metrics}, RecognitionRecord)
+    known = RecognitionRecord.__annotations__.keys() & metrics.keys()
+    return read_spec({name: metrics[name] for name in known}, RecognitionRecord)

@@ -5,19 +5,11 @@ from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.figures import FIGURES
-from openworld.evaluations.recognition.operating_results import (
-    LearnerOperatingPoint,
-    operating_points,
-    preferred,
-    sentence,
-    why_none,
-)
+from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, preferred, sentence, why_none
 from openworld.evaluations.recognition.outcome import Outcome, outcomes
 from openworld.evaluations.recognition.pairing import compare_outcomes
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
-from openworld.evaluations.recognition.settings import Setting
 from openworld.evaluations.recognition.tables import (
-    OPERATING,
     further_table,
     imbalance_table,
     main_table,
@@ -36,32 +28,28 @@ from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
 
-BEST = "Best by what validation images say, and then on test images: "
 KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 """Splits that need no words of their own."""
 
 
-def story(run: RunFolder, found: Sequence[Outcome] | None = None) -> Story:
-    """The story of a run.
+def story(run: RunFolder) -> Story:
+    """The story of a run of recognition, or of predictions that were scored."""
+    return story_of(run, join(outcomes(run)))
 
-    Args:
-        run: of recognition, or predictions that were scored.
-        found: its outcomes, where they are not as the records have them.
-    """
-    found = tuple(outcomes(run) if found is None else found)
-    results = join(found)
-    mains, mixes, operating = main_tables(results), _mixes(results), tuple(_decisions(results))
+
+def story_of(run: RunFolder, results: RecognitionResults) -> Story:
+    """The story of a run by its results, which need not be as the records have them."""
+    mains, mixes, chosen = main_tables(results), _mixes(results), decisions(results)
     page = Page(
         title=_title(results),
-        subtitle=tuple(subtitle(results)),
+        subtitle=tuple(_subtitle(results)),
         verdict=verdict(results),
-        sections=(numbers_section(results, mains, mixes), *further_sections(results, operating)),
+        sections=tuple(_sections(results, mains, mixes, chosen)),
         styles=styles(results),
-        facts=tuple(durations(results, found)),
+        facts=tuple(_durations(results)),
     )
-    overview = (overview_table(results),) if len(mains) > 1 else ()
-    tables = (*overview, *mains, *(one.table for one in operating))
-    text = (*page.verdict, *terminal_text(results, operating))
+    tables = (*_overview(results), *mains, *(decision.table for decision in chosen))
+    text = (*page.verdict, *_losses(results), *_sentences(chosen))
     return Story(run, results.results(), tables, page, text, papers=(*tables, *(pair[0] for pair in mixes)))
 
 
@@ -82,51 +70,42 @@ class Decision:
         text: a sentence.
     """
 
-    setting: Setting
+    setting: SettingResults
     table: Table
     preferred: LearnerOperatingPoint | None
     text: str
 
 
-def decisions(found: Sequence[Outcome]) -> tuple[Decision, ...]:
-    """The operating points of outcomes that have some, setting by setting."""
-    return tuple(_decisions(join(found)))
+def decisions(results: RecognitionResults) -> tuple[Decision, ...]:
+    """The operating points of every setting that has some."""
+    return tuple(
+        _decision(setting, f"operating-{place}")
+        for place, setting in enumerate(results.settings, 1)
+        if setting.operating_points
+    )
 
 
-def decision_results(found: Sequence[Outcome]) -> Results:
-    """Every number of the operating points of outcomes."""
-    results = join(found).results()
-    return replace(results, rows=tuple(row for row in results.rows if "rule" in row.where), comparisons=())
+def _decision(setting: SettingResults, name: str) -> Decision:
+    best = preferred(setting.operating_points)
+    text = why_none(setting.operating_points) if best is None else sentence(best)
+    return Decision(setting, operating_table(setting, name), best, text)
 
 
-def _decisions(results: RecognitionResults) -> Iterator[Decision]:
-    for place, one in enumerate(results.settings, 1):
-        if points := operating_points(one.outcomes):
-            best = preferred(points)
-            text = why_none(points) if best is None else sentence(best)
-            yield Decision(one.setting, operating_table(one, points, f"operating-{place}"), best, text)
+def decision_results(results: RecognitionResults) -> Results:
+    """Every number of the operating points."""
+    whole = results.results()
+    return replace(whole, rows=tuple(row for row in whole if "rule" in row.where), comparisons=())
 
 
 def main_tables(results: RecognitionResults) -> tuple[Table, ...]:
     """The table of every setting."""
-    return tuple(main_table(one, f"table-{place}") for place, one in enumerate(results.settings, 1))
+    return tuple(main_table(setting, f"table-{place}") for place, setting in enumerate(results.settings, 1))
 
 
-def terminal_text(results: RecognitionResults, operating: Sequence[Decision]) -> Iterator[str]:
-    """Where the points go, setting by setting, and what the preferred learner does at its operating point."""
-    several = len(results.settings) > 1
-    for one in results.settings:
-        learners = (one.best,) if one.trained else one.learners
-        lines = [line for learner in learners if (line := losses_line(one, learner))]
-        yield from (f"{one.title} · {line}" if several else line for line in lines)
-    yield from _sentences(operating)
-
-
-def _sentences(operating: Sequence[Decision]) -> list[str]:
-    """The sentences of operating points, told apart where there are several."""
-    several = len(operating) > 1
-    titles = (one.table.title.removesuffix(f", {OPERATING}") for one in operating)
-    return [f"{title} · {one.text}" if several else one.text for title, one in zip(titles, operating, strict=True)]
+def figures(results: RecognitionResults) -> tuple[Figure, ...]:
+    """Every figure that the run has numbers for."""
+    drawn = (figure(results.settings, styles(results)) for figure in FIGURES)
+    return tuple(figure for figure in drawn if figure is not None)
 
 
 def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
@@ -134,82 +113,91 @@ def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
     return series_styles(results.learners, results.baselines)
 
 
-def numbers_section(results: RecognitionResults, mains: Sequence[Table], mixes: Sequence[Sequence[Table]]) -> Section:
-    """The numbers: of one setting at once, of several an overview and each on demand; all others on demand."""
-    several = len(mains) > 1
-    folded = [Section(table.title, tables=(table,)) for table in mains] if several else []
-    further = [further_table(one, f"further-{place}") for place, one in enumerate(results.settings, 1)]
+def _overview(results: RecognitionResults) -> tuple[Table, ...]:
+    return (overview_table(results),) if len(results.settings) > 1 else ()
+
+
+def _mixes(results: RecognitionResults) -> list[tuple[Table, ...]]:
+    """Of every setting whose records hold them, the table of both directions and that of all ratios."""
+    pairs = (
+        (imbalance_table(setting, f"imbalance-{place}"), variation_table(setting, f"all-ratios-{place}"))
+        for place, setting in enumerate(results.settings, 1)
+    )
+    return [tuple(filter(None, pair)) for pair in pairs if pair[0] is not None]
+
+
+def _losses(results: RecognitionResults) -> Iterator[str]:
+    """Where the points go, setting by setting."""
+    for setting in results.settings:
+        several = f"{setting.title} · " if len(results.settings) > 1 else ""
+        for learner in (setting.best,) if setting.trained else setting.learners:
+            if line := losses_line(setting, learner):
+                yield f"{several}{line}"
+
+
+def _sentences(chosen: Sequence[Decision]) -> list[str]:
+    """The sentences of operating points, told apart where there are several."""
+    several = len(chosen) > 1
+    return [f"{decision.setting.title} · {decision.text}" if several else decision.text for decision in chosen]
+
+
+def _sections(
+    results: RecognitionResults, mains: Sequence[Table], mixes: Sequence[Sequence[Table]], chosen: Sequence[Decision]
+) -> Iterator[Section]:
+    """The numbers, of one setting at once, of several an overview and each on demand; what follows from them."""
+    overview = _overview(results)
+    folded = [Section(table.title, tables=(table,)) for table in mains if overview]
+    further = (further_table(setting, f"further-{place}") for place, setting in enumerate(results.settings, 1))
     folded.append(Section("Every other number", tables=tuple(further)))
     if mixes:
         heading = "Other mixes of base and new images: one half shrunk, and all ratios"
         folded.append(Section(heading, tables=tuple(table for pair in mixes for table in pair)))
-    tables = (overview_table(results),) if several else tuple(mains)
-    return Section("The numbers", tables=tables, folded=tuple(folded))
-
-
-def further_sections(results: RecognitionResults, operating: Sequence[Decision]) -> Iterator[Section]:
-    """Operating points, figures and images."""
-    if operating:
-        texts = zip(operating, _sentences(operating), strict=True)
-        shown = (text if one.preferred is None else f"{BEST}{text}" for one, text in texts)
-        yield Section("Where to run it", tuple(shown), tuple(one.table for one in operating))
+    yield Section("The numbers", tables=overview or tuple(mains), folded=tuple(folded))
+    if chosen:
+        best = "Best by what validation images say, and then on test images: "
+        texts = zip(chosen, _sentences(chosen), strict=True)
+        lines = (text if decision.preferred is None else f"{best}{text}" for decision, text in texts)
+        yield Section("Where to run it", tuple(lines), tuple(decision.table for decision in chosen))
     for figure in figures(results):
         yield Section(figure.title, figures=(figure,))
-    if found := albums(results):
-        yield Section("The images", albums=tuple(found))
+    if images := albums(results):
+        yield Section("The images", albums=tuple(images))
 
 
-def figures(results: RecognitionResults) -> tuple[Figure, ...]:
-    """Every figure that the run has numbers for."""
-    chosen = styles(results)
-    made = (figure(results.settings, chosen) for figure in FIGURES)
-    return tuple(figure for figure in made if figure is not None)
+def _title(results: RecognitionResults) -> str:
+    tasks = list(dict.fromkeys(setting.key.task for setting in results.settings))
+    return f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
 
 
-def subtitle(results: RecognitionResults) -> list[str]:
+def _subtitle(results: RecognitionResults) -> list[str]:
     """What, on what, with what: all that the settings have in common."""
-    parts = [_described(one) for one in results.settings]
-    return [part for part in parts[0] if all(part in other for other in parts)]
+    first, *others = (_described(setting) for setting in results.settings)
+    return [part for part in first if all(part in other for other in others)]
 
 
-def durations(results: RecognitionResults, found: Sequence[Outcome]) -> Iterator[tuple[str, str]]:
+def _described(setting: SettingResults) -> list[str]:
+    key, seeds, record = setting.key, setting.most_seeds, setting.first.record
+    parts = {
+        key.domains: bool(key.domains),
+        f"{key.split} split": key.split not in KNOWN_FROM_DOMAINS,
+        f"{record.n_base_classes} base + {record.n_new_classes} new classes": record.n_base_classes > 1,
+        setting.shots: bool(setting.shots),
+        f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
+        key.backbone: True,
+    }
+    return [part for part, holds in parts.items() if holds]
+
+
+def _durations(results: RecognitionResults) -> Iterator[tuple[str, str]]:
     """Seeds, the number of records, and how long each learner took."""
-    yield "seeds", " ".join(map(str, sorted({outcome.record.seed for outcome in found})))
-    yield "records", str(sum(outcome.has_own_fit for outcome in found))
+    yield "seeds", " ".join(map(str, sorted({outcome.record.seed for outcome in results.outcomes})))
+    yield "records", str(sum(outcome.has_own_fit for outcome in results.outcomes))
     for learner in results.learners:
-        own = [outcome for outcome in found if outcome.record.learner == learner]
-        if text := spent([outcome.record.epochs for outcome in own], map(_seconds, own)):
+        of_learner = [outcome for outcome in results.outcomes if outcome.record.learner == learner]
+        if text := spent([outcome.record.epochs for outcome in of_learner], map(_seconds, of_learner)):
             yield learner, text
 
 
 def _seconds(outcome: Outcome) -> dict[str, float]:
     """The seconds of every stage, those of a fit only once."""
     return {stage: value for stage, value in outcome.seconds.items() if stage != "fit" or outcome.has_own_fit}
-
-
-def _mixes(results: RecognitionResults) -> list[tuple[Table, ...]]:
-    """Of every setting whose records hold them, the table of both directions and that of all ratios."""
-    made = [
-        (imbalance_table(one, f"imbalance-{place}"), variation_table(one, f"all-ratios-{place}"))
-        for place, one in enumerate(results.settings, 1)
-    ]
-    return [tuple(table for table in pair if table is not None) for pair in made if pair[0] is not None]
-
-
-def _title(results: RecognitionResults) -> str:
-    tasks = list(dict.fromkeys(one.setting.task for one in results.settings))
-    return f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
-
-
-def _described(one: SettingResults) -> list[str]:
-    setting, counts = one.setting, one.counts
-    seeds = max((one.seeds(learner) for learner in one.learners), key=len)
-    parts = {
-        setting.domains: bool(setting.domains),
-        f"{setting.split} split": setting.split not in KNOWN_FROM_DOMAINS,
-        f"{counts.base_classes} base + {counts.new_classes} new classes": counts.base_classes > 1,
-        one.shots: bool(one.shots),
-        f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
-        setting.backbone: True,
-    }
-    return [part for part, holds in parts.items() if holds]

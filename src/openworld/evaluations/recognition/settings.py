@@ -1,6 +1,6 @@
 """Which records belong together: all learners of one setting, the seeds of each in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.outcome import Outcome
@@ -8,7 +8,7 @@ from openworld.evaluations.recognition.outcome import Outcome
 
 @dataclass(frozen=True)
 class Setting:
-    """What the learners of one table have in common; None for what does not apply.
+    """What the learners of one table have in common, by the names of a record; None for what does not apply.
 
     `target` is the short name of one of several places where learners that were tuned once are scored.
     """
@@ -33,48 +33,43 @@ class Setting:
         parts = {"task": self.task, "target": self.target, "domain": self.domains, "shots": self.shots}
         return {name: part for name, part in parts.items() if part}
 
+    @property
+    def title_parts(self) -> tuple[str, ...]:
+        """What a title may be made of: the task or target, the split, the domains, the shots, the backbone."""
+        shots = f"{self.shots} shot{'s' * (self.shots > 1)}" if self.shots else "no shots"
+        place = (self.target, "", "") if self.target else (self.task, self.split, self.domains)
+        return (*place, shots, self.backbone)
+
+
+def setting_of(outcome: Outcome) -> Setting:
+    """The setting of an outcome."""
+    parts = {name: getattr(outcome.record, name) for name in Setting.__annotations__}
+    return Setting(**parts | {"shots": outcome.record.shots or None})
+
 
 def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Outcome, ...]]]:
     """Every setting in order of first appearance with its learners, and the seeds of each in increasing order.
 
     Learners that tune nothing and name no shots join every setting that they match.
     """
-    known = [setting_of(outcome) for outcome in outcomes]
-    settings = list(dict.fromkeys(known))
+    settings = dict.fromkeys(map(setting_of, outcomes))
     found = {}
-    for setting in [one for one in settings if one.shots] or settings:
-        untuned = replace(setting, shots=None)
-        found[setting] = _by_learner(
-            outcome
-            for outcome, own in zip(outcomes, known, strict=True)
-            if own == setting or (outcome.record.tuned_parameters == 0 and own == untuned)
-        )
+    for setting in [setting for setting in settings if setting.shots] or settings:
+        of_learner: dict[str, list[Outcome]] = {}
+        for outcome in outcomes:
+            untuned = outcome.record.tuned_parameters == 0 and setting_of(outcome) == replace(setting, shots=None)
+            if untuned or setting_of(outcome) == setting:
+                of_learner.setdefault(outcome.record.learner, []).append(outcome)
+        found[setting] = {learner: tuple(sorted(seeds, key=_seed)) for learner, seeds in of_learner.items()}
     return found
-
-
-def setting_of(outcome: Outcome) -> Setting:
-    """The setting of an outcome."""
-    record = outcome.record
-    names = (record.task, record.split, record.train_domain, record.test_domain, record.backbone)
-    return Setting(*names, record.shots or None, record.target)
 
 
 def titles(settings: Sequence[Setting]) -> dict[Setting, str]:
     """A short title of every setting: the task, and whatever else differs between the settings."""
-    parts = [_parts(setting) for setting in settings]
-    differing = [key for key in parts[0] if len({own[key] for own in parts}) > 1] if len(parts) > 1 else ["task"]
-    joined = (" · ".join(filter(None, (own[key] for key in differing))) for own in parts)
-    return dict(zip(settings, joined, strict=True))
+    by_part = zip(*(setting.title_parts for setting in settings), strict=True)
+    differing = [at for at, part in enumerate(by_part) if len(set(part)) > 1] if len(settings) > 1 else [0]
+    return {setting: " · ".join(filter(None, (setting.title_parts[at] for at in differing))) for setting in settings}
 
 
-def _by_learner(outcomes) -> dict[str, tuple[Outcome, ...]]:
-    found: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        found.setdefault(outcome.record.learner, []).append(outcome)
-    return {learner: tuple(sorted(own, key=lambda outcome: outcome.record.seed)) for learner, own in found.items()}
-
-
-def _parts(setting: Setting) -> Mapping[str, str]:
-    shots = f"{setting.shots} shot{'s' * (setting.shots > 1)}" if setting.shots else "no shots"
-    place = (setting.target, "", "") if setting.target else (setting.task, setting.split, setting.domains)
-    return dict(zip(("task", "split", "domains", "shots", "on"), (*place, shots, setting.backbone), strict=True))
+def _seed(outcome: Outcome) -> int:
+    return outcome.record.seed

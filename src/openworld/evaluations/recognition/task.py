@@ -24,7 +24,7 @@ from openworld.evaluations.recognition.operating_point import (
     scored_validation,
 )
 from openworld.evaluations.recognition.outcome import ImageScores
-from openworld.evaluations.recognition.record import RecognitionRecord, TrainingImages, numbers_of
+from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.recognition.spec import RecognitionSettings, RecognitionSpec
 from openworld.evaluations.recognition_metrics import score, shots_asked
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
@@ -111,7 +111,6 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
-    facts["training_images"] = TrainingImages(**facts["training_images"])
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
     record = RecognitionRecord(**facts, **_facts(task, tables, names, len(base)))
     return UnitResult(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from openworld.evaluations.recognition.paper_tasks import BOTH_SIDES, CROSSED, SIDES
+from openworld.evaluations.recognition.paper import BOTH_SIDES, CROSSED, SIDES
 from openworld.papers import AVERAGE, METRICS
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain

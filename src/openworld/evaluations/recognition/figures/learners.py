@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.results import LOSSES, SettingResults
 from openworld.metrics import miss_hit_curve
@@ -49,21 +48,23 @@ NAMES = ("setting", "learner")
 Settings = tuple[SettingResults, ...]
 
 
-def title_of(one: SettingResults, settings: Settings) -> str:
+def title_of(setting: SettingResults, settings: Settings) -> str:
     """Return the title of a setting's chart; none where it stands alone."""
-    return one.title if len(settings) > 1 else ""
+    return setting.title if len(settings) > 1 else ""
 
 
-def kept(one: SettingResults) -> tuple[str, ...]:
+def kept(setting: SettingResults) -> tuple[str, ...]:
     """Return the learners that stay in front of many: the best, and the one that tunes nothing."""
-    return tuple(learner for learner in (one.baseline, one.best) if learner is not None)
+    return tuple(learner for learner in (setting.baseline, setting.best) if learner is not None)
 
 
 def points_lost(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting, one bar per learner; None where no number is defined."""
     charts = tuple(
-        BarChart(title_of(one, settings), PARTS, {learner: _parts(one, learner) for learner in one.learners})
-        for one in settings
+        BarChart(
+            title_of(setting, settings), PARTS, {learner: _parts(setting, learner) for learner in setting.learners}
+        )
+        for setting in settings
     )
     if not any(parts for chart in charts for parts in chart.series.values()):
         return None
@@ -78,10 +79,10 @@ def points_lost(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | 
     )
 
 
-def _parts(one: SettingResults, learner: str) -> tuple[float, ...] | None:
-    if one.auc(learner) is None or one.find(learner, PARTS[-1].key) is None:
+def _parts(setting: SettingResults, learner: str) -> tuple[float, ...] | None:
+    if setting.auc(learner) is None or setting.find(learner, PARTS[-1].key) is None:
         return None
-    return tuple(one.value(learner, part.key).value for part in PARTS)
+    return tuple(setting.value(learner, part.key).value for part in PARTS)
 
 
 def miss_hit(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
@@ -89,7 +90,7 @@ def miss_hit(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | Non
 
     Operating points that the run has chosen are ringed; a line shows the rate that was required.
     """
-    charts = tuple(_curves(one, title_of(one, settings)) for one in settings)
+    charts = tuple(_curves(setting, title_of(setting, settings)) for setting in settings)
     if not any(chart.series for chart in charts):
         return None
     ringed = any(line.rings for chart in charts for line in chart.series.values())
@@ -116,50 +117,44 @@ def _wide(charts: tuple[LineChart, ...]) -> tuple[dict, ...]:
     )
 
 
-def _curves(one: SettingResults, title: str) -> LineChart:
-    points = {
-        point.learner: point
-        for point in operating_points(one.outcomes)
-        if point.joined is not None and point.joined.reason is None
-    }
-    rule = next(iter(points.values())).rule if points else {}
+def _curves(setting: SettingResults, title: str) -> LineChart:
+    rates = {point.learner: (point.rate("miss").value, point.rate("hit").value) for point in setting.operating_points}
+    rings = {learner: (_ring(*both),) for learner, both in rates.items() if None not in both}
+    rule = next((point.rule for point in setting.operating_points if point.learner in rings), {})
     lines = {
-        learner: Line(MISS_GRID, mean_curve(own), rings=_ring(points.get(learner)))
-        for learner, own in one.outcomes.items()
-        if one.auc(learner) is not None
+        learner: Line(MISS_GRID, mean_curve(seeds), rings=rings.get(learner, ()))
+        for learner, seeds in setting.outcomes.items()
+        if setting.auc(learner) is not None
     }
     references = tuple(Reference(rule[key], "required", axis) for key, axis in RULES.items() if key in rule)
-    return LineChart(title, MISSED, HIT, lines, kept(one), references=references, regions=(CORNER,))
+    return LineChart(title, MISSED, HIT, lines, kept(setting), references=references, regions=(CORNER,))
 
 
-def mean_curve(own: Sequence[Outcome]) -> tuple[float, ...]:
+def mean_curve(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
     """Return the hit rates at the miss rates of MISS_GRID, means over the seeds.
 
     No hit is reached below the share of misnamed base images.
     """
-    curves = [miss_hit_curve(*outcome.test.samples) for outcome in own]
+    curves = [miss_hit_curve(*outcome.test.samples) for outcome in outcomes]
     rates = [np.interp(MISS_GRID, curve.miss_rate, curve.hit_rate, left=0.0) for curve in curves]
     return tuple(np.mean(rates, axis=0).tolist())
 
 
-def _ring(point: LearnerOperatingPoint | None) -> tuple[Spot, ...]:
-    if point is None:
-        return ()
-    miss, hit = point.rate("miss").value, point.rate("hit").value
-    return (Spot(miss, hit, f"run at {percent(miss)} % missed, {percent(hit)} % hit"),)
+def _ring(miss: float, hit: float) -> Spot:
+    return Spot(miss, hit, f"run at {percent(miss)} % missed, {percent(hit)} % hit")
 
 
 def trade_off(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting, one dot per learner and seed; None where there is no dot."""
     charts = tuple(
         ScatterChart(
-            title_of(one, settings),
+            title_of(setting, settings),
             NAMING,
             NOTICING,
-            {learner: _seeds(one, learner) for learner in one.learners},
+            {learner: _seeds(setting, learner) for learner in setting.learners},
             "products",
         )
-        for one in settings
+        for setting in settings
     )
     if not any(chart.clouds for chart in charts):
         return None
@@ -172,9 +167,9 @@ def trade_off(settings: Settings, styles: dict[str, SeriesStyle]) -> Figure | No
     return Figure("trade-off", "Naming against noticing", caption, charts, styles, names=NAMES)
 
 
-def _seeds(one: SettingResults, learner: str) -> Cloud:
-    naming, noticing = (one.result(learner, quantity.key).per_seed for quantity in (NAMING, NOTICING))
-    found = zip(one.seeds(learner), naming, noticing, strict=True)
-    known = [dot for dot in found if None not in dot]
+def _seeds(setting: SettingResults, learner: str) -> Cloud:
+    naming, noticing = (setting.result(learner, quantity.key).per_seed for quantity in (NAMING, NOTICING))
+    dots = zip(setting.seeds(learner), naming, noticing, strict=True)
+    known = [dot for dot in dots if None not in dot]
     text = "; ".join(f"seed {seed}: HM {percent(hm)}, AUROC {percent(auroc)}" for seed, hm, auroc in known)
     return Cloud([dot[1:] for dot in known], text=text, further={"seed": [dot[0] for dot in known]})

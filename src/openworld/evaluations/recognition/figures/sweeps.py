@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.figures.learners import kept, title_of
-from openworld.evaluations.recognition.mixes import ratios, share_of_new
+from openworld.evaluations.recognition.mixes import swept_mixes
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.results import SettingResults
 from openworld.evaluations.recognition.settings import Setting
@@ -24,27 +24,26 @@ MIXED = {"openworld_auc": "OpenworldAUC", "overall_accuracy": "overall accuracy"
 
 def shots(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per setting that was run with several shots, one line per learner; None without any."""
-    by_setting: dict[Setting, dict[int, SettingResults]] = {}
-    for one in settings:
-        if one.setting.shots:
-            by_setting.setdefault(replace(one.setting, shots=None), {})[one.setting.shots] = one
-    swept = {setting: dict(sorted(own.items())) for setting, own in by_setting.items() if len(own) > 1}
-    lines = {setting: _over_shots(own) for setting, own in swept.items()}
-    lines = {setting: own for setting, own in lines.items() if own}
+    with_shots = sorted((setting for setting in settings if setting.key.shots), key=lambda setting: setting.key.shots)
+    by_rest: dict[Setting, list[SettingResults]] = {replace(setting.key, shots=None): [] for setting in settings}
+    for setting in with_shots:
+        by_rest[replace(setting.key, shots=None)].append(setting)
+    swept = {rest: each for rest, each in by_rest.items() if len(each) > 1}
+    lines = {rest: lines for rest, each in swept.items() if (lines := _over_shots(each))}
     if not lines:
         return None
     charts = tuple(
         LineChart(
-            _title(setting) if len(lines) > 1 else "",
+            _title(rest) if len(lines) > 1 else "",
             SHOTS,
             AUC,
-            own,
-            kept(swept[setting][max(swept[setting])]),
+            by_learner,
+            kept(swept[rest][-1]),
             ends=("lowest_seed", "highest_seed"),
         )
-        for setting, own in lines.items()
+        for rest, by_learner in lines.items()
     )
-    seeds = max(one.counts.seeds for own in swept.values() for one in own.values())
+    seeds = max(len(setting.most_seeds) for each in swept.values() for setting in each)
     caption = (
         "OpenworldAUC of learners that were tuned with more and more images of each base class, on a logarithmic "
         f"scale; lines are means over the seeds, bands reach from the lowest to the highest of {seeds} seeds.",
@@ -54,30 +53,26 @@ def shots(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
     return Figure("shots", "What do more images buy?", caption, charts, styles, names=("setting", "learner"))
 
 
-def _over_shots(settings: dict[int, SettingResults]) -> dict[str, Line]:
+def _over_shots(settings: Sequence[SettingResults]) -> dict[str, Line]:
     """By learner its line over the shots, where OpenworldAUC is defined."""
-    found: dict[str, dict[int, SettingResults]] = {}
-    for count, one in settings.items():
-        for learner in one.learners:
-            if one.auc(learner) is not None:
-                found.setdefault(learner, {})[count] = one
-    return {learner: _line(learner, own) for learner, own in found.items()}
+    learners = dict.fromkeys(learner for setting in settings for learner in setting.learners)
+    known = {learner: [each for each in settings if each.auc(learner) is not None] for learner in learners}
+    return {learner: _line(learner, defined) for learner, defined in known.items() if defined}
 
 
-def _line(learner: str, settings: dict[int, SettingResults]) -> Line:
-    results = [one.result(learner, AUC.key) for one in settings.values()]
-    seeds, images = [one.per_seed for one in results], [one.value.over("images") for one in results]
+def _line(learner: str, settings: Sequence[SettingResults]) -> Line:
+    results = [setting.result(learner, AUC.key) for setting in settings]
+    seeds, images = [row.per_seed for row in results], [row.value.over("images") for row in results]
     ends = {
         "low_over_images": [interval and interval.low for interval in images],
         "high_over_images": [interval and interval.high for interval in images],
     }
-    values = [one.value.value for one in results]
-    counts = {"seeds": [*map(len, seeds)]}
-    return Line(list(settings), values, [*map(min, seeds)], [*map(max, seeds)], further=ends | counts)
+    values, shots = [row.value.value for row in results], [setting.key.shots for setting in settings]
+    return Line(shots, values, [*map(min, seeds)], [*map(max, seeds)], further=ends | {"seeds": [*map(len, seeds)]})
 
 
-def _title(setting: Setting) -> str:
-    return " · ".join(filter(None, (setting.target or setting.task, setting.domains, setting.backbone)))
+def _title(rest: Setting) -> str:
+    return " · ".join(filter(None, (rest.target or rest.task, rest.domains, rest.backbone)))
 
 
 def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) -> Figure | None:
@@ -86,10 +81,10 @@ def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
     Every mix is drawn several times, as for Tables 11 and 12 of Hua et al. (2025): the line is the mean, the band one
     standard deviation of a single draw on either side.
     """
-    swept = tuple(one for one in settings if any(_mixes(one, learner, AUC.key).x for learner in one.learners))
+    swept = tuple(each for each in settings if any(_mixes(each, learner, AUC.key).x for learner in each.learners))
     if not swept:
         return None
-    charts = tuple(_mixed(one, metric, title_of(one, swept)) for one in swept for metric in MIXED)
+    charts = tuple(_mixed(each, metric, title_of(each, swept)) for each in swept for metric in MIXED)
     caption = (
         "The same scores on other mixes: base and new images drawn so that new ones make up the share on the "
         f"horizontal axis, mean over the seeds{_draws(swept)}.",
@@ -99,16 +94,16 @@ def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
     return Figure("ratio", "Does the mix matter?", caption, charts, styles, names=("setting", "learner"))
 
 
-def _mixed(one: SettingResults, metric: str, title: str) -> LineChart:
+def _mixed(setting: SettingResults, metric: str, title: str) -> LineChart:
     name = f"{title}: {MIXED[metric]}" if title else MIXED[metric]
-    lines = {learner: _mixes(one, learner, metric) for learner in one.learners}
-    return LineChart(name, SHARE, Quantity(metric, f"{MIXED[metric]}, %"), lines, kept(one), named=not title)
+    lines = {learner: _mixes(setting, learner, metric) for learner in setting.learners}
+    return LineChart(name, SHARE, Quantity(metric, f"{MIXED[metric]}, %"), lines, kept(setting), named=not title)
 
 
-def _mixes(one: SettingResults, learner: str, metric: str) -> Line:
+def _mixes(setting: SettingResults, learner: str, metric: str) -> Line:
     """The line of a learner; its band has no width where no spread is known."""
-    shares = {share_of_new(one.outcomes, ratio): float(ratio) for ratio in ratios(one.outcomes)}
-    points = {share: one.value(learner, metric, ratio=shares[share]) for share in sorted(shares)}
+    mixes = sorted(swept_mixes(setting.outcomes), key=lambda mix: mix.share_of_new)
+    points = {mix.share_of_new: setting.value(learner, metric, ratio=float(mix.ratio)) for mix in mixes}
     known = {share: value for share, value in points.items() if value.value is not None}
     low, high = ([value.value + sign * (value.deviation or 0) for value in known.values()] for sign in (-1, 1))
     return Line(tuple(known), tuple(value.value for value in known.values()), low, high)
@@ -116,8 +111,7 @@ def _mixes(one: SettingResults, learner: str, metric: str) -> Line:
 
 def _draws(settings: tuple[SettingResults, ...]) -> str:
     """What the bands are over; nothing where there are none."""
-    first = [next(iter(one.outcomes.values()))[0].record.ratio_sweep for one in settings]
-    draws = {point.resamples for sweep in first for point in sweep}
+    draws = {mix.resamples for setting in settings for mix in setting.first.record.ratio_sweep}
     if max(draws) < 2:
         return ""
     return f" and {' or '.join(map(str, sorted(draws)))} draws; the band is one standard deviation of a single draw"
@@ -138,11 +132,11 @@ def setting(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]
 
     Such as K, alpha and lambda of GMoP (Hua et al., 2025, Figure 10 and its neighbours).
     """
-    sweeps = [sweep for one in settings for sweep in _sweeps(one)]
+    sweeps = [sweep for each in settings for sweep in _sweeps(each)]
     if not sweeps:
         return None
     several = len({sweep.results.title for sweep in sweeps}) > 1
-    charts = tuple(_chart(one, f"{one.results.title}: {one.method}" if several else one.method) for one in sweeps)
+    charts = tuple(_chart(sweep, several) for sweep in sweeps)
     caption = (
         "OpenworldAUC of entries of one learner that differ in a single setting, means over the seeds; the bar through "
         "a dot is 95 % over images, given the seeds.",
@@ -152,7 +146,8 @@ def setting(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]
     return Figure("setting", "What does a setting do?", caption, charts, styles, names=("method", "learner"))
 
 
-def _chart(sweep: SettingSweep, title: str) -> ScatterChart:
+def _chart(sweep: SettingSweep, several: bool) -> ScatterChart:
+    title = f"{sweep.results.title}: {sweep.method}" if several else sweep.method
     values = tuple(sweep.learners)
     wide = values[0] > 0 and values[-1] >= WIDE * values[0]
     x = Quantity("value", sweep.key, "number", 6, log=wide, at_values=True)
@@ -161,48 +156,47 @@ def _chart(sweep: SettingSweep, title: str) -> ScatterChart:
 
 
 def _entry(sweep: SettingSweep, value: float, learner: str) -> Cloud:
-    found = sweep.results.value(learner, AUC.key)
-    interval = found.over("images")
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    ends = () if low is None else ((value, low), (value, high))
+    auc = sweep.results.value(learner, AUC.key)
+    interval = auc.over("images")
+    ends = ((value, interval.low), (value, interval.high)) if interval else ()
     further = {
-        "low_over_images": (low,),
-        "high_over_images": (high,),
+        "low_over_images": (interval and interval.low,),
+        "high_over_images": (interval and interval.high,),
         "setting": (sweep.key,),
         "table": (sweep.results.title,),
     }
-    text = f"{sweep.key} {value:g}, OpenworldAUC {percent(found.value)}"
-    return Cloud(((value, found.value),), ends, text, further)
+    text = f"{sweep.key} {value:g}, OpenworldAUC {percent(auc.value)}"
+    return Cloud(((value, auc.value),), ends, text, further)
 
 
-def _sweeps(one: SettingResults) -> Iterator[SettingSweep]:
+def _sweeps(setting: SettingResults) -> Iterator[SettingSweep]:
     """Per method and numeric setting, the longest list of entries that agree in everything else."""
     by_method: dict[str, list[tuple[str, dict]]] = {}
-    for learner, own in one.outcomes.items():
-        settings, method = _settings(own), own[0].record.method
-        if settings and method and one.auc(learner) is not None:
-            by_method.setdefault(method, []).append((learner, settings))
+    for learner, seeds in setting.outcomes.items():
+        chosen, method = _chosen(seeds), seeds[0].record.method
+        if chosen and method and setting.auc(learner) is not None:
+            by_method.setdefault(method, []).append((learner, chosen))
     for method, entries in by_method.items():
-        for key in dict.fromkeys(key for _, own in entries for key, value in own.items() if _is_number(value)):
+        for key in dict.fromkeys(key for _, chosen in entries for key, value in chosen.items() if _is_number(value)):
             longest = max(_agreeing(entries, key), key=len)
             if len(longest) >= FEWEST:
-                yield SettingSweep(one, method, key, dict(sorted(longest.items())))
+                yield SettingSweep(setting, method, key, dict(sorted(longest.items())))
 
 
 def _agreeing(entries: list[tuple[str, dict]], key: str) -> list[dict[float, str]]:
     """Entries by the value of `key`, apart where they differ in anything else."""
-    found: dict[str, dict[float, str]] = {}
-    for learner, settings in entries:
-        if _is_number(settings.get(key)):
-            others = json.dumps({name: value for name, value in settings.items() if name != key}, sort_keys=True)
-            found.setdefault(others, {})[settings[key]] = learner
-    return list(found.values())
+    by_others: dict[str, dict[float, str]] = {}
+    for learner, chosen in entries:
+        if _is_number(chosen.get(key)):
+            others = json.dumps({name: value for name, value in chosen.items() if name != key}, sort_keys=True)
+            by_others.setdefault(others, {})[chosen[key]] = learner
+    return list(by_others.values())
 
 
-def _settings(own: Sequence[Outcome]) -> dict:
+def _chosen(seeds: Sequence[Outcome]) -> dict:
     """The settings of a learner, schedules written flat; empty where its seeds differ in them."""
-    each = [_flat(outcome.record.chosen) for outcome in own]
-    return each[0] if all(settings == each[0] for settings in each) else {}
+    first, *others = (_flat(outcome.record.detail.get("chosen") or {}) for outcome in seeds)
+    return first if all(chosen == first for chosen in others) else {}
 
 
 def _flat(settings: Mapping, above: str = "") -> dict:
