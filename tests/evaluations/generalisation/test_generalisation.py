@@ -235,7 +235,7 @@ def test_the_report_reads_one_outcome_per_target(run):
     assert sum(len(one.test.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
     images = first[3].test.images
     shown = choose(images)["wrong_new"] + choose(images)["best_classes"]
-    assert all(first[3].picture(int(images["id"][one.place])).startswith(b"\x89PNG") for one in shown)
+    assert all(first[3].thumbnail(int(images["id"][one.place])).startswith(b"\x89PNG") for one in shown)
     assert len({one.fingerprint for one in first}) == 4
     spent = [one.seconds["score"] for one in first]
     assert sum(spent) == pytest.approx(run.records()[0].timing["seconds"]["score"])
