@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import join
 from openworld.metrics import openworld_auc
-from openworld.report.pictures import choose
+from openworld.report.album import choose
 from openworld.runs import RunStore, Unit, UnitResult
 
 COLOURS = ("red", "green", "blue", "orange")

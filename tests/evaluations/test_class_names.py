@@ -5,7 +5,7 @@ import pytest
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding
 from openworld.evaluations.stories import read_story
-from openworld.report.class_names import FILE, audits_text, counted, headline, names_section, read_audits
+from openworld.report.class_names import FILE, audits_text, counted, headline, names_sentences, read_audits
 
 SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
 TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
@@ -20,7 +20,6 @@ def test_what_is_written_is_read_again(tmp_path):
 
 def test_a_run_without_an_audit_has_no_section(tmp_path):
     assert read_audits(tmp_path) == ()
-    assert names_section(()) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"audits": [{"dataset": "pets"}]}', '{"audits": [1]}', "[" * 100_000])
@@ -30,19 +29,15 @@ def test_a_damaged_file_is_named(tmp_path, text):
         read_audits(tmp_path)
 
 
-def test_the_worst_come_first_and_the_rest_is_folded():
-    section = names_section([PETS, CARS])
-    assert section.told == (
-        "Looked at before the run began: 233 class names, 1 error, 8 notes.",
+def test_clean_names_are_counted_in_a_sentence():
+    assert names_sentences([PETS, CARS]) == [
+        "Checked before the run began: 233 class names, 1 error, 8 notes.",
         "Nothing was found among the class names of cars (196).",
-    )
-    (part,) = section.parts
-    assert part.shown[0] is TWICE and len(part.shown) == 6 and len(part.folded) == 3
-    assert section.not_made == ("synonyms: WordNet 3.0 was not found",)
+    ]
 
 
 def test_counts_in_words():
-    assert headline([CARS]) == "Looked at before the run began: 196 class names, nothing found."
+    assert headline([CARS]) == "Checked before the run began: 196 class names, nothing found."
     assert counted([PETS, PETS], ("error", "warning")) == "2 errors"
 
 
@@ -55,4 +50,6 @@ def test_the_page_tells_names_as_text_never_as_markup(make_run):
     assert read_audits(run_folder) == (PETS,)
     page = read_story(run_folder).html()
     assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page
-    assert "<summary>3 more</summary>" in page and "Not looked at: synonyms" in page
+    assert page.index("are the same tokens") < page.index("<summary>3 more</summary>")
+    assert page.count("<b>note</b>") == 8
+    assert "Not checked: synonyms" in page

@@ -2,10 +2,10 @@
 
 import pytest
 
+from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
-from openworld.report.page import Album, Kind, Page, Section, render
-from openworld.report.pictures import Shown
+from openworld.report.page import Page, Section, render
 from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Result, Results, Value
@@ -27,7 +27,7 @@ def numbers(count=1):
 
 
 def test_everything_is_shown_in_order_and_escaped():
-    album = Album("album", "of <u>", (Kind("wrong <s>", (Shown(None, "owl", "seen as <q>"),)),))
+    album = Album("album", "of <u>", (AlbumPart("wrong <s>", (AlbumImage(None, "owl", "seen as <q>"),)),))
     folded = Section("Every other number", tables=(table("folded"),))
     text = render(
         page(Section("The numbers", ("First.",), (table("main"),), albums=(album,), folded=(folded,))), numbers()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from openworld.report import pictures
+from openworld.report import album
 
 
 def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str = "pictures") -> dict[str, bytes]:
@@ -16,7 +16,7 @@ def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str =
         picture: id -> PIL picture.
         folder: of the attachments.
     """
-    ids = {int(table["id"][one.place]) for picked in pictures.choose(table).values() for one in picked}
+    ids = {int(table["id"][one.place]) for picked in album.choose(table).values() for one in picked}
     return {f"{folder}/{number}.png": thumbnail(picture(number)) for number in sorted(ids)}
 
 

@@ -1,4 +1,4 @@
-"""What was found of a run's class names before it began: read from the run's folder, and laid out for the page.
+"""The audit of a run's class names, made before it began: kept in its folder, told on the page and on the terminal.
 
 The audit is no part of a record: it says what to think of a number and changes none, and how much of it could be done
 depends on the machine (WordNet is not installed everywhere).
@@ -6,35 +6,16 @@ depends on the machine (WordNet is not installed everywhere).
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.datasets.names.findings import SEVERITIES, Audit, Finding
+from openworld.datasets.names.findings import SEVERITIES, Audit
 from openworld.report.data_files import json_text
 from openworld.runs.atomic import write_file
 
 FILE = "audit.json"
 IN_WORDS = 3  # errors and warnings that a terminal shows; the others are counted
-SHOWN = 6  # findings of a data set that the page shows unfolded
-
-
-@dataclass(frozen=True)
-class NamesPart:
-    """One data set: what was found in a line, the worst findings, and the others."""
-
-    heading: str
-    shown: tuple[Finding, ...]
-    folded: tuple[Finding, ...]
-
-
-@dataclass(frozen=True)
-class NamesSection:
-    """The section of the page: sentences, a part per data set with findings, and what was not looked at."""
-
-    told: tuple[str, ...]
-    parts: tuple[NamesPart, ...]
-    not_made: tuple[str, ...]
+WORST = 6  # findings of a data set that the page shows unfolded
 
 
 def audits_text(audits: Sequence[Audit]) -> str:
@@ -57,27 +38,21 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
 
-def names_section(audits: Sequence[Audit]) -> NamesSection | None:
-    """The section of the page; None where no names were looked at."""
-    if not audits:
-        return None
-    clean = [one for one in audits if not one.findings]
-    parts = tuple(NamesPart(one.headline, one.findings[:SHOWN], one.findings[SHOWN:]) for one in audits if one.findings)
-    told = [headline(audits)]
-    if clean:
-        listed = "; ".join(f"{one.dataset} ({one.classes})" for one in clean)
-        told.append(f"Nothing was found among the class names of {listed}.")
-    return NamesSection(tuple(told), parts, tuple(dict.fromkeys(one for audit in audits for one in audit.not_made)))
+def names_sentences(audits: Sequence[Audit]) -> list[str]:
+    """Return what a page says of all audits before their findings."""
+    clean = "; ".join(f"{audit.dataset} ({audit.classes})" for audit in audits if not audit.findings)
+    return [headline(audits), *([f"Nothing was found among the class names of {clean}."] if clean else [])]
 
 
 def headline(audits: Sequence[Audit]) -> str:
     """All audits in a sentence.
 
+    >>> from openworld.datasets.names.findings import Finding
     >>> headline([Audit("pets", 37, (Finding("misspelling", "note", ("cat", "cab"), "Is it?"),))])
-    'Looked at before the run began: 37 class names, 1 note.'
+    'Checked before the run began: 37 class names, 1 note.'
     """
     total = sum(one.classes for one in audits)
-    return f"Looked at before the run began: {total} class names, {counted(audits) or 'nothing found'}."
+    return f"Checked before the run began: {total} class names, {counted(audits) or 'nothing found'}."
 
 
 def counted(audits: Sequence[Audit], severities: Sequence[str] = SEVERITIES) -> str:

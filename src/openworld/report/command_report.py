@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from openworld.report.class_names import names_section, read_audits
+from openworld.report.class_names import read_audits
 from openworld.report.page import Page, render, write_page
 from openworld.report.provenance import Part
 from openworld.report.render import terminal_table
@@ -58,7 +58,7 @@ class CommandReport:
         """Return the page; the same bytes for the same report and audit of class names in the folder."""
         audits = () if folder is None else read_audits(folder)
         made = (Part("To do it again", facts=tuple(self.made.items())),)
-        return render(self.page, self.results, class_names=names_section(audits), made=made)
+        return render(self.page, self.results, audits=audits, made=made)
 
     def write(self, folder: Path) -> Path:
         """Write `report.html`, all results as `results.parquet`, and the files; return the page's path.

@@ -18,12 +18,13 @@ from markupsafe import Markup
 
 from openworld import __version__
 from openworld._errors import naming
+from openworld.datasets.names.findings import Audit
+from openworld.report.album import Album
 from openworld.report.charts.drawing.svg import shapes
-from openworld.report.class_names import NamesSection
+from openworld.report.class_names import WORST, names_sentences
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
 from openworld.report.marks import key
-from openworld.report.pictures import Shown
 from openworld.report.provenance import Part
 from openworld.report.render.html import html_table
 from openworld.report.render.table_csv import csv_table
@@ -32,23 +33,6 @@ from openworld.report.table import Table
 from openworld.results import Results
 
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The pictures of one kind under their heading."""
-
-    heading: str
-    pictures: tuple[Shown, ...]
-
-
-@dataclass(frozen=True)
-class Album:
-    """The pictures of one table: of its best learner, first seed."""
-
-    title: str
-    told: str
-    kinds: tuple[Kind, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +82,7 @@ class Page:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-def render(page: Page, results: Results, *, class_names: NamesSection | None = None, made: Sequence[Part] = ()) -> str:
+def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: Sequence[Part] = ()) -> str:
     """Return the page as HTML text; the same bytes for the same page."""
 
     def drawn_table(table: Table) -> Markup:
@@ -122,7 +106,10 @@ def render(page: Page, results: Results, *, class_names: NamesSection | None = N
         sections=page.sections,
         table=drawn_table,
         numbers=csv_address(numbers) if len(numbers) <= RESULTS_BYTES else "",
-        class_names=class_names,
+        audits=audits,
+        names_sentences=names_sentences(audits),
+        worst=WORST,
+        not_made=dict.fromkeys(check for audit in audits for check in audit.not_made),
         made=made,
     )
 

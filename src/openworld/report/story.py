@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import unknown_name
-from openworld.report.class_names import names_section, read_audits
+from openworld.report.class_names import read_audits
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import parts_of
@@ -95,7 +95,7 @@ class Story:
         """The page; the same bytes for the same records."""
         run = self.run
         made = parts_of(run.given, run.resolved, run.provenance, self.page.facts)
-        return render(self.page, self.results, class_names=names_section(read_audits(run.folder)), made=made)
+        return render(self.page, self.results, audits=read_audits(run.folder), made=made)
 
     def write(self, output: Path | str | None = None) -> Path:
         """Write the page, as `report.html` beside the records, with all results as `results.parquet`; return its path.

@@ -13,19 +13,19 @@ def seen(estimates_folder, measured):
 
 def test_every_condition_is_shown_with_what_is_right_there(seen, measured):
     (album,) = example_images.albums(*seen)
-    natural, synthetic = album.kinds
-    assert (natural.heading, len(natural.pictures), len(synthetic.pictures)) == ("Emoji, natural", 3, 12)
-    first = natural.pictures[0]
-    assert first.name == "twemoji" and first.told == f"{100 * measured.accuracy[:, 0].mean():.1f}\u00a0% right"
-    assert first.address.startswith("data:image/png;base64,") and "severity" not in album.told
+    natural, synthetic = album.parts
+    assert (natural.heading, len(natural.images), len(synthetic.images)) == ("Emoji, natural", 3, 12)
+    first = natural.images[0]
+    assert first.name == "twemoji" and first.caption == f"{100 * measured.accuracy[:, 0].mean():.1f}\u00a0% right"
+    assert first.address.startswith("data:image/png;base64,") and "severity" not in album.caption
 
 
 @pytest.mark.parametrize(("room", "shown", "said"), [(15, 15, ""), (14, 7, "severity 5 is shown"), (6, 3, "none")])
 def test_severities_are_left_out_where_images_weigh_too_much(seen, monkeypatch, room, shown, said):
-    size = len(example_images.albums(*seen)[0].kinds[0].pictures[0].address)
+    size = len(example_images.albums(*seen)[0].parts[0].images[0].address)
     monkeypatch.setattr(example_images, "BYTES", size * room)
     (album,) = example_images.albums(*seen)
-    assert sum(len(kind.pictures) for kind in album.kinds) == shown and said in album.told
+    assert sum(len(part.images) for part in album.parts) == shown and said in album.caption
 
 
 def test_a_run_without_images_has_no_album(estimates, measured):

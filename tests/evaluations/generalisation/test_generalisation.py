@@ -26,7 +26,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.stories import read_story
 from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
-from openworld.report.pictures import choose
+from openworld.report.album import choose
 from openworld.runs import RunStore, execute, read_spec
 from openworld.testing import small_world
 

@@ -5,7 +5,7 @@ import numpy as np
 from openworld.evaluations.recognition.album import shown_images
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
-from openworld.report.pictures import choose
+from openworld.report.album import choose
 
 IMAGES = {
     "id": np.array([10, 11, 12, 13, 14, 15]),
@@ -59,7 +59,7 @@ def outcome(images):
 def test_names_and_scores_are_written_and_thumbnails_shown():
     (shown,) = shown_images(outcome(IMAGES))["wrong_base"]
     assert shown.name == "ant" and shown.address == "data:image/png;base64,cG5n"
-    assert shown.told.replace("\u00a0", " ") == "named “bee” with 90 % · baseness −0.50"
+    assert shown.caption.replace("\u00a0", " ") == "named “bee” with 90 % · baseness −0.50"
     assert shown_images(outcome(IMAGES))["wrong_new"][0].address is None
 
 

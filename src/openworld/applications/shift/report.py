@@ -16,9 +16,9 @@ from openworld.applications.shift.results import (
 from openworld.applications.shift.shift_map import shift_examples, shift_map
 from openworld.applications.shift.shift_measurement import ImageGroup, ShiftMeasurement
 from openworld.applications.shift.verdict import ranked, shift_sentences
+from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.command_report import CommandReport
-from openworld.report.page import Album, Kind, Page, Section
-from openworld.report.pictures import Shown
+from openworld.report.page import Page, Section
 from openworld.report.shift_axes import AXES
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import Results, Value
@@ -143,11 +143,11 @@ def _albums(found: ShiftMeasurement) -> Iterator[Album]:
         "Every picture's degrees are in degrees.csv."
     )
     if any(kinds.values()):
-        yield Album("Pictures", told, tuple(Kind(heading, shown) for heading, shown in kinds.items() if shown))
+        yield Album("Pictures", told, tuple(AlbumPart(heading, shown) for heading, shown in kinds.items() if shown))
 
 
-def _shown(found: ShiftMeasurement, kind: str) -> Iterator[Shown]:
+def _shown(found: ShiftMeasurement, kind: str) -> Iterator[AlbumImage]:
     for example in found.examples:
         if example.kind == kind:
             degrees = "" if kind == "reference" else f"{example.semantic:.3f} · {example.covariate:.3f}"
-            yield Shown(example.address or None, example.name, degrees)
+            yield AlbumImage(example.address or None, example.name, degrees)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from openworld.evaluations.accuracy_estimation.cards import TRUE_ACCURACY
 from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, condition_of, mean_of
 from openworld.evaluations.accuracy_estimation.record import THUMBNAILS
+from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import data_address
-from openworld.report.page import Album, Kind
-from openworld.report.pictures import Shown
 from openworld.results import RunFolder
 
 BYTES = 250_000  # of the page's 1.5 MB
@@ -24,11 +23,11 @@ def albums(run: RunFolder, measured: Measurements) -> tuple[Album, ...]:
     severities = sorted({condition.severity for condition in kept} - {None})
     shown = next(choice for choice in _choices(severities) if _fits(kept, choice))
     chosen = {condition: addresses for condition, addresses in kept.items() if _is_shown(condition, shown)}
-    kinds = (Kind(row, tuple(_images(measured, chosen, row))) for row in measured.rows)
+    kinds = (AlbumPart(row, tuple(_images(measured, chosen, row))) for row in measured.rows)
     severity = f"severity {' and '.join(map(str, shown))}" if shown else "none"
     fewer = f" Of corruptions {severity} is shown." if len(shown) < len(severities) else ""
     text = f"An image or two of every condition, and the mean true accuracy of the judged models there.{fewer}"
-    return (Album("The conditions", text, tuple(kind for kind in kinds if kind.pictures)),)
+    return (Album("The conditions", text, tuple(kind for kind in kinds if kind.images)),)
 
 
 def _thumbnails(run: RunFolder, measured: Measurements) -> Iterator[tuple[Condition, list[str]]]:
@@ -57,9 +56,9 @@ def _is_shown(condition: Condition, shown: Sequence[int]) -> bool:
     return condition.severity is None or condition.severity in shown
 
 
-def _images(measured: Measurements, chosen: dict[Condition, list[str]], row: str) -> Iterator[Shown]:
+def _images(measured: Measurements, chosen: dict[Condition, list[str]], row: str) -> Iterator[AlbumImage]:
     for condition, addresses in chosen.items():
         if condition.row == row:
             accuracy = mean_of(measured.accuracy[:, measured.conditions.index(condition)])
             for address in addresses:
-                yield Shown(address, condition.name, f"{TRUE_ACCURACY.write(accuracy)}\u00a0% right")
+                yield AlbumImage(address, condition.name, f"{TRUE_ACCURACY.write(accuracy)}\u00a0% right")

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
+from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenImage, choose
 from openworld.report.data_files import data_address
-from openworld.report.page import Album, Kind
-from openworld.report.pictures import KINDS, Chosen, Shown, choose
 
 THUMBNAIL_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
 
@@ -22,13 +21,13 @@ def albums(results: RecognitionResults) -> list[Album]:
             for image in images:
                 left -= len(image.address or "")
                 kept.append(image if left >= 0 else replace(image, address=None))
-            kinds.append(Kind(KINDS[name], tuple(kept)))
+            kinds.append(AlbumPart(KINDS[name], tuple(kept)))
         if kinds:
             found.append(Album(setting.title, _caption(setting), tuple(kinds)))
     return found
 
 
-def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[Shown]]:
+def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]]:
     """The chosen images of one outcome with names and scores, by kind; {} where confidences were not recorded."""
     if "confidence" not in outcome.test.images:
         return {}
@@ -48,16 +47,16 @@ def _caption(setting: SettingResults) -> str:
     )
 
 
-def _shown(outcome: Outcome, chosen: Chosen, *, by_class: bool) -> Shown:
+def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumImage:
     images, names, place = outcome.test.images, outcome.record.classnames, chosen.place
     data = outcome.thumbnail(int(images["id"][place]))
     address = None if data is None else data_address("image/png", data)
     name = names[int(images["label"][place])]
     if by_class:
         share = f"{100 * chosen.class_accuracy:.0f}\u00a0%"
-        return Shown(address, name, f"{images['side'][place]} · {share} of {chosen.class_images} named right")
+        return AlbumImage(address, name, f"{images['side'][place]} · {share} of {chosen.class_images} named right")
     prediction = int(images["prediction"][place]) if "prediction" in images else -1
     named = f"“{names[prediction]}”" if prediction >= 0 else "something else"
     confidence = f"{100 * float(images['confidence'][place]):.0f}\u00a0%"
     score = f"{float(images['score'][place]):.2f}".replace("-", "−")
-    return Shown(address, name, f"named {named} with {confidence} · baseness\u00a0{score}")
+    return AlbumImage(address, name, f"named {named} with {confidence} · baseness\u00a0{score}")

@@ -1,7 +1,7 @@
-"""The pictures worth looking at: most confidently wrong, and the classes that go best and worst.
+"""The images worth looking at: most confidently wrong, and the classes that go best and worst.
 
-`choose` needs the per-image table alone, so that whoever writes records can keep the thumbnails of just these
-pictures; of one drawing only the most telling picture is taken.
+`choose` needs the per-image table alone, so that whoever writes records can keep the thumbnails of just these images;
+of one drawing only the most telling image is taken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """One picture: its row in the per-image table, and the accuracy of its class and the images behind it."""
+class ChosenImage:
+    """One image: its row in the per-image table, and the accuracy of its class and the images behind it."""
 
     place: int
     class_accuracy: float
@@ -27,23 +27,40 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One picture as the page shows it; `address` is None where no thumbnail was kept."""
+class AlbumImage:
+    """One image as the page shows it; `address` is None where no thumbnail was kept."""
 
     address: str | None
     name: str
-    told: str
+    caption: str
 
 
-def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[Chosen]]:
+@dataclass(frozen=True)
+class AlbumPart:
+    """Images under one heading."""
+
+    heading: str
+    images: tuple[AlbumImage, ...]
+
+
+@dataclass(frozen=True)
+class Album:
+    """The images of one table: of its best learner, first seed."""
+
+    title: str
+    caption: str
+    parts: tuple[AlbumPart, ...]
+
+
+def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[ChosenImage]]:
     """The rows of the per-image table to show, at most `count` of each kind.
 
     Args:
         images: columns id, side, label, correct, confidence and, where images are not independent, group.
-        count: how many pictures of each kind.
+        count: how many images of each kind.
 
     Returns:
-        {"wrong_base", "wrong_new", "best_classes", "worst_classes": [Chosen, ...]}, the most telling first.
+        {"wrong_base", "wrong_new", "best_classes", "worst_classes": [ChosenImage, ...]}, the most telling first.
     """
     correct, confidence = np.asarray(images["correct"], bool), np.asarray(images["confidence"], float)
     base = np.asarray(images["side"]) == "base"
@@ -60,7 +77,8 @@ def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[C
     picked["worst_classes"] = [_example(images, surest, label, right=False) for label in ranked[::-1][:count]]
     labels = images["label"]
     return {
-        kind: [Chosen(int(place), *classes[int(labels[place])]) for place in places] for kind, places in picked.items()
+        kind: [ChosenImage(int(place), *classes[int(labels[place])]) for place in places]
+        for kind, places in picked.items()
     }
 
 
@@ -78,7 +96,7 @@ def _one_per_group(places: Sequence[int], groups: np.ndarray, count: int) -> lis
 
 
 def _example(images: Mapping[str, np.ndarray], surest: np.ndarray, label: int, *, right: bool) -> int:
-    """The surest picture of a class that is right (or wrong); any of the class where there is none."""
+    """The surest image of a class that is right (or wrong); any of the class where there is none."""
     of_class = surest[np.asarray(images["label"])[surest] == label]
     wanted = of_class[np.asarray(images["correct"], bool)[of_class] == right]
     return int(wanted[0] if len(wanted) else of_class[0])
