@@ -123,7 +123,7 @@ def test_one_network_of_one_seed_has_no_partner():
     assert "GDE is left out there" in alone.remarks[-1]
 
 
-# Cost
+# PlanCost
 
 
 def test_images_are_counted_without_data():

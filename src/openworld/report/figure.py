@@ -29,7 +29,7 @@ class Chart(Protocol):
 
 
 @dataclass(frozen=True)
-class Panel:
+class DrawnChart:
     """A chart as a drawing for the page, and its title."""
 
     title: str
@@ -86,10 +86,10 @@ class Figure:
         return csv_address(self.csv)
 
     @cached_property
-    def panels(self) -> tuple[Panel, ...]:
+    def panels(self) -> tuple[DrawnChart, ...]:
         """The charts as drawings for a page."""
         alone = len(self.charts) == 1
-        return tuple(Panel(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
+        return tuple(DrawnChart(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.

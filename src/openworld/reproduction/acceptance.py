@@ -10,7 +10,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets.checking import require_places
 from openworld.reproduction.acceptance_cells import EMERGING, METHOD, SHIFTS
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.plan import Plan, plan
+from openworld.reproduction.plan import ReproductionPlan, plan
 from openworld.reproduction.settings import ReproductionSetup
 
 GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
@@ -43,7 +43,7 @@ class Departure:
         return not self.datasets or dataset in self.datasets
 
 
-def acceptance_plan(paper: str, setup: ReproductionSetup) -> Plan:
+def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     """The runs of zero-shot CLIP whose numbers `openworld.reproduction.acceptance_cells` compares with printed ones.
 
     Args:
@@ -59,10 +59,10 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> Plan:
     plans = [plan(paper, tables, own) for tables in GROUPS[paper]]
     runs = tuple(run for one in plans for run in one.runs)
     tables = tuple(number for one in plans for number in one.tables)
-    return Plan(paper, plans[0].setup, runs, tables, remarks=_remarks(setup.changes))
+    return ReproductionPlan(paper, plans[0].setup, runs, tables, remarks=_remarks(setup.changes))
 
 
-def without_missing(found: Plan) -> tuple[Plan, tuple[str, ...]]:
+def without_missing(found: ReproductionPlan) -> tuple[ReproductionPlan, tuple[str, ...]]:
     """The runs whose data sets are there, and the data sets without which the others are left out.
 
     Raises:

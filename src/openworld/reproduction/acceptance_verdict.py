@@ -11,7 +11,7 @@ from openworld.reproduction.acceptance import STAGES, Departure
 from openworld.reproduction.acceptance_cells import CELLS, AcceptanceCell, acceptance_rows
 from openworld.reproduction.acceptance_sentences import other_sentences
 from openworld.reproduction.acceptance_stages import departures
-from openworld.reproduction.plan import Plan
+from openworld.reproduction.plan import ReproductionPlan
 from openworld.runs.atomic import write_file
 
 
@@ -69,7 +69,7 @@ class Acceptance:
         return found | {"departures": list(map(asdict, self.departures)), "other_sentences": self.other_sentences}
 
 
-def accept(plan: Plan, folder: Path, failed: Collection[str], machine: Machine) -> Acceptance:
+def accept(plan: ReproductionPlan, folder: Path, failed: Collection[str], machine: Machine) -> Acceptance:
     """Hold the finished runs of an acceptance plan against the printed numbers.
 
     Args:

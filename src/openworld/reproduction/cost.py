@@ -14,7 +14,7 @@ from openworld.evaluations.learning_units import units_of as learning_units
 from openworld.evaluations.runtime import shape
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.cache_use import CacheUse, Ledger
-from openworld.reproduction.plan import Plan, tables_in_words
+from openworld.reproduction.plan import ReproductionPlan, tables_in_words
 from openworld.reproduction.settings import PlannedRun
 from openworld.results import METRICS, TEXT, Metric, Value
 from openworld.runs import to_json
@@ -60,7 +60,7 @@ class RunCost:
 
 
 @dataclass(frozen=True)
-class Cost:
+class PlanCost:
     """A plan.
 
     Args:
@@ -100,7 +100,7 @@ class Cost:
         return Table("plan", "", "", "run", columns, rows, best="")
 
 
-def cost(plan: Plan, workers: int = 1, limit: int | None = None) -> Cost:
+def cost(plan: ReproductionPlan, workers: int = 1, limit: int | None = None) -> PlanCost:
     """What a plan costs.
 
     Args:
@@ -117,7 +117,7 @@ def cost(plan: Plan, workers: int = 1, limit: int | None = None) -> Cost:
     return _of_estimates(plan) if spec.protocol == "accuracy-estimation" else _of_shift(plan)
 
 
-def plain_plan(plan: Plan, cost: Cost) -> dict:
+def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
     """Return the runs with their specs, and the cost, as plain values for JSON."""
     runs = [
         {"name": run.name, "tables": run.tables, "datasets": run.datasets, "methods": run.methods, "spec": run.spec}
@@ -139,7 +139,7 @@ def _images(runs: Iterable[RunCost]) -> int:
 # --- learners ------------------------------------------------------------------------------------------------
 
 
-def _of_learners(plan: Plan, workers: int, limit: int | None) -> Cost:
+def _of_learners(plan: ReproductionPlan, workers: int, limit: int | None) -> PlanCost:
     ledger = Ledger(shape(plan.setup.backbone), limit, workers)
     known: dict[LearningUnit, None] = {}
     runs, passes = [], 0
@@ -158,7 +158,7 @@ def _of_learners(plan: Plan, workers: int, limit: int | None) -> Cost:
     sentences, use = (sentence,), None if limit is None else ledger.use
     if use:
         sentences += (_limited(use),)
-    return Cost(tuple(runs), ledger.use.most, records, sentences, passes, limited=use)
+    return PlanCost(tuple(runs), ledger.use.most, records, sentences, passes, limited=use)
 
 
 def _limited(use: CacheUse) -> str:
@@ -174,7 +174,7 @@ def _limited(use: CacheUse) -> str:
 # --- accuracy estimation -------------------------------------------------------------------------------------
 
 
-def _of_estimates(plan: Plan) -> Cost:
+def _of_estimates(plan: ReproductionPlan) -> PlanCost:
     runs = tuple(RunCost(run.name, run.tables, run.units, judged_images(run.spec)) for run in plan.runs)
     specs = [run.spec for run in plan.runs]
     cache = sum(4 * run.images * _columns(spec, run.units) for run, spec in zip(runs, specs, strict=True))
@@ -185,7 +185,7 @@ def _of_estimates(plan: Plan) -> Cost:
         f"each looked at by every checkpoint of its run and by the references; {size(cache)} of disk for their outputs "
         f"and {size(records)} for the records. {_DONE}"
     )
-    return Cost(runs, cache, records, (sentence,), _images(runs), trainings)
+    return PlanCost(runs, cache, records, (sentence,), _images(runs), trainings)
 
 
 def judged_images(spec) -> int:
@@ -211,7 +211,7 @@ def _few(count: int, limit: int | None) -> int:
 # --- measured shift ------------------------------------------------------------------------------------------
 
 
-def _of_shift(plan: Plan) -> Cost:
+def _of_shift(plan: ReproductionPlan) -> PlanCost:
     runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec)) for run in plan.runs)
     embeddings = WIDTH_BYTES * _images(_embedding(runs, plan.runs))
     scores = sum(run.units * run.images * _scores(one.spec) for run, one in zip(runs, plan.runs, strict=True))
@@ -221,7 +221,7 @@ def _of_shift(plan: Plan) -> Cost:
         f"{_images(runs):,} images, beside those that are learned from; {size(embeddings)} of disk for embeddings and "
         f"{size(records)} for the records. {_DONE}"
     )
-    return Cost(runs, embeddings, records, (sentence,), _images(runs))
+    return PlanCost(runs, embeddings, records, (sentence,), _images(runs))
 
 
 def shown_images(spec) -> int:

@@ -14,7 +14,7 @@ from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
-from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, World
+from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, SourceWorld
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "frap"
@@ -106,7 +106,7 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
             )
 
 
-def _methods_of(world: World, setup: ReproductionSetup) -> list[str]:
+def _methods_of(world: SourceWorld, setup: ReproductionSetup) -> list[str]:
     """All that can be had there: some need SigLIP, some a second classifier."""
     alone = len(world.models) * len(setup.seeds) == 1
     lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(setup)} | ({"GDE"} if alone else set())
@@ -118,7 +118,7 @@ def _has_siglip(setup: ReproductionSetup) -> bool:
     return setup.backbone != EMBEDDED
 
 
-def _spec(world: World, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
+def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
     entries = [METHODS[name] for name in methods]
     estimators = [_tuned(one, setup) for one in entries if isinstance(one, EstimatorSpec)]
     return AccuracyEstimationSpec(
@@ -138,7 +138,7 @@ def _spec(world: World, methods: Sequence[str], setup: ReproductionSetup) -> Acc
     )
 
 
-def _titles(world: World, setup: ReproductionSetup) -> dict[str, str]:
+def _titles(world: SourceWorld, setup: ReproductionSetup) -> dict[str, str]:
     """What the paper calls the source and the rows; what stands in keeps its own names."""
     return {} if setup.embedded else {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
 

@@ -15,7 +15,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 
 
 @dataclass(frozen=True)
-class World:
+class SourceWorld:
     """A source with its targets.
 
     Args:
@@ -69,13 +69,13 @@ _LARGE = 224  # pixels of a corrupted picture of ImageNet
 _V2 = ("imagenetv2", "imagenetv2-threshold", "imagenetv2-top")
 
 
-def _breeds(name: str, title: str, short: str) -> World:
+def _breeds(name: str, title: str, short: str) -> SourceWorld:
     """S: the subclasses of training, as they are, in ImageNetV2 and corrupted; N: the same of subclasses never seen."""
     rows = {"source": f"{short}-S", "target": f"{short}-N"}
     clean = [TargetSpec(name, "source", row=rows["source"], name="same subclasses")]
     clean += [TargetSpec(name, "target", row=rows["target"], name="novel subclasses", corrupted_row=rows["target"])]
     variants = [TargetSpec(name, f"{side} {one}", row=row) for side, row in rows.items() for one in _V2]
-    return World(
+    return SourceWorld(
         title,
         name,
         (DatasetSpec(name, "source"),),
@@ -86,8 +86,8 @@ def _breeds(name: str, title: str, short: str) -> World:
     )
 
 
-def _small(name: str, title: str, target: TargetSpec, row: str) -> World:
-    return World(title, name, (DatasetSpec(name),), (target,), row, held_out=10_000)
+def _small(name: str, title: str, target: TargetSpec, row: str) -> SourceWorld:
+    return SourceWorld(title, name, (DatasetSpec(name),), (target,), row, held_out=10_000)
 
 
 _PERIODS = {"ood_validation": "2013 to 2015", "test": "from 2016"}
@@ -97,8 +97,8 @@ _FMOW = tuple(
     for region in ("", *REGIONS)
 )
 
-WORLDS: tuple[World, ...] = (
-    World(
+WORLDS: tuple[SourceWorld, ...] = (
+    SourceWorld(
         "MNIST",
         "mnist",
         (DatasetSpec("mnist"),),
@@ -107,7 +107,7 @@ WORLDS: tuple[World, ...] = (
     ),
     _small("cifar10", "CIFAR-10", TargetSpec("cifar10.2", part="train", row="C10-N"), "C10-S"),
     _small("cifar100", "CIFAR-100", TargetSpec("cifar100", row="C100-N"), "C100-S"),
-    World(
+    SourceWorld(
         "ImageNet",
         "imagenet",
         (DatasetSpec("imagenet"),),
@@ -116,7 +116,7 @@ WORLDS: tuple[World, ...] = (
         held_out=50_000,
         cut=_LARGE,
     ),
-    World(
+    SourceWorld(
         "Tiny-ImageNet",
         "imagenet-200",
         (DatasetSpec("imagenet-200"),),
@@ -126,7 +126,7 @@ WORLDS: tuple[World, ...] = (
         "IN200-S",
         cut=_LARGE,
     ),
-    World("FMoW", "fmow", (DatasetSpec("fmow"),), _FMOW, source_part="validation"),
+    SourceWorld("FMoW", "fmow", (DatasetSpec("fmow"),), _FMOW, source_part="validation"),
     _breeds("living17", "Living-17", "L17"),
     _breeds("nonliving26", "Nonliving-26", "NL26"),
     _breeds("entity13", "Entity-13", "E13"),
@@ -145,7 +145,7 @@ def _small_network(architecture: str, epochs: int, checkpoints: tuple[int, ...])
     return ModelSpec(architecture, checkpoints=checkpoints, recipe={"epochs": epochs}).resolved("emoji-concepts")
 
 
-EMBEDDED_WORLD = World(
+EMBEDDED_WORLD = SourceWorld(
     "Emoji",
     "emoji",
     tuple(DatasetSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),

@@ -28,7 +28,7 @@ ON_EMBEDDED = ReproductionSetup()
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReproductionPlan:
     """What a reproduction runs.
 
     Args:
@@ -77,7 +77,7 @@ class Plan:
         return tuple(number for number in self.tables if number not in made)
 
 
-def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_EMBEDDED) -> Plan:
+def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_EMBEDDED) -> ReproductionPlan:
     """What must be run for tables of a paper.
 
     Args:
@@ -107,7 +107,7 @@ def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_E
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
     remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
     kept = tuple(one.number for one in asked if one.number in made)
-    return Plan(paper, setup, runs, kept, left_out, (*setup.sentences, *remarks))
+    return ReproductionPlan(paper, setup, runs, kept, left_out, (*setup.sentences, *remarks))
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -158,4 +158,4 @@ def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
         )
 
 
-__all__ = ["EMBEDDED", "PAPERS", "Changes", "ReproductionSetup", "Plan", "PlannedRun", "find_table", "plan"]
+__all__ = ["EMBEDDED", "PAPERS", "Changes", "ReproductionSetup", "ReproductionPlan", "PlannedRun", "find_table", "plan"]

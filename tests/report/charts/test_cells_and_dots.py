@@ -9,13 +9,13 @@ import pytest
 from matplotlib.figure import Figure as Sheet
 from PIL import Image
 
-from openworld.report.charts import Cell, CellChart, CellImage, Dots, DotsChart, Quantity
+from openworld.report.charts import CellChart, CellImage, ChartCell, Dots, DotsChart, Quantity
 from openworld.report.charts.dots import dots_key
 
 CELLS = {
-    (0, 0): Cell("60.0", 0.2, "near <b>&", row={"auroc": 0.6}),
-    (0, 1): Cell("40.0", -0.2, dashed=True, row={"auroc": 0.4}),
-    (1, 0): Cell("7", row={"auroc": None}),
+    (0, 0): ChartCell("60.0", 0.2, "near <b>&", row={"auroc": 0.6}),
+    (0, 1): ChartCell("40.0", -0.2, dashed=True, row={"auroc": 0.4}),
+    (1, 0): ChartCell("7", row={"auroc": None}),
 }
 
 
@@ -39,7 +39,7 @@ def test_the_lowest_of_both_lies_at_the_lower_left():
 
 def test_a_darker_shade_is_more_opaque():
     def opacity(shade):
-        svg = CellChart("", "", "", ("0",), ("0",), {(0, 0): Cell("1", shade)}).svg({})
+        svg = CellChart("", "", "", ("0",), ("0",), {(0, 0): ChartCell("1", shade)}).svg({})
         return float(re.search(r'fill-opacity="([\d.]+)"', svg)[1])
 
     assert opacity(0.0) < opacity(0.5) == opacity(-0.5) < opacity(1.0) < 1
@@ -60,7 +60,7 @@ def pictured(count):
     Image.new("RGB", (4, 4), "teal").save(content, "PNG")
     address = "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
     images = tuple(CellImage(address, f"image {place}") for place in range(count))
-    return CellChart("", "", "", ("0",), ("0",), {(0, 0): Cell(images=images, faint=True)}, side=50.0)
+    return CellChart("", "", "", ("0",), ("0",), {(0, 0): ChartCell(images=images, faint=True)}, side=50.0)
 
 
 @pytest.mark.parametrize(("count", "width"), [(1, 48.0), (3, 23.0)])

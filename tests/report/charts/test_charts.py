@@ -9,8 +9,8 @@ from matplotlib.figure import Figure as Sheet
 from openworld.report.charts import (
     BarChart,
     Cloud,
-    Estimate,
     IntervalChart,
+    IntervalRow,
     Line,
     LineChart,
     Points,
@@ -50,7 +50,7 @@ def cost_chart():
 
 
 def interval_chart():
-    series = {name: Estimate(0.6, (0.5, 0.7), (0.55, 0.6), name == "_under") for name in NAMES}
+    series = {name: IntervalRow(0.6, (0.5, 0.7), (0.55, 0.6), name == "_under") for name in NAMES}
     return IntervalChart("methods", ACCURACY, series, (Reference(0.65, "source", "x"),), (0.5, 0.6))
 
 
@@ -187,7 +187,7 @@ def test_a_series_without_a_dot_is_not_drawn_and_none_at_all_draws_axes():
 
 
 def test_intervals_stand_in_rows_between_their_ends():
-    chart = IntervalChart("", Quantity("x", "x", ends=(0, 1)), {"zero-shot": Estimate(0.5, (0.25, 0.75))})
+    chart = IntervalChart("", Quantity("x", "x", ends=(0, 1)), {"zero-shot": IntervalRow(0.5, (0.25, 0.75))})
     (bar,) = (node for node in drawn(chart).iter("line") if node.get("class") == "line")
     # 560 wide: 92 left, 14 right; one row of 24 below 22.
     assert [float(bar.get(name)) for name in ("x1", "x2")] == pytest.approx([92 + 454 / 4, 92 + 454 * 3 / 4], abs=0.06)

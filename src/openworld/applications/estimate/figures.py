@@ -1,7 +1,7 @@
 """The figures of an estimate: what every method says, beside what is known; and the accuracy over time."""
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
-from openworld.report.charts import Estimate, IntervalChart, Line, LineChart, Points, Quantity, Reference
+from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
 from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
 from openworld.report.text import percent
@@ -17,7 +17,7 @@ def methods_figure(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -
     series = {}
     for method in methods:
         behind, quoted = method.on_source and method.on_source[1:], method.name == quote.method
-        series[method.name] = Estimate(method.accuracy, method.interval, behind, quoted, {"quoted": quoted})
+        series[method.name] = IntervalRow(method.accuracy, method.interval, behind, quoted, {"quoted": quoted})
     known = {
         "source": (estimate.source.accuracy, "reference"),
         "truth": (estimate.target.accuracy, "known"),

@@ -1,7 +1,7 @@
 """The grid of a shift as a heat map, and as many examples of every cell in its place."""
 
 from openworld.applications.shift.shift_measurement import ExampleImage, ShiftAxis, ShiftMeasurement
-from openworld.report.charts import Cell, CellChart, CellImage
+from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.charts.cells import count_cell
 from openworld.report.figure import Figure
 from openworld.report.shift_axes import DEGREES, NEAR
@@ -41,7 +41,7 @@ def shift_examples(found: ShiftMeasurement) -> Figure:
         if one.kind == "cell" and one.address:
             examples.setdefault(one.cell, []).append(one)
     cells = {
-        (row, column): Cell(images=tuple(map(_image, held)), faint=found.cells[row][column] < found.least)
+        (row, column): ChartCell(images=tuple(map(_image, held)), faint=found.cells[row][column] < found.least)
         for (row, column), held in examples.items()
     }
     rows = tuple(
@@ -53,7 +53,7 @@ def shift_examples(found: ShiftMeasurement) -> Figure:
     return Figure("shift-examples", "Pictures of every cell", caption, (_chart(found, cells, PICTURED),), shared=rows)
 
 
-def _chart(found: ShiftMeasurement, cells: dict[tuple[int, int], Cell], side: float) -> CellChart:
+def _chart(found: ShiftMeasurement, cells: dict[tuple[int, int], ChartCell], side: float) -> CellChart:
     """Degrees stand where levels begin; the first begins where degrees do. Beyond the bounds images are far."""
     rows, columns = (("", *(f"{start:.3f}" for start in found.axes[half].cuts)) for half in ("covariate", "semantic"))
     bounds = (_along(found.axes["covariate"]), _along(found.axes["semantic"]))

@@ -22,7 +22,7 @@ from openworld.evaluations.ood_detection.results import (
     is_blind,
     whole_pool,
 )
-from openworld.report.charts import Cell, CellChart, CellImage, Line, LineChart, Quantity, Reference
+from openworld.report.charts import CellChart, CellImage, ChartCell, Line, LineChart, Quantity, Reference
 from openworld.report.charts.cells import count_cell, level_map, scale_key
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
@@ -35,13 +35,13 @@ MOST, MOST_PAIRS = 32, 12  # maps that a page has room for
 IMAGE_BYTES = 200_000  # of the page's 1.5 MB
 WHOLE_POINTS = replace(DIFFERENCE, digits=0)
 KEY = (
-    (Cell(shade=-1.0), "0"),
-    (Cell(shade=-0.5), "25"),
-    (Cell(shade=0.0), "50: chance"),
-    (Cell(shade=0.5), "75"),
-    (Cell(shade=1.0), "100"),
-    (Cell(shade=0.0, dashed=True), "blind"),
-    (Cell("N/A"), "N/A"),
+    (ChartCell(shade=-1.0), "0"),
+    (ChartCell(shade=-0.5), "25"),
+    (ChartCell(shade=0.0), "50: chance"),
+    (ChartCell(shade=0.5), "75"),
+    (ChartCell(shade=1.0), "100"),
+    (ChartCell(shade=0.0, dashed=True), "blind"),
+    (ChartCell("N/A"), "N/A"),
 )
 _IMAGE = re.compile(r"pictures/(\d+)-(\d+)/[^/]+")
 
@@ -129,7 +129,7 @@ def _area_map(found: Results, facts: ShiftFacts, detector: Detector) -> CellChar
     return level_map(detector.title, cells, facts.shape, LEVELS)
 
 
-def _area_cell(place: tuple[int, int], area: Value, count: int, hinted: bool) -> Cell:
+def _area_cell(place: tuple[int, int], area: Value, count: int, hinted: bool) -> ChartCell:
     if area.value is None:
         return count_cell(count)
     interval, number = area.over("images"), AUROC.write(area.value)
@@ -137,7 +137,7 @@ def _area_cell(place: tuple[int, int], area: Value, count: int, hinted: bool) ->
     hint = f"covariate {place[0]}, semantic {place[1]}: {text}, {count:,} images" * hinted
     ends = {"low": interval and interval.low, "high": interval and interval.high}
     row = {"images": count, "auroc": area.value} | ends
-    return Cell(number, (area.value - CHANCE) / CHANCE, hint, is_blind(area), row=row)
+    return ChartCell(number, (area.value - CHANCE) / CHANCE, hint, is_blind(area), row=row)
 
 
 def cell_differences(found: Results, facts: ShiftFacts) -> Figure | None:
@@ -171,11 +171,11 @@ def _difference_map(facts: ShiftFacts, before: Detector, after: Detector, values
     counts = facts.counts()
     names = {"detector": after.label, "first_model": before.model, "second_model": after.model}
 
-    def cell(place: tuple[int, int]) -> Cell:
+    def cell(place: tuple[int, int]) -> ChartCell:
         value = values[place]
         if value is None:
             return count_cell(int(counts[place]))
-        return Cell(WHOLE_POINTS.write(value), value / largest, row=names | {"difference": value})
+        return ChartCell(WHOLE_POINTS.write(value), value / largest, row=names | {"difference": value})
 
     cells = {place: cell(place) for place in values}
     return level_map(f"{after.label}: {after.model} − {before.model}", cells, facts.shape, LEVELS)
@@ -194,7 +194,7 @@ def cell_counts(facts: ShiftFacts) -> Figure:
         images = {}
         for place, address in examples.items():
             image = CellImage(address, f"covariate {place[0]}, semantic {place[1]}")
-            images[place] = Cell(images=(image,), faint=not present[place])
+            images[place] = ChartCell(images=(image,), faint=not present[place])
         charts.append(level_map("One image of each cell", images, counts.shape, LEVELS))
     caption = (
         f"{NEAR}. Hatched: fewer than {facts.least} images, N/A; they count nowhere.",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR, SAME, RecognitionShiftFacts
-from openworld.report.charts import Cell, CellChart, Line, LineChart, Quantity
+from openworld.report.charts import CellChart, ChartCell, Line, LineChart, Quantity
 from openworld.report.charts.cells import count_cell, level_map
 from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
@@ -23,7 +23,7 @@ _ABOUT = {
     NEAR: "Base test images stay as they are, so base accuracy is the same at every level; new images move away.",
     SAME: "Base images and new ones move away together, as when a camera changes.",
 }
-_CELL_TITLES = {NEAR: "Cell by cell", SAME: "Cell by cell, when all images change their appearance"}
+_CELL_TITLES = {NEAR: "ChartCell by cell", SAME: "ChartCell by cell, when all images change their appearance"}
 _AGAINST = {NEAR: "base test images", SAME: "base images at the same level of appearance"}
 Styles = Mapping[str, SeriesStyle]
 
@@ -88,7 +88,7 @@ def _map(facts: RecognitionShiftFacts, name: str, table: Mapping[tuple[int, int]
             continue
         text = AUC.write(value)
         hint = f"covariate {place[0]}, semantic {place[1]}: {text}, {count:,} new images"
-        cells[place] = Cell(text, (value - low) / ((high - low) or 1.0), hint, row=row)
+        cells[place] = ChartCell(text, (value - low) / ((high - low) or 1.0), hint, row=row)
     return level_map(name, cells, tuple(place + 1 for place in facts.cells[-1]), LEVELS)
 
 

@@ -26,7 +26,7 @@ class CellImage:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ChartCell:
     """One cell.
 
     Args:
@@ -62,7 +62,7 @@ class CellChart:
     columns_title: str
     row_labels: Sequence[str]
     column_labels: Sequence[str]
-    cells: Mapping[Place, Cell]
+    cells: Mapping[Place, ChartCell]
     keys: tuple[str, str] = ("row", "column")
     on_borders: bool = False
     bounds: tuple[float, float] | None = None
@@ -92,7 +92,7 @@ class CellChart:
         for row, text in enumerate(self.row_labels):
             y = TOP + (rows - 1 - row) * side
             parts.append(element("text", text, x=left - 6, y=y + up, class_="tick end"))
-            cells = (self.cells.get((row, column), Cell()) for column in range(columns))
+            cells = (self.cells.get((row, column), ChartCell()) for column in range(columns))
             parts += [self._cell(cell, left + column * side, y, side - GAP) for column, cell in enumerate(cells)]
         for column, text in enumerate(self.column_labels):
             parts.append(element("text", text, x=left + (column + along) * side, y=bottom + 16, class_="tick mid"))
@@ -118,7 +118,7 @@ class CellChart:
             axes.axhline(self.bounds[0], color=paper.INK, linestyle="--", linewidth=1)
             axes.axvline(self.bounds[1], color=paper.INK, linestyle="--", linewidth=1)
 
-    def _cell(self, cell: Cell, x: float, y: float, size: float) -> Markup:
+    def _cell(self, cell: ChartCell, x: float, y: float, size: float) -> Markup:
         """A square with its number or its images; a page does not shrink images of cells whose side is given."""
         shown = None if cell.shade is None else f"{opacity(cell):.2f}"
         css = "cell-none" if cell.images else css_of(cell)
@@ -154,14 +154,14 @@ def count_text(count: int) -> str:
     return f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k"
 
 
-def css_of(cell: Cell) -> str:
+def css_of(cell: ChartCell) -> str:
     """Return the classes of a cell's square."""
     if cell.shade is None:
         return "cell-few" if cell.text else "cell-none"
     return ("cell" if cell.shade >= 0 else "cell-below natural") + " cell-blind" * cell.dashed
 
 
-def opacity(cell: Cell) -> float:
+def opacity(cell: ChartCell) -> float:
     """Return how dark a cell is."""
     return PALEST + (DARKEST - PALEST) * abs(cell.shade)
 
@@ -175,24 +175,24 @@ def _image(image: CellImage, x: float, y: float, size: float, place: int, count:
     return element("g", element("title", image.text), shown) if image.text else shown
 
 
-def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | None = None) -> Cell:
+def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | None = None) -> ChartCell:
     """Return a cell that shows a count, the darker the larger; N/A where it does not say how many are the `most`."""
     text = count_text(count) if count else ""
-    return Cell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})
+    return ChartCell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})
 
 
-def level_map(title: str, cells: Mapping[Place, Cell], shape: Place, titles: Mapping[str, str]) -> CellChart:
+def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, titles: Mapping[str, str]) -> CellChart:
     """Return a map of measured shift: rows of covariate and columns of semantic levels, counted from 0."""
     rows, columns = ([str(level) for level in range(count)] for count in shape)
     keys = ("covariate_level", "semantic_level")
     return CellChart(title, titles["covariate"], titles["semantic"], rows, columns, cells, keys)
 
 
-def scale_key(samples: Sequence[tuple[Cell, str]]) -> tuple[tuple[Markup, str], ...]:
+def scale_key(samples: Sequence[tuple[ChartCell, str]]) -> tuple[tuple[Markup, str], ...]:
     """Return samples of cells, 26 by 14, for the key over a figure."""
     return tuple((_sample(cell), text) for cell, text in samples)
 
 
-def _sample(cell: Cell) -> Markup:
+def _sample(cell: ChartCell) -> Markup:
     shown = None if cell.shade is None else f"{opacity(cell):.2f}"
     return sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=shown))

@@ -17,7 +17,7 @@ ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalRow:
     """One series: a value, its interval, a faint bar behind it, whether it is ringed, and columns of its row."""
 
     value: float
@@ -33,7 +33,7 @@ class IntervalChart:
 
     title: str
     x: Quantity
-    series: Mapping[str, Estimate]
+    series: Mapping[str, IntervalRow]
     references: tuple[Reference, ...] = ()
     region: tuple[float, float] | None = None
 
@@ -84,7 +84,7 @@ class IntervalChart:
         ends = [end for one in self.series.values() for end in (one.value, *(one.interval or ()), *(one.behind or ()))]
         return axis_of(self.x, [*ends, *(one.value for one in self.references), *(self.region or ())])
 
-    def _row(self, plot: Frame, height: float, name: str, one: Estimate, style: SeriesStyle) -> Markup:
+    def _row(self, plot: Frame, height: float, name: str, one: IntervalRow, style: SeriesStyle) -> Markup:
         y, scaled = plot.up(height), self.x.scaled
         parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if one.ringed else "near") + " end")]
         if one.behind:

@@ -32,7 +32,7 @@ class PaperColumn:
 
 
 @dataclass(frozen=True)
-class Pair:
+class CellPair:
     """One cell: our number, the printed one in the unit of data, or one of the two.
 
     Args:
@@ -68,7 +68,7 @@ class Pair:
         return "higher than printed" if self.difference > 0 else "lower than printed"
 
 
-Cells = dict[tuple[str, PaperColumn], Pair]
+Cells = dict[tuple[str, PaperColumn], CellPair]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _same_data(numbers: TableNumbers) -> Cells:
     for row, column in [*ours, *(key for key in numbers.by_key if key[1] in columns and key not in ours)]:
         one = ours.get((row, column))
         printed = _printed_like(numbers, row, column, _measured_on(numbers, one, columns[column]))
-        found[row, column] = Pair(one, None) if printed is None else _paired(numbers, one, printed)
+        found[row, column] = CellPair(one, None) if printed is None else _paired(numbers, one, printed)
     return found
 
 
@@ -141,7 +141,7 @@ def _other_data(numbers: TableNumbers) -> Cells:
     found = {}
     for one in numbers.ours:
         like = numbers.by_key.get(numbers.key(one))
-        found[numbers.key(one)] = Pair(one, None) if like is None else Pair(one, like.in_data, like.std)
+        found[numbers.key(one)] = CellPair(one, None) if like is None else CellPair(one, like.in_data, like.std)
     if any(pair.printed is not None for pair in found.values()):
         return found
     kinds = {numbers.kind(one): None for one in numbers.printed}
@@ -151,7 +151,7 @@ def _other_data(numbers: TableNumbers) -> Cells:
                 [one for one in numbers.printed if numbers.key(one)[0] == row and numbers.kind(one) == kind]
             )
             if average is not None:
-                found[row, kind] = Pair(None, average)
+                found[row, kind] = CellPair(None, average)
     return found
 
 
@@ -205,17 +205,17 @@ def _averaged(table: PaperTable, column: PaperColumn) -> tuple[str, ...]:
     return AVERAGED[column.task][1] if column.task else table.datasets
 
 
-def _paired(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> Pair:
+def _paired(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> CellPair:
     """Seconds are of different machines, ranks of different fields unless the methods are the same.
 
     Numbers of parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
     """
     if ours is None:
-        return Pair(None, printed.value, printed.std)
+        return CellPair(None, printed.value, printed.std)
     alike = printed.alike or ours.metric in SIZES
     alike = alike and ours.metric not in TIMES and (ours.metric not in RANKS or numbers.same_methods)
     test = _test(ours, printed.value) if alike and ours.number is not None else None
-    return Pair(ours, printed.value, printed.std, test)
+    return CellPair(ours, printed.value, printed.std, test)
 
 
 def _test(ours: PaperResult, printed: float) -> Comparison:

@@ -21,7 +21,7 @@ from openworld.papers import (
     published_numbers,
 )
 from openworld.papers.results import PaperResult
-from openworld.reproduction.comparison.cells import AXES, Pair, PaperColumn, TableNumbers, cells
+from openworld.reproduction.comparison.cells import AXES, CellPair, PaperColumn, TableNumbers, cells
 from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
 
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
@@ -61,7 +61,7 @@ class PaperComparison:
     same_data: bool
     rows: tuple[str, ...]
     columns: tuple[PaperColumn, ...]
-    pairs: Mapping[tuple[str, PaperColumn], Pair]
+    pairs: Mapping[tuple[str, PaperColumn], CellPair]
     agreements: tuple[Agreement, ...]
     backbones: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -109,7 +109,7 @@ class PaperComparison:
             f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(found)}"
         )
 
-    def _typical(self, found: Sequence[Pair]) -> str:
+    def _typical(self, found: Sequence[CellPair]) -> str:
         sizes = {
             METRICS[metric]: median(abs(pair.difference) for pair in found if pair.ours.metric == metric)
             for metric in dict.fromkeys(pair.ours.metric for pair in found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openworld.papers import METRICS
-from openworld.reproduction.comparison.cells import Pair, PaperColumn
+from openworld.reproduction.comparison.cells import CellPair, PaperColumn
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.results import Result, Results, Value
 
@@ -20,7 +20,7 @@ class ComparedResults(Results):
         pairs: what each row was compared with.
     """
 
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[CellPair, ...] = ()
 
     def records(self) -> list[dict[str, Any]]:
         """The rows of all results, each with the printed number, its deviation as printed, the difference, the test."""
@@ -40,7 +40,7 @@ def compared_results(found: Sequence[PaperComparison]) -> ComparedResults:
     return ComparedResults("reproduction", tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells))
 
 
-def _result(one: PaperComparison, row: str, column: PaperColumn, pair: Pair) -> Result:
+def _result(one: PaperComparison, row: str, column: PaperColumn, pair: CellPair) -> Result:
     """Ours as a result; of a method that was not run it says so."""
     own = {one.table.rows: row}
     names = {axis: own.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
@@ -53,7 +53,7 @@ def _result(one: PaperComparison, row: str, column: PaperColumn, pair: Pair) -> 
     return Result(names["method"], METRICS[column.metric], ours.value, where, ours.seeds, ours.per_seed)
 
 
-def _printed(pair: Pair) -> dict[str, Any]:
+def _printed(pair: CellPair) -> dict[str, Any]:
     p = pair.test.p if pair.test else None
     numbers = {"printed": pair.printed, "printed_deviation": pair.deviation}
     return numbers | {"difference": pair.difference, "p": p, "verdict": pair.verdict}

@@ -9,11 +9,11 @@ from openworld.reproduction.comparison.compare import PaperComparison, compare_w
 from openworld.reproduction.comparison.compared_results import compared_results
 from openworld.reproduction.comparison.table import WRITERS
 from openworld.reproduction.paper_results import paper_results
-from openworld.reproduction.plan import Plan
+from openworld.reproduction.plan import ReproductionPlan
 from openworld.runs.atomic import write_file
 
 
-def compare_plan(plan: Plan, folder: Path, failed: Collection[str] = ()) -> list[PaperComparison]:
+def compare_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> list[PaperComparison]:
     """Put every table of a plan beside the printed one.
 
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
@@ -36,7 +36,7 @@ def compare_plan(plan: Plan, folder: Path, failed: Collection[str] = ()) -> list
     return found
 
 
-def write_tables(plan: Plan, folder: Path, found: Sequence[PaperComparison]) -> None:
+def write_tables(plan: ReproductionPlan, folder: Path, found: Sequence[PaperComparison]) -> None:
     """Write every table in every form; remove those of an earlier call whose runs failed this time."""
     made = {comparison.table.number: comparison for comparison in found}
     folder.mkdir(parents=True, exist_ok=True)

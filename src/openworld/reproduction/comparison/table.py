@@ -8,7 +8,7 @@ from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.reproduction.comparison.cells import Pair, PaperColumn
+from openworld.reproduction.comparison.cells import CellPair, PaperColumn
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.compared_results import compared_results
 from openworld.results import TEXT, Interval, Value
@@ -73,11 +73,11 @@ def _laid_out(
     return Table(*names, label, columns, rows, best, LATEX_COLUMNS)
 
 
-def _of(pair: Pair | None, column: PaperColumn, cell_of) -> Cell | str:
+def _of(pair: CellPair | None, column: PaperColumn, cell_of) -> Cell | str:
     return "" if pair is None else cell_of(pair, column)
 
 
-def _cell(pair: Pair, column: PaperColumn) -> Cell:
+def _cell(pair: CellPair, column: PaperColumn) -> Cell:
     if pair.ours is None:
         return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
     note = _note(pair)
@@ -112,7 +112,7 @@ def caption(found: PaperComparison) -> str:
     return f"{text[:1].upper()}{text[1:]}: {held}.{seeds}{over}"
 
 
-def explanation(pair: Pair, column: PaperColumn) -> str:
+def explanation(pair: CellPair, column: PaperColumn) -> str:
     """Return all that is known of one cell, in a line: numbers as papers print them, every interval, the verdict."""
     metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
     printed = "" if pair.printed is None else f"printed {metric.write(pair.printed, 1)}"
@@ -122,7 +122,7 @@ def explanation(pair: Pair, column: PaperColumn) -> str:
     return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair))))
 
 
-def _note(pair: Pair) -> str:
+def _note(pair: CellPair) -> str:
     deviation = "" if pair.deviation is None else f"printed deviation {pair.deviation:g}"
     verdict = f"{pair.verdict} (p {pair.test.p:.2g})" if pair.tested else ""
     return "; ".join(filter(None, (deviation, verdict)))
