@@ -17,7 +17,7 @@ def test_the_embedded_run_is_that_of_the_example(repository):
     example = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
     run, halves = EMBEDDED.runs
     assert EMBEDDED.tables == ("1", "3", "4", "6", "8") and run.tables == ("1", "4", "6", "8")
-    for name in ("ground", "division", "seeds", "id_kept"):
+    for name in ("ground", "decomposition", "k", "levels", "quantiles", "cuts", "least", "seeds", "id_kept"):
         assert getattr(run.spec, name) == getattr(example, name)
     assert run.spec.models == example.models[:1] and not run.datasets
     assert run.units == 3 and (halves.units, EMBEDDED.units) == (4, 7)

@@ -72,16 +72,16 @@ def run(
     workers do it. `--engine ray` needs `pip install 'openworld[ray]'`; on a cluster, give folders for `--out` and
     `--cache` that all nodes share.
 
-    **Other questions** have a line at the head of their spec; the files named here, in `examples/`, are complete specs:
+    **Other questions** have a line at the head of their spec; `examples/NAME-embedded.toml` is a complete spec of most:
 
     - `protocol = "generalisation"` tunes on one data set and tests on others: the same classes drawn or photographed
-      otherwise, and new classes (generalisation-embedded.toml).
-    - `protocol = "dynamic"` lets classes and images change step by step after tuning (openpl-embedded.toml).
+      otherwise, and new classes.
+    - `protocol = "dynamic"` lets classes and images change step by step after tuning.
     - `protocol = "accuracy-estimation"` trains classifiers, or loads yours, shows them changed images, and compares
-      their accuracy as it is estimated without labels with the true one (accuracy-embedded.toml).
+      their accuracy as it is estimated without labels with the true one.
     - `protocol = "ood-detection"` sorts images into cells by how far they are from the training images, in meaning and
-      in appearance, and asks in every cell whether detectors notice (incremental-shift-embedded.toml).
-    - `protocol = "recognition-by-shift"` does so with learners (open-world-by-shift-embedded.toml).
+      in appearance, and asks in every cell whether detectors notice.
+    - `protocol = "recognition-by-shift"` does so with learners.
     - `protocol = "decomposed-zero-shot"` splits the features of images into meaning and appearance, and names images by
       either half alone.
     """

@@ -23,7 +23,7 @@ _ABOUT = {
     NEAR: "Base test images stay as they are, so base accuracy is the same at every level; new images move away.",
     SAME: "Base images and new ones move away together, as when a camera changes.",
 }
-_CELL_TITLES = {NEAR: "ChartCell by cell", SAME: "ChartCell by cell, when all images change their appearance"}
+_CELL_TITLES = {NEAR: "Cell by cell", SAME: "Cell by cell, when all images change their appearance"}
 _AGAINST = {NEAR: "base test images", SAME: "base images at the same level of appearance"}
 Styles = Mapping[str, SeriesStyle]
 
