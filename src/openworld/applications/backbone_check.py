@@ -83,21 +83,21 @@ class BackboneCheck:
 
 
 def check_backbone(
-    name: str, *, device: str = "cpu", pictures: int = 100, told: Callable[[int, int], None] | None = None
+    name: str, *, device: str = "cpu", pictures: int = 100, progress: Callable[[int, int], None] | None = None
 ) -> BackboneCheck:
     """Load a backbone, try what needs which of its parts, and name some of the embedded pictures with it.
 
     Args:
         name: as for `openworld.backbones.load`. device: where it is run.
         pictures: how many are shown, one class after the other; at most all of the test pictures.
-        told: called with (pictures done, pictures in all).
+        progress: called with (pictures done, pictures in all).
 
     Raises:
         OpenworldError: what `load` raises; more pictures than there are, or none.
     """
     images = _chosen(pictures)
     clip = backbones.load(name, device=device)
-    zero_shot, seconds = _shown(clip, images, told)
+    zero_shot, seconds = _shown(clip, images, progress)
     ours = isinstance(clip, TwoTower)
     return BackboneCheck(
         name=clip.name,
@@ -143,13 +143,13 @@ def _chosen(count: int):
 
 
 @torch.no_grad()
-def _shown(clip: DualEncoder, images, told) -> tuple[ZeroShotFigure, float]:
+def _shown(clip: DualEncoder, images, progress) -> tuple[ZeroShotFigure, float]:
     """How well it names pictures, and how long one takes."""
     text = encode_names(clip, images.classnames, (TEMPLATES.get(DATASET, PHOTO),)).cpu()
     with tempfile.TemporaryDirectory() as scratch:
         encode(clip, images.subset(range(min(_FIRST, len(images)))), cache=Path(scratch))
         started = time.perf_counter()
-        features = encode(clip, images, cache=Path(scratch), progress=told)
+        features = encode(clip, images, cache=Path(scratch), progress=progress)
         seconds = (time.perf_counter() - started) / len(images)
         embeddings = torch.from_numpy(np.array(features.embeddings))
     guesses = cosine_logits(embeddings, text, torch.ones(())).argmax(dim=1).numpy()

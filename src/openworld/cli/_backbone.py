@@ -1,6 +1,8 @@
 """The words of `openworld backbone check`."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -84,24 +86,10 @@ def places(name: str) -> dict:
     from openworld.backbones.fetching import fetch_commands
 
     try:
-        return {"places": list(map(_place, needed_files(name))), "fetch": list(fetch_commands(name))}
+        places = json.loads(json.dumps([asdict(files) for files in needed_files(name)], default=str))
+        return {"places": places, "fetch": list(fetch_commands(name))}
     except OpenworldError:
         return {}
-
-
-def _place(files) -> dict:
-    return {
-        "layout": files.layout,
-        "folder": None if files.folder is None else str(files.folder),
-        "needs": [
-            {
-                "purpose": need.purpose,
-                "any_of": [list(form) for form in need.any_of],
-                "found": [str(path) for path in need.found],
-            }
-            for need in files.needs
-        ],
-    }
 
 
 def say_places(name: str, found: dict, out) -> None:

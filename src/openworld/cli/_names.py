@@ -1,4 +1,4 @@
-"""The audit of a run's class names: made before anything is encoded, told in a few lines, kept whole in its folder.
+"""The audit of a run's class names: made before anything is encoded, summed up on screen, kept whole in its folder.
 
 It warns and never stops a run. Two classes of exactly one name are refused by the data set itself; what remains, such
 as names that a tokenizer reads alike, costs accuracy, and published numbers were measured with such names.

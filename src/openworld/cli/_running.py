@@ -44,6 +44,11 @@ class RunOptions:
         """What is to be shared out among the workers; nothing where all of them have the same device."""
         return self.devices if len(self.devices) > 1 else ()
 
+    @property
+    def title(self) -> str:
+        """What the bars of a series of runs begin with."""
+        return self.series.title if self.series else ""
+
 
 @dataclass(frozen=True)
 class SeriesProgress:
@@ -125,13 +130,13 @@ def _provenance(spec, machine) -> dict:
 def _headline(spec, options: RunOptions) -> str:
     from openworld.evaluations import evaluation_of
 
-    threads = getattr(spec, "threads", 1)
+    threads, precision = getattr(spec, "threads", 1), getattr(spec, "precision", "float32")
     parts = [
         f"openworld {__version__}",
         *evaluation_of(spec).summary(spec),
         *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
-        *_precision(spec),
-        f"{_places(options)}, {options.workers} worker(s){_on(options)} x {threads} thread(s)",
+        *([] if precision == "float32" else [f"frozen towers in {precision}"]),
+        f"{_places(options)}, {options.workers} worker(s){' on Ray' * (options.engine == 'ray')} x {threads} thread(s)",
     ]
     return " · ".join(parts)
 
@@ -142,13 +147,15 @@ def _prepare(stage, out, options: RunOptions) -> None:
 
     started = time.perf_counter()
     with console.bars(options.quiet or options.as_json) as progress:
-        bar = progress.add_task(f"{_title(options)}{stage.doing}", total=None, rate="")
+        bar = progress.add_task(f"{options.title}{stage.doing}", total=None, rate="")
 
-        def told(done: int, total: int) -> None:
+        def show_progress(done: int, total: int) -> None:
             rate = done / (time.perf_counter() - started)
             progress.update(bar, completed=done, total=total, rate=f"{rate:,.1f} {stage.counted}/s")
 
-        count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), told)
+        count = stage.work(
+            Crew(options.engine, options.workers, options.folder, options.several_devices), show_progress
+        )
     seconds = time.perf_counter() - started
     if count:
         out.print(
@@ -162,16 +169,18 @@ def _execute(units, store, options: RunOptions) -> None:
 
     with console.bars(options.quiet or options.as_json) as progress:
         before, total = (options.series.before, options.series.units) if options.series else (0, len(units))
-        bar = progress.add_task(f"{_title(options)}fitting", total=total, completed=before, before=before, rate="")
+        bar = progress.add_task(f"{options.title}fitting", total=total, completed=before, before=before, rate="")
 
-        def told(event) -> None:
-            doing = f"{_title(options)}{event.state} {event.unit}"
+        def show_event(event) -> None:
+            doing = f"{options.title}{event.state} {event.unit}"
             done = before + event.done
             kept = {"before": done} if event.state == "kept" else {}
             progress.update(bar, completed=done, description=doing, **kept)
 
         workers = min(options.workers, len(units))
-        execute(units, store, engine=options.engine, workers=workers, devices=options.several_devices, progress=told)
+        execute(
+            units, store, engine=options.engine, workers=workers, devices=options.several_devices, progress=show_event
+        )
 
 
 def _take_over(units, store, options: RunOptions) -> None:
@@ -181,19 +190,6 @@ def _take_over(units, store, options: RunOptions) -> None:
     others = [RunStore(folder) for folder in options.series.siblings] if options.series else []
     for unit in units:
         store.take_over(unit, others)
-
-
-def _title(options: RunOptions) -> str:
-    return options.series.title if options.series else ""
-
-
-def _on(options: RunOptions) -> str:
-    return " on Ray" if options.engine == "ray" else ""
-
-
-def _precision(spec) -> list[str]:
-    told = getattr(spec, "precision", "float32")
-    return [] if told == "float32" else [f"frozen towers in {told}"]
 
 
 def _places(options: RunOptions) -> str:

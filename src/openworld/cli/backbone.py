@@ -58,13 +58,10 @@ def check(
 
     chosen = find_device(device)
     try:
-        with console.bars(quiet=as_json) as progress:
-            bar = progress.add_task("looking at images", total=pictures, rate="")
+        with console.bars(quiet=as_json) as bars:
+            bar = bars.add_task("looking at images", total=pictures, rate="")
             found = check_backbone(
-                name,
-                device=chosen,
-                pictures=pictures,
-                told=lambda done, total: progress.update(bar, completed=done),
+                name, device=chosen, pictures=pictures, progress=lambda done, total: bars.update(bar, completed=done)
             )
     except OpenworldError as error:
         places = words.places(name)

@@ -44,10 +44,10 @@ def command() -> list[str]:
 
 
 def reporting(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with every failure told in a sentence or two and an exit code instead of a traceback."""
+    """The command, with every failure said in a sentence or two and an exit code instead of a traceback."""
 
     @functools.wraps(command)
-    def told(*arguments, **options) -> None:
+    def reported(*arguments, **options) -> None:
         try:
             command(*arguments, **options)
             sys.stdout.flush()  # a reader that has gone away shows here, and typer knows what to do
@@ -62,7 +62,7 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
             say_error(error if isinstance(error, OpenworldError) else sentence(error))
             sys.exit(exit_code(error))
 
-    return told
+    return reported
 
 
 def exit_code(error: Exception) -> int:
@@ -199,13 +199,7 @@ def bars(quiet: bool = False) -> Iterator[object]:
             return Text(time_left(done, (task.total or 0) - task.completed, self._last[task.id][1], seconds))
 
     shown = Console(stderr=True)
-    columns = (
-        Doing(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        Left(),
-    )
+    columns = (Doing(), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), Left())
     with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as progress:
         yield progress
 

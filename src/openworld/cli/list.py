@@ -8,9 +8,7 @@ KINDS = ("learners", "detectors", "estimators", "classifiers", "datasets", "back
 FORMER = {"protocols": "evaluations"}
 
 
-def list_command(
-    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all",
-) -> None:
+def list_command(kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}, all.")] = "all") -> None:
     """List the learners, detectors, estimators, data sets and so on that there are, each in a line."""
     from openworld._errors import unknown_name
     from openworld.cli import console

@@ -35,8 +35,7 @@ def reproduce(
     ] = "float32",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     accept: Annotated[
-        bool,
-        typer.Option("--accept", help="Compare untuned CLIP with printed numbers; exit code 3 if it departs."),
+        bool, typer.Option("--accept", help="Compare untuned CLIP with printed numbers; exit code 3 if it departs.")
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
     estimate: Annotated[

@@ -257,15 +257,7 @@ def _frap(number: str, title: str, datasets=SHIFTS, task="accuracy estimation", 
 
 _FRAP = (
     _frap("1", "mean absolute error of accuracy estimates"),
-    _frap(
-        "2",
-        "calibration of the references",
-        _CALIBRATED,
-        "calibration",
-        "ECE",
-        columns=("dataset",),
-        rows="method",
-    ),
+    _frap("2", "calibration of the references", _CALIBRATED, "calibration", "ECE", columns=("dataset",), rows="method"),
     _frap("3", "fixed temperatures of the reference"),
     _frap("4", "other references, averages"),
     _frap("6", "without threshold", _NATURAL_FIRST),
@@ -274,9 +266,9 @@ _FRAP = (
 
 
 def _shift(number: str, metric: str, dataset: str) -> PaperTable:
-    told, metrics = f"how {metric} follows shift on {dataset}", (f"correlation({metric})", f"sensitivity({metric})")
+    title, metrics = f"how {metric} follows shift on {dataset}", (f"correlation({metric})", f"sensitivity({metric})")
     return PaperTable(
-        "is-ood", number, told, ("incremental shift",), metrics, (dataset,), columns=("setting", "metric")
+        "is-ood", number, title, ("incremental shift",), metrics, (dataset,), columns=("setting", "metric")
     )
 
 

@@ -32,7 +32,9 @@ def parts_of(given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]],
         Part("The spec as given", text=_readable(given), folded=True),
         Part("The spec with every default filled in", text=_readable(resolved), folded=True),
     ]
-    later = [Part(f"Continued by ({place})", facts=tuple(_flat(told))) for place, told in enumerate(provenance[1:], 2)]
+    later = [
+        Part(f"Continued by ({place})", facts=tuple(_flat(start))) for place, start in enumerate(provenance[1:], 2)
+    ]
     return [part for part in parts + later if part.text or part.facts]
 
 
@@ -62,8 +64,8 @@ def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]
     return "; ".join(trained + [f"{stages} in all"] * bool(stages))
 
 
-def _flat(told: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in told.items():
+def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
         title = f"{above}{name}"
         if isinstance(value, Mapping):
             yield from _flat(value, f"{title} · ")

@@ -103,7 +103,4 @@ def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:
 
 
 def _remarks(changes: Changes) -> tuple[str, ...]:
-    return (
-        "Zero-shot CLIP alone, held against printed numbers.",
-        *changes.sentences,
-    )
+    return ("Zero-shot CLIP alone, held against printed numbers.", *changes.sentences)

@@ -208,10 +208,7 @@ def acceptance_table(cells: Sequence[AcceptanceCell]) -> Table:
         Column(TEXT, "source"),
     )
     rows = tuple(
-        Row(
-            one.dataset,
-            (one.metric, *(_value(getattr(one, name)) for name in NUMBERS), one.verdict, one.source),
-        )
+        Row(one.dataset, (one.metric, *(_value(getattr(one, name)) for name in NUMBERS), one.verdict, one.source))
         for one in cells
     )
     return Table("acceptance", "Zero-shot CLIP against printed numbers", "", "data set", columns, rows, best="")

@@ -42,9 +42,9 @@ def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
     one = clip.preprocess
     if not isinstance(one, Preprocess):
         return
-    told = {"resize": one.resize, "crop": one.crop, "mode": one.mode, "filter": one.resample}
+    own = {"resize": one.resize, "crop": one.crop, "mode": one.mode, "filter": one.resample}
     expected = {"resize": SIDE, "crop": SIDE, "mode": "shortest", "filter": int(Image.Resampling.BICUBIC)}
-    wrong = [f"{key} is {told[key]}, CLIP's is {expected[key]}" for key in told if told[key] != expected[key]]
+    wrong = [f"{key} is {own[key]}, CLIP's is {expected[key]}" for key in own if own[key] != expected[key]]
     for key, values, known in (("mean", one.mean, MEAN), ("std", one.std, DEVIATION)):
         if not np.allclose(values, known, atol=1e-6):
             wrong.append(f"{key} is {tuple(values)}, CLIP's is {known}")
@@ -57,11 +57,11 @@ def pixels_departures(title: str, clip: TwoTower, images) -> Iterator[Departure]
         picture = images.image(int(number))
         own, plain = np.asarray(clip.preprocess(picture)), plain_pixels(picture)
         if own.shape != plain.shape:
-            yield Departure("preprocessing", (), f"pictures become {own.shape}, CLIP's are {plain.shape}")
+            yield Departure("preprocessing", (), f"images become {own.shape}, CLIP's are {plain.shape}")
             return
         apart = float(np.abs(own - plain).max())
         if apart > _ALIKE:
-            what = f"pixels of picture {number} of {title} differ by {apart:.3g} from those of CLIP's preparation"
+            what = f"pixels of image {number} of {title} differ by {apart:.3g} from those of CLIP's preparation"
             yield Departure("preprocessing", (title,), what)
             return
 
@@ -83,11 +83,11 @@ def weights_departures(clip: TwoTower) -> Iterator[Departure]:
         what = f"{clip.name} is read by another library, and cannot be held against OpenAI's ViT-B/16"
         yield Departure("weights", (), what)
         return
-    told = facts_of(clip)
+    own = facts_of(clip)
     for what, expected in VIT_B_16.items():
-        same = told[what] == expected if isinstance(expected, str) else abs(told[what] - expected) <= _ALIKE * expected
+        same = own[what] == expected if isinstance(expected, str) else abs(own[what] - expected) <= _ALIKE * expected
         if not same:
-            yield Departure("weights", (), f"{what} is {told[what]}, that of OpenAI's ViT-B/16 is {expected}")
+            yield Departure("weights", (), f"{what} is {own[what]}, that of OpenAI's ViT-B/16 is {expected}")
     named = named_drawings(clip)
     if named < _LEAST_NAMED:
         share = f"{100 * named:.0f} % of {DRAWINGS} embedded drawings"

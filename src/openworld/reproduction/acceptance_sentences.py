@@ -38,11 +38,7 @@ def other_sentences(
 def _candidates() -> Mapping[str, tuple[str, ...]]:
     """What papers put around names where they do not say, in words, and as templates."""
     several = ensemble("")
-    return {
-        f"the sentence {PHOTO!r}": (PHOTO,),
-        "bare names": ("{}",),
-        f"CLIP's {len(several)} sentences": several,
-    }
+    return {f"the sentence {PHOTO!r}": (PHOTO,), "bare names": ("{}",), f"CLIP's {len(several)} sentences": several}
 
 
 def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, float | None]:

@@ -74,9 +74,9 @@ def _test_set(one) -> tuple[str, datasets.ImageSet]:
 def images_departures(title: str, dataset: str, images) -> Iterator[Departure]:
     """Counts of classes and of test pictures that are not the published ones."""
     card = PUBLISHED[dataset]
-    told = {"classes": len(images.classnames), "test pictures": len(images)}
-    expected = {"classes": card.classes, "test pictures": card.pictures["test"]}
-    for what, count in told.items():
+    counts = {"classes": len(images.classnames), "test images": len(images)}
+    expected = {"classes": card.classes, "test images": card.pictures["test"]}
+    for what, count in counts.items():
         if count != expected[what]:
             yield Departure("images", (title,), f"{title} has {count:,} {what}, published are {expected[what]:,}")
 
@@ -107,9 +107,9 @@ def sentences_departures(titles: tuple[str, ...], record: Record) -> Iterator[De
     """Sentences around the names that are not CoOp's one of the data set."""
     task = record.unit.arguments["task"]
     dataset = task.get("dataset") or (task.get("data") or task["source"])["dataset"]
-    told, expected = tuple(task["learner"]["settings"]["templates"]), (SENTENCES.get(dataset, PHOTO),)
-    if told != expected:
-        yield Departure("sentences", titles, f"names of {dataset} stand in {list(told)}, CoOp's in {list(expected)}")
+    own, expected = tuple(task["learner"]["settings"]["templates"]), (SENTENCES.get(dataset, PHOTO),)
+    if own != expected:
+        yield Departure("sentences", titles, f"names of {dataset} stand in {list(own)}, CoOp's in {list(expected)}")
 
 
 def metric_departures(titles: Mapping[str, str], outcome: Outcome) -> Iterator[Departure]:

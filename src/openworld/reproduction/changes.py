@@ -54,8 +54,8 @@ class Changes:
             raise unknown_name("precision", self.precision, DTYPES)
         labels = [one.label.casefold() for one in self.added]
         if len(set(labels)) < len(labels):
-            told = ", ".join(one.label for one in self.added)
-            raise OpenworldError(f"learners to add need distinct labels; they are {told}.")
+            given = ", ".join(learner.label for learner in self.added)
+            raise OpenworldError(f"learners to add need distinct labels; they are {given}.")
 
     def __bool__(self) -> bool:
         """Whether anything is otherwise."""
@@ -92,13 +92,18 @@ class Changes:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The same for a reader of the tables."""
-        told = [f"Added, and not of the paper: {_told(one.label, one.settings)}." for one in self.added]
-        told += [f"Settings changed: {_told(name, settings)}." for name, settings in self.settings.items()]
+        sentences = [f"Added, and not of the paper: {_with_settings(one.label, one.settings)}." for one in self.added]
+        sentences += [
+            f"Settings changed: {_with_settings(name, settings)}." for name, settings in self.settings.items()
+        ]
         if self.shots is not None:
-            told.append(f"Learners see {self.shots} pictures of each class, where the paper's see {PAPERS_SHOTS}.")
+            sentences.append(f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}.")
         if self.precision != "float32":
-            told.append(f"The frozen towers compute in {self.precision}, not in float32.")
-        return (*told, *([] if self.views is None else [f"Learners see {self.views} augmented views of each picture."]))
+            sentences.append(f"The frozen towers compute in {self.precision}, not in float32.")
+        return (
+            *sentences,
+            *([] if self.views is None else [f"Learners see {self.views} augmented views of each image."]),
+        )
 
 
 def read_added(path: Path) -> tuple[LearnerSpec, ...]:
@@ -120,15 +125,15 @@ def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     for text in texts:
         name, _, rest = text.partition(".")
         try:
-            told = tomllib.loads(rest)
+            settings = tomllib.loads(rest)
         except tomllib.TOMLDecodeError:
-            told = {}
-        if not name.strip() or not told:
+            settings = {}
+        if not name.strip() or not settings:
             raise OpenworldError(
                 f"--settings is {text!r}, expected METHOD.SETTING = VALUE as TOML has it, such as "
                 "'CoOp.schedule.epochs = 100' or 'GMoP.gate = \"none\"'."
             )
-        found[name.strip()] = override(found.get(name.strip(), {}), told)
+        found[name.strip()] = override(found.get(name.strip(), {}), settings)
     return found
 
 
@@ -149,10 +154,10 @@ def _short(*settings: Mapping) -> str:
     return f"-{digest(settings)[:8]}" if any(settings) else ""
 
 
-def _told(name: str, settings: Mapping[str, Any]) -> str:
+def _with_settings(name: str, settings: Mapping[str, Any]) -> str:
     """A learner and its settings as dotted keys.
 
-    >>> _told("GMoP", {"alpha": 0.5, "schedule": {"epochs": 20}})
+    >>> _with_settings("GMoP", {"alpha": 0.5, "schedule": {"epochs": 20}})
     'GMoP with alpha = 0.5, schedule.epochs = 20'
     """
     pairs = [f"{key} = {value}" for key, value in _flat(settings)]

@@ -59,9 +59,7 @@ _ENTRIES = (
 METHODS: dict[str, EstimatorSpec | Calibrated] = {one.label: one for one in _ENTRIES}
 """What the paper calls a method, its reference in parentheses -> what is run or read."""
 
-ABSENT = {
-    "5": "it repeats the list of shifts and holds no results",
-}
+ABSENT = {"5": "it repeats the list of shifts and holds no results"}
 
 SCALES = {"google/siglip-base-patch16-224": 117.33}
 """Logit scales of checkpoints that are not CLIP's 100; of others on disk it is read."""
@@ -77,12 +75,12 @@ def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
 def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     if setup.embedded:
-        told = (
+        stand_ins = (
             "The rows are of the embedded world and stand for none of the paper's: only averages are put side by side, "
             "and not subtracted.",
         )
     else:
-        told = (
+        stand_ins = (
             "Corruptions are made here from test pictures, in place of the files of CIFAR-10-C and ImageNet-C; QMNIST, "
             "USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a training "
             "whose end alone is published.",
@@ -90,7 +88,7 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
     alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
     one_seed = len(setup.seeds) == 1 and not setup.embedded
-    return (*told, *(() if _has_siglip(setup) else siglip), *(alone if one_seed else ()))
+    return (*stand_ins, *(() if _has_siglip(setup) else siglip), *(alone if one_seed else ()))
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:

@@ -76,13 +76,7 @@ def _breeds(name: str, title: str, short: str) -> SourceWorld:
     clean += [TargetSpec(name, "target", row=rows["target"], name="novel subclasses", corrupted_row=rows["target"])]
     variants = [TargetSpec(name, f"{side} {one}", row=row) for side, row in rows.items() for one in _V2]
     return SourceWorld(
-        title,
-        name,
-        (DatasetSpec(name, "source"),),
-        (*clean, *variants),
-        rows["source"],
-        held_out=10_000,
-        cut=_LARGE,
+        title, name, (DatasetSpec(name, "source"),), (*clean, *variants), rows["source"], held_out=10_000, cut=_LARGE
     )
 
 

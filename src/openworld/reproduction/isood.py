@@ -60,8 +60,8 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
     third = remark(setup)
     if setup.embedded:
-        told = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
-        return told, ours, third
+        stand_in = "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here."
+        return stand_in, ours, third
     return (
         "All of ImageNet-21K-P is judged, as in the paper: 64 lists of validation pictures and 64 of training "
         "pictures, about 11.6 million pictures together. All are resized alike, where the paper brings those of "

@@ -11,6 +11,7 @@ from openworld.evaluations.dynamic.task import OF_CLASSES
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
+from openworld.papers.tables import COOP_DATASETS
 from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
@@ -19,41 +20,19 @@ PUBLISHED_TASK = "openpl"
 
 DEFAULTS = PaperDefaults()
 
-METHODS: dict[str, LearnerSpec] = {
-    "CLIP": LearnerSpec("zero-shot"),
-    "CoOp": LearnerSpec("CoOp"),
-    "CoCoOp": LearnerSpec("CoCoOp"),
-    "VPT": LearnerSpec("VPT"),
-    "MaPLe": LearnerSpec("MaPLe"),
-    "ProGrad": LearnerSpec("ProGrad"),
-    "KgCoOp": LearnerSpec("KgCoOp"),
-    "RPO": LearnerSpec("RPO"),
-    "PromptSRC": LearnerSpec("PromptSRC"),
-    "ProDA": LearnerSpec("ProDA"),
-    "TCP": LearnerSpec("TCP"),
-}
+_LEARNED = ("CoOp", "CoCoOp", "VPT", "MaPLe", "ProGrad", "KgCoOp", "RPO", "PromptSRC", "ProDA", "TCP")
+METHODS = {"CLIP": LearnerSpec("zero-shot")} | {name: LearnerSpec(name) for name in _LEARNED}
 """What the paper calls a method -> the learner."""
 
-ABSENT = {
-    "1": "it holds formulas and no results",
-    "34": "its numbers (distribution shift to ImageNet-Sketch) are missing from the text that is published; Table 8 "
-    "averages them, and a run for Table 8 holds ours",
-    "35": "its numbers (distribution shift to ImageNetV2) are missing from the text that is published; Table 8 "
-    "averages them, and a run for Table 8 holds ours",
+ABSENT = {"1": "it holds formulas and no results"} | {
+    number: f"its numbers (distribution shift to {variant}) are missing from the text that is published; Table 8 "
+    "averages them, and a run for Table 8 holds ours"
+    for number, variant in (("34", "ImageNet-Sketch"), ("35", "ImageNetV2"))
 }
 
 STAND_INS: dict[str, DatasetSpec] = {
-    "ImageNet": DatasetSpec("emoji-concepts"),
-    "Caltech101": DatasetSpec("emoji-concepts"),
-    "DTD": DatasetSpec("emoji-subgroups"),
-    "EuroSAT": DatasetSpec("emoji-subgroups"),
-    "FGVCAircraft": DatasetSpec("emoji-concepts"),
-    "Food101": DatasetSpec("emoji-concepts"),
-    "Flowers102": DatasetSpec("emoji-concepts"),
-    "OxfordPets": DatasetSpec("emoji-concepts"),
-    "StanfordCars": DatasetSpec("emoji-concepts"),
-    "SUN397": DatasetSpec("emoji-concepts"),
-    "UCF101": DatasetSpec("emoji-concepts"),
+    **dict.fromkeys(COOP_DATASETS, DatasetSpec("emoji-concepts")),
+    **dict.fromkeys(("DTD", "EuroSAT"), DatasetSpec("emoji-subgroups")),
     "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
     "ImageNet-R": DatasetSpec("emoji-concepts", "fluent-emoji"),
     "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
@@ -61,10 +40,10 @@ STAND_INS: dict[str, DatasetSpec] = {
 }
 """Two embedded data sets whose classes come and go; other artists' drawings of the same concepts for the variants."""
 
-ENTERING = {title: DatasetSpec("emoji-concepts-b") for title in STAND_INS} | {
-    title: DatasetSpec("emoji-subgroups") for title in ("DTD", "EuroSAT")
+ENTERING = dict.fromkeys(STAND_INS, DatasetSpec("emoji-concepts-b")) | {
+    title: STAND_INS[title] for title in ("DTD", "EuroSAT")
 }
-"""What stands in for a data set whose pictures and classes take over from ImageNet's."""
+"""What stands in for a data set whose images and classes take over from ImageNet's."""
 
 MAIN_TABLES = tuple(str(number) for number in range(2, 10))
 _LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)

@@ -22,11 +22,7 @@ DEFAULTS = PaperDefaults()
 
 METHODS: dict[str, LearnerSpec] = {
     "CLIP": LearnerSpec("zero-shot"),
-    "CoOp": LearnerSpec("CoOp"),
-    "MaPLe": LearnerSpec("MaPLe"),
-    "PromptSRC": LearnerSpec("PromptSRC"),
-    "LoCoOp": LearnerSpec("LoCoOp"),
-    "KgCoOp": LearnerSpec("KgCoOp"),
+    **{name: LearnerSpec(name) for name in ("CoOp", "MaPLe", "PromptSRC", "LoCoOp", "KgCoOp")},
     "DePT-Kg": LearnerSpec("DePT"),
     "Gallop": LearnerSpec("GalLoP"),
     # Released with 16 tokens per expert; Table 7 counts 30,720 numbers, which is 4.
@@ -45,17 +41,9 @@ ABSENT = {
 }
 
 STAND_INS: dict[str, DatasetSpec] = {
+    **dict.fromkeys(COOP_DATASETS, DatasetSpec("emoji-concepts-b")),
+    **dict.fromkeys(("DTD", "EuroSAT"), DatasetSpec("emoji-subgroups")),
     "ImageNet": DatasetSpec("emoji-concepts"),
-    "Caltech101": DatasetSpec("emoji-concepts-b"),
-    "OxfordPets": DatasetSpec("emoji-concepts-b"),
-    "StanfordCars": DatasetSpec("emoji-concepts-b"),
-    "Flowers102": DatasetSpec("emoji-concepts-b"),
-    "Food101": DatasetSpec("emoji-concepts-b"),
-    "FGVCAircraft": DatasetSpec("emoji-concepts-b"),
-    "SUN397": DatasetSpec("emoji-concepts-b"),
-    "DTD": DatasetSpec("emoji-subgroups"),
-    "EuroSAT": DatasetSpec("emoji-subgroups"),
-    "UCF101": DatasetSpec("emoji-concepts-b"),
     "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
     "ImageNet-Sketch": DatasetSpec("emoji-concepts", "emojione-monotone"),
     "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),

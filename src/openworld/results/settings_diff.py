@@ -29,8 +29,8 @@ def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
     """
     ours, theirs = (dict(_flat(_by_label(one.resolved))) for one in (first, second))
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
-    told = [(_name(key), _said(ours, key), _said(theirs, key)) for key in keys if _matters(key, ours, theirs)]
-    return (*told, *_packages(first, second))
+    changes = [(_name(key), _said(ours, key), _said(theirs, key)) for key in keys if _matters(key, ours, theirs)]
+    return (*changes, *_packages(first, second))
 
 
 def _by_label(resolved: Any) -> Mapping:

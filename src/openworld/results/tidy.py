@@ -97,8 +97,8 @@ def _type(name: str, records: Sequence[Mapping[str, Any]]):
         return pyarrow.int64()
     kinds = {type(record[name]) for record in records} - {type(None)}
     if not kinds <= {int, float} and not kinds <= {str}:
-        told = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise OpenworldError(f"the column {name!r} holds {told}, expected text alone, or numbers alone.")
+        types = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise OpenworldError(f"the column {name!r} holds {types}, expected text alone, or numbers alone.")
     return pyarrow.float64() if float in kinds else pyarrow.int64() if int in kinds else pyarrow.string()
 
 

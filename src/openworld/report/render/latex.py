@@ -75,8 +75,8 @@ def as_tex(text: str) -> str:
     >>> print(as_tex("ΔAUC → τ, 5 % of café"))
     $\\Delta$AUC $\\rightarrow$ $\\tau$, 5 \\% of caf\\'{e}
     """
-    told = "".join(map(_sign, on_one_line(text)))
-    return "{}" + told if told[:1] in ("[", "*") else told  # else \\ at the end of the row above would read it
+    text = "".join(map(_sign, on_one_line(text)))
+    return "{}" + text if text[:1] in ("[", "*") else text  # else \\ at the end of the row above would read it
 
 
 def _sign(sign: str) -> str:
@@ -107,7 +107,7 @@ def _number(sign: str) -> str:
     kind, _, code = unicodedata.decomposition(sign).rpartition("> ")
     simple = "".join(chr(int(point, 16)) for point in code.split()) if kind else ""
     if simple and all(one.isascii() or one in COMMANDS for one in simple):
-        told = as_tex(simple)
+        text = as_tex(simple)
         raised = {"<super": "^", "<sub": "_"}.get(kind)
-        return rf"${raised}{{\mbox{{{told}}}}}$" if raised else told
+        return rf"${raised}{{\mbox{{{text}}}}}$" if raised else text
     return f"[U+{ord(sign):04X}]"
