@@ -5,7 +5,7 @@ tuple[X, Y], dict[str, X] and unions of them; `checked` knows classes, Sequence,
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -61,7 +61,12 @@ def read(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
     Args:
         otherwise: called in the same way for annotations that are not read here.
     """
-    return _READERS.get(get_origin(kind) or kind, _call)(value, kind, path, otherwise)
+    return _reader(kind)(value, kind, path, otherwise)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any, Any, str, Otherwise], Any]:
+    return _READERS.get(get_origin(kind) or kind, _call)
 
 
 def describe(kind: Any) -> str:
@@ -227,6 +232,8 @@ def _read_tuple(value: Any, kind: Any, path: str, otherwise: Otherwise) -> tuple
     entries = tuple(map(_plain, value))
     kinds = get_args(kind) or (Any, ...)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
+        if _are_as_they_should(entries, kinds[0]):
+            return entries
         kinds = kinds[:1] * len(entries)
     if len(kinds) != len(entries):
         raise at(path, f"{len(entries)} entries came, expected {len(kinds)}: {describe(kind)}.")
@@ -240,7 +247,16 @@ def _read_dict(value: Any, kind: Any, path: str, otherwise: Otherwise) -> dict:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise wrong(value, describe(kind), path)
     _, each = get_args(kind)
+    if _are_as_they_should(value.values(), each):
+        return dict(value)
     return {key: read(entry, each, join(path, key), otherwise) for key, entry in value.items()}
+
+
+def _are_as_they_should(entries: Collection, kind: Any) -> bool:
+    """Whether plain entries, of which records hold many, need no reading one by one."""
+    if kind not in (bool, int, float, str) or any(type(entry) is not kind for entry in entries):
+        return False
+    return kind is not float or all(map(math.isfinite, entries))
 
 
 def _read_union(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:

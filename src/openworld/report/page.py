@@ -10,10 +10,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from openworld import __version__
@@ -90,8 +91,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
 
     numbers = results.to_csv()
     style, script = _asset("page.css") + style_sheet(page.styles.values()), _asset("page.js")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    return environment.from_string(_asset("page.html.j2")).render(
+    return _template().render(
         version=__version__,
         shapes=shapes(),
         style=Markup(style),
@@ -112,6 +112,12 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         not_made=dict.fromkeys(check for audit in audits for check in audit.not_made),
         made=made,
     )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    return environment.from_string(_asset("page.html.j2"))
 
 
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:

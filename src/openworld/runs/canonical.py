@@ -26,6 +26,9 @@ def to_json(value: Any, path: str = "value") -> Any:
     >>> to_json({"shots": (1, np.int64(16)), "rate": np.float64(0.5)})
     {'shots': [1, 16], 'rate': 0.5}
     """
+    kind = type(value)
+    if value is None or kind in (bool, int) or (kind is float and math.isfinite(value)):  # most of what comes
+        return value
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool):
