@@ -5,13 +5,12 @@ The links of all pages lead somewhere, and their commands exist with the options
 
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 
 import numpy as np
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from openworld.cli.app import app
 from openworld.evaluations import evaluation_of, read_protocol
@@ -44,14 +43,14 @@ def test_the_spec_example_is_a_spec(blocks):
     assert [one.label for one in spec.learners] == ["zero-shot", "GMoP"]
 
 
-def test_the_score_command_runs(blocks, tmp_path):
+def test_the_score_command_runs(blocks, tmp_path, monkeypatch):
     assert any("openworld score predictions.csv" in text for text in blocks[""])
     (tmp_path / "predictions.csv").write_text(
         "side,score,correct\nbase,2,1\nbase,1,1\nbase,0,0\nnew,0.5,1\nnew,-1,0\nnew,-2,1\n"
     )
-    command = [sys.executable, "-m", "openworld", "score", "predictions.csv"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["score", "predictions.csv"])
+    assert done.exit_code == 0, done.output
     # Four rightly named pairs of nine count: 2 and 1 against .5 and -2.
     assert "44.4" in done.stdout
 

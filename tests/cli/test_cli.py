@@ -53,7 +53,7 @@ def contents(folder):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command):
-    done = process(command, "--help")
+    done = openworld(command, "--help")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) > 8
 
@@ -166,7 +166,7 @@ def test_a_failure_while_working_is_not_wrong_use():
 
 
 def test_a_reader_that_goes_away_ends_it_quietly():
-    program = [sys.executable, "-m", "openworld", "list"]
+    program = [sys.executable, "-m", "openworld", "list", "datasets"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.wait() in (0, 1)

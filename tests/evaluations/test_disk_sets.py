@@ -68,7 +68,7 @@ def test_units_with_a_training_set_follow_one_another():
     assert by_training_set([1, 2, 3, 1, 2, 3, 4, 1]) == [0, 3, 7, 1, 4, 2, 5, 6]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def spec(shapes):
     one = {"schedule": {"epochs": 1}}
     learners = [
@@ -92,41 +92,27 @@ def run(spec, machine, folder):
     return {one.name: one.files for one in done}
 
 
-def test_records_are_the_same_and_the_disk_is_bounded(spec, tmp_path, monkeypatch):
+def test_records_are_the_same_the_disk_is_bounded_and_each_training_set_is_made_once(spec, tmp_path, monkeypatch):
     free = Machine(cache=str(tmp_path / "free"))
     expected = run(spec, free, tmp_path / "free run")
-    sets = {folder: size_of(folder) for folder in (tmp_path / "free").iterdir()}
-    limit = sum(one for one in sets.values() if one < 200_000) + max(sets.values())
-    bound, seen = Machine(cache=str(tmp_path / "bound"), cache_limit=limit), []
+    sets = [sum(file.stat().st_size for file in folder.iterdir()) for folder in (tmp_path / "free").iterdir()]
+    limit = sum(one for one in sets if one < 200_000) + max(sets)
+    bound, seen, made = Machine(cache=str(tmp_path / "bound"), cache_limit=limit), [], []
 
     def watched(task, machine):
         parts = encoded_parts(task, machine)
         seen.append(size(tmp_path / "bound"))
         return parts
 
-    monkeypatch.setattr("openworld.evaluations.recognition.task.encoded_parts", watched)
-    assert run(spec, bound, tmp_path / "bound run") == expected
-    assert len(seen) == 8 and max(seen) <= limit < 0.5 * size(tmp_path / "free")
-
-
-def size_of(folder):
-    return sum(file.stat().st_size for file in folder.iterdir())
-
-
-def test_each_training_set_is_made_once_though_none_is_kept(spec, tmp_path, monkeypatch):
-    free = Machine(cache=str(tmp_path / "free"))
-    encode_tasks(tasks(spec), free)
-    sets = [size_of(folder) for folder in (tmp_path / "free").iterdir()]
-    bound = Machine(cache=str(tmp_path / "bound"), cache_limit=sum(one for one in sets if one < 200_000) + max(sets))
-    made, finish = [], FeatureStore.finish
-
-    def finished(store, *given):
+    def finished(store, *given, finish=FeatureStore.finish):
         made.append(store.folder)
         finish(store, *given)
 
+    monkeypatch.setattr("openworld.evaluations.recognition.task.encoded_parts", watched)
     monkeypatch.setattr(FeatureStore, "finish", finished)
-    run(spec, bound, tmp_path / "run")
-    assert len(made) == len(set(made)) and len(set(made)) < len(sets)
+    assert run(spec, bound, tmp_path / "bound run") == expected
+    assert len(seen) == 8 and max(seen) <= limit < 0.5 * size(tmp_path / "free")
+    assert len(made) == len(set(made)) < len(sets)
 
 
 def test_the_order_of_units_does_not_change_where_there_is_no_limit(spec):
