@@ -32,9 +32,21 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory):
+    """Pictures that several tests read are encoded once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def no_cache_of_a_person(shared_cache, monkeypatch):
     """Tests never read or write the features of the person who runs them."""
+    monkeypatch.setenv("OPENWORLD_CACHE", str(shared_cache))
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """For tests that look into the cache: an empty one."""
     monkeypatch.setenv("OPENWORLD_CACHE", str(tmp_path / "cache"))
 
 

@@ -18,7 +18,7 @@ def cache(*arguments):
 
 
 @pytest.fixture
-def two_sets():
+def two_sets(own_cache):
     for letter, name in (("a", "pets"), ("b", "[bold]food")):
         store = FeatureStore(default_cache() / (letter * 32))
         store.write_shard(0, {"embeddings": np.zeros((1200, 4), np.float32)})

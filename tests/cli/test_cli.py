@@ -197,14 +197,8 @@ def test_score_as_json(predictions):
     assert 0 < found.rows[0].value.value < 1
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """Pictures that several tests read are encoded once."""
-    return tmp_path_factory.mktemp("cache")
-
-
-def test_run_then_report_then_run_again(spec, cache, tmp_path):
-    first = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", cache=cache)
+def test_run_then_report_then_run_again(spec, tmp_path):
+    first = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run")
     assert first.returncode == 0, first.stderr
     assert "zero-shot" in first.stdout
     assert (tmp_path / "run" / "report.html").stat().st_size < 1_500_000
@@ -213,7 +207,7 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
     table = openworld("report", tmp_path / "run", "--table", "csv").stdout
     assert table.splitlines()[0].startswith("evaluation,entity,setting") and ",forward," in table
     records = contents(tmp_path / "run" / "units")
-    again = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", "--quiet", cache=cache)
+    again = openworld("run", spec, "--workers", 1, "--out", tmp_path / "run", "--quiet")
     assert (again.returncode, again.stdout) == (0, "")
     assert contents(tmp_path / "run" / "units") == records
     picture = next((tmp_path / "run").rglob("pictures/*.png"))
@@ -221,11 +215,11 @@ def test_run_then_report_then_run_again(spec, cache, tmp_path):
     assert (told.returncode, len(told.stdout.splitlines())) == (0, 2), told.stderr
 
 
-def test_another_spec_in_the_same_folder_is_refused(spec, cache, tmp_path):
+def test_another_spec_in_the_same_folder_is_refused(spec, tmp_path):
     folder = tmp_path / "run"
-    openworld("run", spec, "--workers", 1, "--out", folder, cache=cache)
+    openworld("run", spec, "--workers", 1, "--out", folder)
     other = tmp_path / "other.toml"
     other.write_text(spec.read_text().replace("shots = 2", "shots = 4"))
-    done = openworld("run", other, "--workers", 1, "--out", folder, cache=cache)
+    done = openworld("run", other, "--workers", 1, "--out", folder)
     assert done.returncode == 2
     assert "shots" in done.stderr

@@ -136,7 +136,7 @@ def test_text_that_the_output_cannot_hold_is_a_sentence(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_the_catalogue_as_json_is_not_touched_by_a_runner():
+def test_the_catalogue_as_json_is_not_touched_by_a_runner(own_cache):
     done = CliRunner().invoke(app, ["cache", "--json"])
     assert done.exit_code == 0 and json.loads(done.output)["sets"] == []
 
