@@ -1,6 +1,7 @@
 """Every public function and every estimator of `openworld.estimators`, with good values of all arguments."""
 
 from dataclasses import fields
+from functools import cache
 
 import numpy as np
 from judging import Call
@@ -8,7 +9,7 @@ from judging import Call
 from openworld import estimators
 from openworld.estimators import ESTIMATORS, Outputs, ScoreRegression
 
-CLASSES, RESAMPLES, N = 3, 20, 24
+CLASSES, RESAMPLES, N = 3, 10, 24
 SETTINGS = {
     "ATC-MC": {"rule": "midpoint"},
     "GDE": {"partner": 0},
@@ -34,8 +35,13 @@ def drawn(seed, n=N):
     }
 
 
+@cache
+def other_partners(n):
+    return [drawn(seed, n)["partner"] for seed in (7, 8)]
+
+
 def outputs(logits, labels, reference, partner, slices):
-    others = (drawn(seed, len(logits) if getattr(logits, "ndim", 0) == 2 else N)["partner"] for seed in (7, 8))
+    others = other_partners(len(logits) if getattr(logits, "ndim", 0) == 2 else N)
     return Outputs(logits, labels, reference, (partner, *others), slices)
 
 

@@ -5,6 +5,8 @@ The layouts are written out from CoOp's instructions, and not taken from our car
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 
@@ -75,7 +77,14 @@ def plant(root: Path, name: str) -> Tree:
 def picture(path: Path, number: int) -> None:
     """A tiny picture; `number` is its red."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (4, 4), (number, 0, 0)).save(path)
+    path.write_bytes(_encoded(number, path.suffix))
+
+
+@cache
+def _encoded(number: int, suffix: str) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", (4, 4), (number, 0, 0)).save(file, Image.registered_extensions()[suffix.lower()])
+    return file.getvalue()
 
 
 def write_names(folder: Path) -> None:
