@@ -90,7 +90,7 @@ def cases():
             yield pytest.param(learner, precision, tolerance, marks=[pytest.mark.slow] if slow else [])
 
 
-@pytest.mark.parametrize(("learner", "precision", "tolerance"), cases())
+@pytest.mark.parametrize(("learner", "precision", "tolerance"), list(cases()))
 def test_logits_are_near_those_in_float32_and_what_is_learned_is_float32(ran, learner, precision, tolerance):
     exact, other = ran("float32", learner), ran(precision, learner)
     ours, theirs = (np.asarray(one.outputs["images"]["score"], np.float64) for one in (exact, other))
