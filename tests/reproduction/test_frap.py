@@ -5,7 +5,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations import read_protocol
-from openworld.evaluations.image_counts import count_images
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SHIFTS, TABLES
 from openworld.reproduction.cost import cost
 from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
@@ -131,7 +131,7 @@ def test_images_are_counted_without_data():
     assert images["mnist"] == 10_000 + 60_000 + 2007 + 26_032
     assert images["cifar10"] == 10_000 + 10_000 + 95 * 10_000
     assert cost(REAL).trainings == 57 and {run.name: run.units for run in cost(REAL).runs}["living17"] == 18
-    assert count_images("fmow", "Africa", "test") < count_images("fmow", None, "test")
+    assert DatasetSpec("fmow", "Africa").count_images() < DatasetSpec("fmow").count_images()
 
 
 def test_images_of_the_embedded_world_are_those_that_are_looked_at():

@@ -17,8 +17,8 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.predictions import read_predictions
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
+from openworld.evaluations.record_images import with_names
 from openworld.runs import Unit, UnitResult
 
 ALGORITHM_VERSION = 2

@@ -56,6 +56,12 @@ class ClassSplit:
         """Cut names in halves, as `base_new_split` does."""
         return cls(tuple(names), *base_new_split(len(names), order))
 
+    @classmethod
+    def joined(cls, base: Sequence[str], new: Sequence[str]) -> "ClassSplit":
+        """Put base names first, then new names."""
+        places = np.arange(len(base) + len(new))
+        return cls((*base, *new), places[: len(base)], places[len(base) :])
+
     @property
     def base_names(self) -> tuple[str, ...]:
         """Names of the base classes."""

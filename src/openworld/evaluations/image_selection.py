@@ -9,7 +9,7 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, ClassSplit, ImageSet, emoji
+from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, ImageSet, emoji
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
@@ -20,6 +20,11 @@ DRAW = 0
 
 DRAWINGS = "emoji-"
 """What the names of data sets of drawings begin with."""
+
+_CARDS = PUBLISHED | SHIFTED
+_TRAIN_PER_TEST = 26  # of ImageNet's classes: about 1,300 and 50
+_V2_SHARE = 0.2
+_REGION_SHARE = 0.2  # of FMoW: five regions
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,30 @@ class DatasetSpec:
     def split(self) -> ClassSplit:
         """Its class names cut into a base and a new half."""
         return ClassSplit.of(self.classnames)
+
+    def count_classes(self) -> int:
+        """Return how many classes it has; as published, so that it need not be there, or counted where it is."""
+        return _CARDS[self.dataset].classes if self.dataset in _CARDS else len(self.classnames)
+
+    def count_images(self, part: str = "test") -> int:
+        """Return how many images a part has, about; of a training part, all that shots are drawn from.
+
+        Where no count is published it follows from ImageNet's: 50 test images of a class, about 1,300 training images,
+        10 of each ImageNetV2.
+
+        >>> DatasetSpec("cifar10.2").count_images("train"), DatasetSpec("living17", "target imagenetv2").count_images()
+        (10000, 340)
+        """
+        if self.dataset not in _CARDS:
+            return len(self.images(part).load())
+        known = _CARDS[self.dataset].pictures
+        whole = known.get(part) or _TRAIN_PER_TEST * known["test"]
+        variant = (self.domain or "").rpartition(" ")[2]
+        if variant.startswith("imagenetv2"):
+            return round(_V2_SHARE * whole)
+        if variant == "imagenet-r":
+            return PUBLISHED[variant].pictures["test"]
+        return round(_REGION_SHARE * whole) if self.dataset == "fmow" and self.domain else whole
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from openworld.datasets import PUBLISHED
 from openworld.evaluations import evaluation_of
-from openworld.evaluations.image_counts import count_classes, count_images
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.features import Encoding, encoded_size
 from openworld.learners import configure, encoding_for, find_learner
@@ -68,19 +67,15 @@ def units_of(spec) -> Iterator[LearningUnit]:
 
 def _unit(one, seed: int, spec, tuning: Tuning) -> LearningUnit:
     kind, data = find_learner(one.learner), tuning.data
-    classes = count_classes(data.dataset, data.domain)
+    classes = data.count_classes()
     tuned = (classes + 1) // 2 if tuning.base_only else classes
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
     source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())
     tests = (
-        EncodedSet(tested.images(), encoding_for(kind), count_tests(tested)) for tested in dict.fromkeys(tuning.tested)
+        EncodedSet(tested.images(), encoding_for(kind), tested.count_images())
+        for tested in dict.fromkeys(tuning.tested)
     )
     training = EncodedSet(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
     learner = configure(kind, one.settings, data.dataset, spec.published)
     return LearningUnit(learner, tuned, training, tuple(tests), tuning.answers)
-
-
-def count_tests(data: DatasetSpec) -> int:
-    """Return how many test images a data set has."""
-    return count_images(data.dataset, data.domain, "test")

@@ -6,7 +6,6 @@ from dataclasses import asdict
 import numpy as np
 
 from openworld import metrics
-from openworld.datasets import DATASETS
 
 Table = Mapping[str, np.ndarray]
 
@@ -69,16 +68,6 @@ def recognition_metrics(table: Table) -> dict:
         "fpr95_out_positive": detection.fpr_out_positive,
         "ece": _calibration_error(table),
     }
-
-
-def shots_asked(shots: str | int, *datasets: str) -> str:
-    """The shots of a spec in words; whether pictures of one's own are as many is known when they have been read.
-
-    >>> shots_asked(16, "emoji-concepts"), shots_asked(16, "my/pictures")
-    ('16 shots', 'up to 16 shots')
-    """
-    known = all(name in DATASETS for name in datasets)
-    return f"{'' if known else 'up to '}{shots} shots"
 
 
 def headline(base: Table, new: Table, outcome) -> dict:

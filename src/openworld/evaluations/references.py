@@ -1,14 +1,13 @@
 """How similar reference models find pictures and class names: what FRAP and its kin are told beside the logits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import torch
 from torch.nn.functional import normalize
 
-from openworld.datasets import ImageSet, templates
+from openworld.datasets import templates
 from openworld.estimators import dirichlet_reference, uniform_reference
 from openworld.evaluations.classifiers import of_reference
 from openworld.evaluations.entries import ReferenceSpec
@@ -16,15 +15,6 @@ from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.learners.engine.text_features import encode_names
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a backbone is asked: sentences around class names, whose features are averaged."""
-
-    backbone: str
-    templates: tuple[str, ...]
-    names: tuple[str, ...]
 
 
 def similarities(
@@ -48,7 +38,7 @@ def similarities(
     images = pictures.load()
     if reference.name == "uniform":
         return uniform_reference(len(rows), len(images.classnames))
-    return dirichlet_reference(len(rows), len(images.classnames), seed=_seed(images))
+    return dirichlet_reference(len(rows), len(images.classnames), seed=int(images.fingerprint[:8], 16))
 
 
 def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
@@ -60,7 +50,7 @@ def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, ma
     """float32[C, D] on the CPU: what the backbone of a reference makes of class names in its sentences; unit length."""
     known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
     chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
-    return _text(Asked(reference.backbone, chosen, tuple(names)), machine.device)
+    return _text(reference.backbone, chosen, tuple(names), machine.device)
 
 
 def _cosines(reference: ReferenceSpec, pictures: ImageSelection, dataset: str, machine: Machine) -> np.ndarray:
@@ -70,10 +60,7 @@ def _cosines(reference: ReferenceSpec, pictures: ImageSelection, dataset: str, m
 
 
 @lru_cache(maxsize=8)
-def _text(asked: Asked, device: str) -> torch.Tensor:
-    with torch.no_grad():
-        return encode_names(backbone(asked.backbone, device), asked.names, asked.templates).cpu()
-
-
-def _seed(images: ImageSet) -> int:
-    return int(images.fingerprint[:8], 16)
+@torch.no_grad()
+def _text(name: str, sentences: tuple[str, ...], names: tuple[str, ...], device: str) -> torch.Tensor:
+    """Features of sentences around class names, averaged."""
+    return encode_names(backbone(name, device), names, sentences).cpu()

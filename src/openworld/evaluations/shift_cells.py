@@ -13,10 +13,10 @@ from openworld.evaluations.entries import DecompositionSpec, require_distinct, s
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
 from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
 from openworld.evaluations.shift_images import Pool, ShiftGround
-from openworld.evaluations.thumbnails import thumbnail
 from openworld.shift import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels
 
 TEST = "in-distribution test pictures"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from openworld.datasets import DATASETS
+
 
 def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
     """The fewest and the most training images of a class that any record tells; None where none does."""
@@ -25,3 +27,13 @@ def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
         return f"{shots} shot{'s' * (shots > 1)}"
     span = f"{had['fewest']}" if had["fewest"] == had["most"] else f"{had['fewest']} to {had['most']}"
     return f"{span} shot{'s' * (had['most'] > 1)} ({shots} asked for)"
+
+
+def shots_asked(shots: str | int, *datasets: str) -> str:
+    """The shots of a spec in words; whether pictures of one's own are as many is known when they have been read.
+
+    >>> shots_asked(16, "emoji-concepts"), shots_asked(16, "my/pictures")
+    ('16 shots', 'up to 16 shots')
+    """
+    known = all(name in DATASETS for name in datasets)
+    return f"{'' if known else 'up to '}{shots} shots"

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 
 from openworld._sizes import size_in_words as size
 from openworld.evaluations import evaluation_of
-from openworld.evaluations.image_counts import count_classes, count_images
 from openworld.evaluations.learning_units import LearningUnit
 from openworld.evaluations.learning_units import units_of as learning_units
 from openworld.evaluations.runtime import shape
@@ -191,9 +190,9 @@ def _of_estimates(plan: ReproductionPlan) -> PlanCost:
 def judged_images(spec) -> int:
     """Images of the source set and of all conditions of a run of accuracy estimation."""
     sources, targets, limit = spec.sources, spec.targets, spec.images
-    home = sum(count_images(one.dataset, one.domain, spec.corrupted_part) for one in sources)
-    held = spec.held_out or sum(count_images(one.dataset, one.domain, spec.source_part) for one in sources)
-    shown = [_few(count_images(one.dataset, one.domain, one.part), limit) for one in targets]
+    home = sum(one.count_images(spec.corrupted_part) for one in sources)
+    held = spec.held_out or sum(one.count_images(spec.source_part) for one in sources)
+    shown = [_few(one.count_images(one.part), limit) for one in targets]
     corrupted = [_few(home, limit), *(count for count, one in zip(shown, targets, strict=True) if one.corrupted_row)]
     return held + sum(shown) + len(spec.corruptions) * len(spec.severities) * sum(corrupted)
 
@@ -201,7 +200,7 @@ def judged_images(spec) -> int:
 def _columns(spec, judged: int) -> int:
     """Numbers that are kept of every image: logits of all judged classifiers, embeddings of the references."""
     embedded = sum(bool(one.backbone) for one in spec.references)
-    return judged * count_classes(spec.sources[0].dataset) + 512 * embedded
+    return judged * spec.sources[0].count_classes() + 512 * embedded
 
 
 def _few(count: int, limit: int | None) -> int:
@@ -230,14 +229,14 @@ def shown_images(spec) -> int:
         return sum(len(one.looks) * _shown(one, spec.images) for one in spec.sets)
     if spec.cells:
         return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
-    tested = sum(count_images(one.dataset, one.domain, spec.id_part) for one in spec.sources)
+    tested = sum(one.count_images(spec.id_part) for one in spec.sources)
     tested = tested if spec.classes == "all" else tested // 2
-    return tested + sum(_few(count_images(one.dataset, one.domain, one.part), spec.images) for one in spec.pool)
+    return tested + sum(_few(one.count_images(one.part), spec.images) for one in spec.pool)
 
 
 def _shown(one, limit: int | None) -> int:
     """Images of an entry in one look; drawings as drawn are shown once each, other test drawings several times."""
-    return _few(_DRAWN if one.as_drawn else count_images(one.dataset, one.domain, one.part), limit)
+    return _few(_DRAWN if one.as_drawn else one.count_images(one.part), limit)
 
 
 def _embedding(runs: Sequence[RunCost], planned: Sequence[PlannedRun]) -> list[RunCost]:

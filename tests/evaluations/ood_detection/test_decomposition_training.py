@@ -8,10 +8,10 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.decomposition_training import drawn
 from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_degrees import drawn
 from openworld.shift import LOOKS
 
 SMALL = {"steps": 5, "whitened": 32, "semantic_width": 28}

@@ -169,9 +169,8 @@ def test_errors_of_nothing_are_none():
 
 def test_names_are_base_then_new(shapes):
     names = names_of(read_protocol(given(shapes)).ground)
-    assert names.base == ("blue circle", "blue square", "green circle", "green square")
-    assert names.new == ("orange circle", "orange square", "red circle", "red square")
-    assert names.of_pool.tolist() == list(range(8))
+    assert names.base_names == ("blue circle", "blue square", "green circle", "green square")
+    assert names.new_names == ("orange circle", "orange square", "red circle", "red square")
 
 
 def test_images_of_every_cell_come_with_the_first_unit(ran):

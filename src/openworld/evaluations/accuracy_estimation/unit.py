@@ -27,12 +27,11 @@ from openworld.evaluations.accuracy_estimation.record import (
 from openworld.evaluations.accuracy_estimation.task import Task
 from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
+from openworld.evaluations.record_images import thumbnail, with_names
 from openworld.evaluations.references import similarities
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.thumbnails import thumbnail
 from openworld.runs import UnitResult
 
 

@@ -9,9 +9,8 @@ from openworld.evaluations.dynamic.task import OF_CLASSES, Task
 from openworld.evaluations.dynamic.unit import evaluate
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
-from openworld.evaluations.image_counts import count_classes
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning_units import Tuning, count_tests
+from openworld.evaluations.learning_units import Tuning
 
 
 def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:
@@ -47,7 +46,7 @@ def count(spec: DynamicSpec) -> int:
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
     if set(spec.scenarios) & set(OF_CLASSES):
-        yield from (Tuning(data, (data,), count_tests(data)) for data in spec.datasets)
+        yield from (Tuning(data, (data,), data.count_images()) for data in spec.datasets)
     if set(spec.scenarios) - set(OF_CLASSES):
         yield _taking_over(spec)
 
@@ -56,13 +55,13 @@ def _taking_over(spec: DynamicSpec) -> Tuning:
     """Distribution shifts and co-evolution: both sides show as many images."""
     used = spec.used
     variants, others = used["variants"], used["others"]
-    classes, own, shown = count_classes(spec.source.dataset, spec.source.domain), count_tests(spec.source), 0
+    classes, own, shown = spec.source.count_classes(), spec.source.count_images(), 0
     for one in variants:
-        share = count_classes(one.dataset, one.domain) / classes
-        shown += min(count_tests(one), round(share * own), spec.shift_limit or count_tests(one))
+        share = one.count_classes() / classes
+        shown += min(one.count_images(), round(share * own), spec.shift_limit or one.count_images())
     for one in others:
-        named = min(spec.class_limit, count_classes(one.dataset, one.domain), classes)
-        shown += min(spec.image_limit, count_tests(one), round(named / classes * own))
+        named = min(spec.class_limit, one.count_classes(), classes)
+        shown += min(spec.image_limit, one.count_images(), round(named / classes * own))
     return Tuning(spec.source, (spec.source, *variants, *others), 2 * shown, base_only=False)
 
 

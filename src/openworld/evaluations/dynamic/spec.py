@@ -18,7 +18,7 @@ from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, Dynam
 from openworld.evaluations.entries import LearnerSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning import Learning, require_learners, resolved
-from openworld.evaluations.recognition_metrics import shots_asked
+from openworld.evaluations.shots import shots_asked
 from openworld.learners import PublishedSetting
 
 ALGORITHM_VERSION = 3

@@ -10,8 +10,8 @@ from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_v
 from openworld.evaluations.dynamic.record import DynamicRecord, ScenarioRecord
 from openworld.evaluations.dynamic.scenarios import Scenario
 from openworld.evaluations.dynamic.task import BASELINE, PooledRuns, Task, pooled_runs
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.learning import fit, training_facts
+from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.features import Features
 from openworld.learners import FittedLearner

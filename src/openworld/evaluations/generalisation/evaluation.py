@@ -9,7 +9,7 @@ from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets, summary, tasks
 from openworld.evaluations.generalisation.work import evaluate
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning_units import Tuning, count_tests
+from openworld.evaluations.learning_units import Tuning
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import require_learnable
 
@@ -38,10 +38,10 @@ def require(tasks: Sequence[Task], machine: Machine) -> None:
 
 def tunings(spec: GeneralisationSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
-    own = count_tests(spec.source)
+    own = spec.source.count_images()
     # Base images are the source's, half of them all; new ones another data set's.
-    answers = own + sum(map(count_tests, spec.variants)) + sum(own // 2 + count_tests(one) for one in spec.others)
-    yield Tuning(spec.source, data(spec), answers)
+    others = sum(own // 2 + other.count_images() for other in spec.others)
+    yield Tuning(spec.source, data(spec), own + sum(variant.count_images() for variant in spec.variants) + others)
 
 
 EVALUATION = Evaluation(

@@ -30,8 +30,7 @@ class Stage:
     @cached_property
     def split(self) -> ClassSplit:
         """All class names, base names first."""
-        names = self.base.classnames + self.new.classnames
-        return ClassSplit(names, *np.split(np.arange(len(names)), [len(self.base.classnames)]))
+        return ClassSplit.joined(self.base.classnames, self.new.classnames)
 
     @property
     def labels(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.generalisation.spec import GeneralisationSettings, GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, resolved
-from openworld.evaluations.recognition_metrics import shots_asked
+from openworld.evaluations.shots import shots_asked
 
 Kind = Literal["source", "variant", "other"]
 """The source's own classes, its classes in other images, or another data set's classes beside its base ones."""

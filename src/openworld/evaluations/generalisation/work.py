@@ -9,11 +9,10 @@ from openworld.datasets import DATASETS
 from openworld.evaluations.generalisation.predictions import answer_stages
 from openworld.evaluations.generalisation.stages import Stage, stages
 from openworld.evaluations.generalisation.task import Target, Task
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.learning import fit, split_name, training_facts
 from openworld.evaluations.recognition_metrics import image_table, recognition_metrics
+from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
-from openworld.evaluations.thumbnails import thumbnails
 from openworld.learners import FittedLearner
 from openworld.runs import UnitResult
 

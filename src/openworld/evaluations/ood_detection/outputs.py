@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.ood_detection.scores import ModelScores, ReadableImages
 from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_cells import Divided, test_degrees
 from openworld.shift import HALVES

@@ -3,7 +3,7 @@
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning_units import Tuning, count_tests
+from openworld.evaluations.learning_units import Tuning
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.evaluations.recognition.task import ALGORITHM_VERSION, Task, evaluate, require, summary, tasks, title
 
@@ -22,7 +22,7 @@ def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
 def tunings(spec: RecognitionSpec) -> tuple[Tuning]:
     """Return what learners are tuned on and asked about."""
     trained, tested = DatasetSpec(spec.dataset, spec.train_domain), data(spec)[-1]
-    return (Tuning(trained, (tested,), count_tests(tested)),)
+    return (Tuning(trained, (tested,), tested.count_images()),)
 
 
 EVALUATION = Evaluation(

@@ -12,7 +12,6 @@ from typing import Any
 
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, part_of
-from openworld.evaluations.image_columns import with_names
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
 from openworld.evaluations.recognition.class_imbalance import other_mixes
@@ -26,10 +25,11 @@ from openworld.evaluations.recognition.operating_point import (
 from openworld.evaluations.recognition.outcome import ImageScores
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.recognition.spec import RecognitionSettings, RecognitionSpec
-from openworld.evaluations.recognition_metrics import score, shots_asked
+from openworld.evaluations.recognition_metrics import score
+from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
+from openworld.evaluations.shots import shots_asked
 from openworld.evaluations.tasks import require_learnable
-from openworld.evaluations.thumbnails import thumbnails
 from openworld.runs import UnitResult
 
 ALGORITHM_VERSION = 5

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch.nn.functional import normalize
 
+from openworld.datasets import ClassSplit
 from openworld.estimators import Outputs
 from openworld.evaluations.estimates import Answers, fit_all
 from openworld.evaluations.image_selection import ImageSelection
@@ -20,7 +21,7 @@ from openworld.evaluations.recognition_by_shift.record import (
     EstimatorRecord,
     ValidationRecord,
 )
-from openworld.evaluations.recognition_by_shift.task import Names, Task
+from openworld.evaluations.recognition_by_shift.task import Task
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.shift import ShiftGrid
@@ -72,10 +73,10 @@ def estimator_record(cells: np.ndarray, truth: np.ndarray, warnings: Sequence[st
 
 
 def similarities_of(
-    task: Task, names: Names, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
+    task: Task, split: ClassSplit, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
 ) -> dict:
     """What every reference says of some images: part -> reference -> float32[n, C], cosines with all names."""
-    dataset, every = task.ground.sources[0].dataset, names.every
+    dataset, every = task.ground.sources[0].dataset, split.names
     found: dict[str, dict[str, np.ndarray]] = {part: {} for part in parts}
     for one in task.references:
         texts = class_texts(one, every, dataset, machine)

@@ -28,8 +28,8 @@ def data(spec: OpenWorldShiftSpec) -> tuple[DatasetSpec, ...]:
 
 def class_lists(spec: OpenWorldShiftSpec) -> tuple[ClassList]:
     """Return base names, then new ones."""
-    names, first = names_of(spec.ground), spec.sources[0]
-    return (ClassList(f"{first} and the pool", first.dataset, names.every, len(names.base)),)
+    split, first = names_of(spec.ground), spec.sources[0]
+    return (ClassList(f"{first} and the pool", first.dataset, split.names, len(split.base)),)
 
 
 def backbones(spec: OpenWorldShiftSpec) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from openworld.datasets import ClassSplit
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
 from openworld.evaluations.recognition_by_shift.record import (
     PARTS,
@@ -14,7 +15,7 @@ from openworld.evaluations.recognition_by_shift.record import (
     PoolSize,
     ShiftViewRecord,
 )
-from openworld.evaluations.recognition_by_shift.task import Names, Task
+from openworld.evaluations.recognition_by_shift.task import Task
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.shift_cells import Divided
 from openworld.learners import FittedLearner
@@ -24,7 +25,9 @@ from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, op
 Table = Mapping[str, np.ndarray]
 
 
-def described(task: Task, fitted: FittedLearner, names: Names, base: LearnerAnswers, found: Divided) -> dict[str, Any]:
+def described(
+    task: Task, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: Divided
+) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
     return {
         "protocol": "open-world-by-shift",
@@ -33,9 +36,9 @@ def described(task: Task, fitted: FittedLearner, names: Names, base: LearnerAnsw
         "sources": tuple(map(asdict, task.ground.sources)),
         "training": len(task.ground.training.load()),
         "n_base_images": len(base.table["id"]),
-        "n_base_classes": len(names.base),
-        "n_new_classes": len(names.new),
-        "classnames": names.every,
+        "n_base_classes": len(split.base),
+        "n_new_classes": len(split.new),
+        "classnames": split.names,
         "decomposition": task.division.decomposition,
         "neighbour": task.division.k,
         "least": task.division.least,

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.recognition_by_shift.task import Names, Task
+from openworld.datasets import ClassSplit
+from openworld.evaluations.answer_slices import numbers_among
+from openworld.evaluations.recognition_by_shift.task import Task
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
 from openworld.evaluations.shift_cells import Divided
@@ -29,9 +31,9 @@ class LearnerAnswers:
 class Predictor:
     """A fitted learner that answers on image sets of a task among all names."""
 
-    def __init__(self, task: Task, fitted: FittedLearner, names: Names, machine: Machine):
-        self._task, self._fitted, self._names, self._machine = task, fitted, names, machine
-        self._bank = fitted.text_bank(names.base, names.new)
+    def __init__(self, task: Task, fitted: FittedLearner, split: ClassSplit, machine: Machine):
+        self._task, self._fitted, self._split, self._machine = task, fitted, split, machine
+        self._bank = fitted.text_bank(split.base_names, split.new_names)
 
     def answers(self, *parts: str) -> LearnerAnswers:
         """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
@@ -48,12 +50,12 @@ class Predictor:
 
     def _answers(self, shown: Features) -> LearnerAnswers:
         answer = self._fitted.answer(shown, self._bank)
-        table = image_table(answer, shown, len(self._names.base))
+        table = image_table(answer, shown, len(self._split.base))
         return LearnerAnswers(table, np.asarray(answer.logits) if self._task.estimators else None)
 
     def _by_all_names(self, shown: Features) -> Features:
-        places = self._names.labels_of(shown.classnames)
-        return replace(shown, labels=places[shown.labels], classnames=self._names.every)
+        places = numbers_among(self._split.names, shown.classnames)
+        return replace(shown, labels=places[shown.labels], classnames=self._split.names)
 
 
 def pool_columns(found: Divided) -> Iterator[tuple[str, np.ndarray]]:

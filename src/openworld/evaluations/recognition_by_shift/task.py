@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.evaluations.answer_slices import numbers_among
 from openworld.evaluations.encoding import EncodingStage
 from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
@@ -86,41 +88,18 @@ class Task(Learning):
         return {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
 
 
-@dataclass(frozen=True, eq=False)
-class Names:
-    """All names of a run: `base`, then `new`, and which of them each class of the pool is, int64[P]."""
-
-    base: tuple[str, ...]
-    new: tuple[str, ...]
-    of_pool: np.ndarray
-
-    @property
-    def every(self) -> tuple[str, ...]:
-        """Base names, then new names: what labels count in."""
-        return self.base + self.new
-
-    def labels_of(self, classnames: tuple[str, ...]) -> np.ndarray:
-        """int64[c], the label of each of some names.
-
-        >>> Names(("cat",), ("wild dog",), np.array([1])).labels_of(("wild_dog", "Cat")).tolist()
-        [1, 0]
-        """
-        place = {normalise_class_name(name): number for number, name in enumerate(self.every)}
-        return np.array([place[normalise_class_name(name)] for name in classnames], dtype=np.int64)
-
-
-def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
-    """The names of a run; `pool`, of `ground.load_pool()`, spares reading it again.
+def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
+    """Return all names of a run, base names first; `pool`, of `ground.load_pool()`, spares reading it again.
 
     Raises:
         OpenworldError: no image of a new class, or base classes that the pool calls by other names.
     """
     pool, base = pool or ground.load_pool(), ground.names
     known = {normalise_class_name(name) for name in base}
-    new = tuple(name for name in pool.images.classnames if normalise_class_name(name) not in known)
-    names = Names(base, new, np.zeros(0, np.int64))
-    found = Names(base, new, names.labels_of(pool.images.classnames))
-    is_base = found.of_pool[pool.images.labels] < len(base)
+    split = ClassSplit.joined(
+        base, [name for name in pool.images.classnames if normalise_class_name(name) not in known]
+    )
+    is_base = np.isin(numbers_among(split.names, pool.images.classnames), split.base)[pool.images.labels]
     if not np.array_equal(is_base, pool.known):
         number = int(np.flatnonzero(is_base != pool.known)[0])
         raise OpenworldError(
@@ -129,7 +108,7 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> Names:
         )
     if is_base.all():
         raise OpenworldError("the pool shows base classes alone; add images of other classes, which are new.")
-    return found
+    return split
 
 
 def require_sound(task: Task) -> None:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from openworld.evaluations.image_columns import with_names
+from openworld.datasets import ClassSplit
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, similarities_of
 from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
@@ -15,7 +15,8 @@ from openworld.evaluations.recognition_by_shift.predictions import (
     require_same_images,
 )
 from openworld.evaluations.recognition_by_shift.record import EstimationRecord, ShiftRecord
-from openworld.evaluations.recognition_by_shift.task import Names, Task, names_of
+from openworld.evaluations.recognition_by_shift.task import Task, names_of
+from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import Divided, divided
 from openworld.runs import UnitResult
@@ -24,23 +25,23 @@ from openworld.runs import UnitResult
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
     found = divided(task.shift, machine)
-    names = names_of(task.ground, found.pool)
+    split = names_of(task.ground, found.pool)
     shots, clock = encoded_part(task, "train", machine), Clock(machine)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
-    predictor = Predictor(task, fitted, names, machine)
+    predictor = Predictor(task, fitted, split, machine)
     base = predictor.answers("base")
     pool = predictor.answers(*(part for part in task.sources if part.startswith("pool ")))
     clock.stop("score")
     require_same_images(pool, found)
     record = ShiftRecord(
         **training_facts(task, fitted, shots),
-        **described(task, fitted, names, base, found),
+        **described(task, fitted, split, base, found),
         **by_shift(base.table, pool.table, found, task.division.least),
-        estimation=_estimation(task, predictor, pool, found, names, machine) if task.estimators else None,
+        estimation=_estimation(task, predictor, pool, found, split, machine) if task.estimators else None,
     )
     shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
-    named = {side: with_names(table, names.every, images.path_of) for side, (table, images) in shown.items()}
+    named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in shown.items()}
     return UnitResult(
         outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
         metrics=asdict(record),
@@ -50,9 +51,9 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
 
 
 def _estimation(
-    task: Task, predictor: Predictor, pool: LearnerAnswers, found: Divided, names: Names, machine: Machine
+    task: Task, predictor: Predictor, pool: LearnerAnswers, found: Divided, split: ClassSplit, machine: Machine
 ) -> EstimationRecord:
     """Of all images of the pool, whatever their class."""
     grid = found.grid(np.arange(len(found.rows)), task.division.least)
-    similar = similarities_of(task, names, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
+    similar = similarities_of(task, split, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
     return estimate_cells(task, predictor.answers("validation"), pool, grid, similar)

@@ -1,8 +1,11 @@
-"""Columns by which a person joins a record's table to pictures: the path of each, and names of classes by number."""
+"""What a record holds of its images for people: paths and class names in its tables, and thumbnails for its report."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+
+from openworld.report import album
 
 Table = Mapping[str, np.ndarray]
 NUMBERED = ("label", "prediction", "joint_prediction")
@@ -30,3 +33,23 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
         if column in NUMBERED:
             found[f"{column}_name"] = names[values]
     return found
+
+
+def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str = "pictures") -> dict[str, bytes]:
+    """64-pixel PNGs of the images that a report shows, as attachments by their id.
+
+    Args:
+        table: of images, as `image_table` gives it.
+        picture: id -> PIL image.
+        folder: of the attachments.
+    """
+    ids = {int(table["id"][one.place]) for picked in album.choose(table).values() for one in picked}
+    return {f"{folder}/{number}.png": thumbnail(picture(number)) for number in sorted(ids)}
+
+
+def thumbnail(image) -> bytes:
+    """Return a PIL image as PNG, at most 64 pixels wide and high."""
+    image.thumbnail((64, 64))
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()
