@@ -1,7 +1,10 @@
 """Every public function of `openworld.metrics`, with good values of all its arguments."""
 
+from inspect import signature
+
 import numpy as np
 from judging import Call
+from metric_cases import CONTRACT
 
 from openworld import metrics
 
@@ -190,6 +193,17 @@ CALLS = {
     "shift_weights": Call(metrics.shift_weights, {"present": PRESENT, "common": False}),
     "trend": Call(metrics.trend, {"levels": LEVELS, "values": CURVE[0]}),
 }
+
+
+def as_in_contract(name):
+    """A metric called as in its contract."""
+    function = metrics.METRICS[name].function
+    arguments = CONTRACT[name].arguments(RNG, 8)
+    return Call(function, dict(zip(signature(function).parameters, arguments, strict=False)))
+
+
+CALLED = {name.split(" ")[0] for name in CALLS}
+CALLS |= {name: as_in_contract(name) for name in CONTRACT if name not in CALLED}
 RESULTS = frozenset(
     """
     Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionReport

@@ -38,8 +38,8 @@ def step_of(clip, pool):
     return make
 
 
-def test_every_learner_that_learns_has_a_plain_form():
-    assert set(PLAIN_FORMS) == {name for name, learner in LEARNERS.items() if hasattr(learner, "start")}
+def test_plain_forms_are_of_learners_that_learn():
+    assert set(PLAIN_FORMS) <= {name for name, learner in LEARNERS.items() if hasattr(learner, "start")}
 
 
 @pytest.mark.parametrize("name", PLAIN_FORMS)

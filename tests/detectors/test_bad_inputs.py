@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 from seen_pictures import pictures, whole
-from settled import CONTRACT, made
+from settled import made
 from torch import nn
 from torch.nn.functional import linear, normalize
 
@@ -157,7 +157,7 @@ def test_fewer_images_than_features(detector):
     assert replace(detector, shrinkage=0.5).fit(few).score(whole(2)).isfinite().all()
 
 
-@pytest.mark.parametrize("name", CONTRACT)
+@pytest.mark.parametrize("name", DETECTORS)
 def test_a_class_without_a_training_image(name):
     seen = whole().take(whole().labels != 1)
     if name == "SHE":

@@ -1,4 +1,4 @@
-"""What every learner promises (`openworld.testing`); a learner that is not in `SMALL` fails here."""
+"""What every learner promises (`openworld.testing`); all learners are tried."""
 
 from dataclasses import replace
 

@@ -59,13 +59,7 @@ TABLE_7 = {
 
 @pytest.mark.parametrize(("name", "settings", "count"), COUNTS)
 def test_numbers_at_vit_b_16(name, settings, count):
-    if name not in LEARNERS:
-        pytest.skip(f"{name} is not there yet.")
     assert tuned_parameters(LEARNERS[name](**settings)) == count
-
-
-def test_every_learner_is_counted():
-    assert set(LEARNERS) <= {name for name, _, _ in COUNTS}
 
 
 @pytest.mark.parametrize("name", TABLE_7)
