@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from openworld import backbones, datasets
+from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
 from openworld.learners import LEARNERS, FittedLearner, configure
@@ -59,7 +60,7 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
     }
     assert {target.domain for target in spec.targets} == set(datasets.drawings.STYLES)
     kinds = [one.kind for one in spec.ground.conditions]
-    assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 95)
+    assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 5 * len(CORRUPTIONS))
     assert all(len(one.images.load()) == spec.images for one in spec.ground.conditions)
     assert (len(spec.models), len(spec.seeds), {len(one.checkpoints) for one in spec.models}) == (3, 3, {3})
 

@@ -31,8 +31,7 @@ def test_counts_are_the_published_ones(name):
     assert (card.classes, *map(len, halves), *found) == TABLE[name]
 
 
-def test_there_are_fifteen_each_listed_with_a_sentence_and_addresses():
-    assert list(PUBLISHED) == list(TABLE)
+def test_each_is_listed_with_a_sentence_and_addresses():
     for name, card in PUBLISHED.items():
         assert DATASETS[name].download
         assert DATASETS[name].parts == card.parts

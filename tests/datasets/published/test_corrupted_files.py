@@ -13,8 +13,8 @@ from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES, read
 
 
 def test_conditions_are_those_that_we_make_too():
-    assert list(NAMES) == list(CORRUPTIONS)
-    assert list(CONDITIONS) == [f"{name} {severity}" for name in CORRUPTIONS for severity in SEVERITIES]
+    assert list(NAMES) == list(CORRUPTIONS)[: len(NAMES)]
+    assert list(CONDITIONS) == [f"{name} {severity}" for name in NAMES for severity in SEVERITIES]
     for name in ("cifar10-c", "cifar100-c", "imagenet-c"):
         assert DATASETS[name].domains == CONDITIONS and DATASETS[name].parts == ("test",)
 

@@ -13,7 +13,7 @@ import shifted_trees as trees
 from PIL import Image
 
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, SHIFTED, check, load
+from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
 from openworld.datasets.formats import pixel_tables
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.published.cifar import CIFAR10_NAMES
@@ -353,7 +353,7 @@ def test_the_check_says_what_is_missing(root):
 
 def test_the_page_on_data_tells_of_every_set(repository):
     page = (repository / "docs" / "data.md").read_text(encoding="utf-8")
-    for name, card in SHIFTED.items():
+    for name, card in (PUBLISHED | SHIFTED).items():
         assert f"`{name}`" in page and card.folder in page, name
         told = [count for count in card.pictures.values() if count]
         assert all(f"{count:,}".replace(",", " ") in page or str(count) in page for count in told), name

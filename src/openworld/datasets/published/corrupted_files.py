@@ -37,7 +37,7 @@ NAMES = (
     "spatter",
     "saturate",
 )
-"""The keys of `corruptions.CORRUPTIONS`, said here too because importing that takes a while."""
+"""The corruptions that are published, the first keys of `corruptions.CORRUPTIONS`; importing that takes a while."""
 
 _SEVERITIES = 5
 CONDITIONS = tuple(f"{name} {severity}" for name in NAMES for severity in range(1, _SEVERITIES + 1))
