@@ -6,7 +6,7 @@ from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.emoji.drawings import TARGET_STYLES
 from openworld.datasets.styles import STYLES
 from openworld.datasets.templates import CLIP_80
-from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, ShownSpec
+from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec
 from openworld.evaluations.decomposed_zero_shot.task import DecomposedZeroShotSpec
 from openworld.reproduction.settings import ReproductionSetup
 
@@ -49,9 +49,9 @@ def _downloaded(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> Deco
     looks = tuple(f"{name} {severity}" for name in CORRUPTIONS if name not in EXTRA for severity in SEVERITIES)
     return DecomposedZeroShotSpec(
         sets=(
-            ShownSpec("imagenet", row=ROWS["imagenet"]),
-            ShownSpec("imagenet", row=ROWS["imagenet-c"], looks=looks),
-            ShownSpec("imagenet-r", row=ROWS["imagenet-r"]),
+            LabelledSetSpec("imagenet", row=ROWS["imagenet"]),
+            LabelledSetSpec("imagenet", row=ROWS["imagenet-c"], looks=looks),
+            LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),
         ),
         methods=tuple(methods),
         images=None if setup.quick == 1 else max(FEWEST_IMAGES, 10_000 // setup.quick),
@@ -71,7 +71,8 @@ def _embedded(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> Decomp
     rows |= {"twemoji": (TARGET_STYLES[0], ("plain",))}
     return DecomposedZeroShotSpec(
         sets=tuple(
-            ShownSpec(_DRAWN, domain, row=row, looks=looks, as_drawn=True) for row, (domain, looks) in rows.items()
+            LabelledSetSpec(_DRAWN, domain, row=row, looks=looks, as_drawn=True)
+            for row, (domain, looks) in rows.items()
         ),
         methods=tuple(HalvesSpec("LAID", settings=settings) if one.method == "LAID" else one for one in methods),
         names=("emoji-concepts-400",),

@@ -1,4 +1,4 @@
-"""What a spec of decomposed zero-shot accuracy lists: decompositions, and pictures in looks; and their image sets."""
+"""What a spec of decomposed zero-shot accuracy lists: decompositions, and images in appearances."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,18 +46,18 @@ class HalvesSpec:
 
 
 @dataclass(frozen=True)
-class ShownSpec(DatasetSpec):
-    """Labelled pictures whose classes are named.
+class LabelledSetSpec(DatasetSpec):
+    """Labelled images whose classes are named.
 
     Args:
         dataset, domain, part: as for a data set anywhere.
         row: what tables call it; entries of one row are averaged. By default the data set and its domain.
-        looks: in which they are shown, one after the other: "plain", names of `datasets.styles.STYLES`, or a corruption
+        looks: appearances in which they are shown, in turn: "plain", names of `datasets.styles.STYLES`, or a corruption
             with its severity ("fog 3"); a row is the mean over them.
         as_drawn: of embedded drawings, every one once, as it is, on white.
 
     Raises:
-        OpenworldError: no look, one twice or an unknown one; `as_drawn` of other data.
+        OpenworldError: no appearance, a repeated or an unknown one; `as_drawn` of other data.
     """
 
     part: str = "test"
@@ -67,25 +67,26 @@ class ShownSpec(DatasetSpec):
 
     def __post_init__(self):
         super().__post_init__()
-        shown = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
-        settle(self, row=self.row or shown)
-        require_distinct({f"looks of {shown}": self.looks})
-        known = (PLAIN, *STYLES, *(f"{name} {severity}" for name in CORRUPTIONS for severity in SEVERITIES))
-        for look in self.looks:
-            if look not in known:
-                raise unknown_name("look", look, known)
+        name = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
+        settle(self, row=self.row or name)
+        require_distinct({f"looks of {name}": self.looks})
+        known = (PLAIN, *STYLES, *(f"{corruption} {severity}" for corruption in CORRUPTIONS for severity in SEVERITIES))
+        for appearance in self.looks:
+            if appearance not in known:
+                raise unknown_name("appearance", appearance, known)
         if self.as_drawn and not (self.dataset in DATASETS and self.dataset.startswith(DRAWINGS)):
             raise OpenworldError(f"{self.dataset!r} holds no embedded drawings to show as drawn; leave as_drawn out.")
 
 
 @dataclass(frozen=True)
-class NamedSet:
-    """An entry in one of its looks: `images` of it, by the class names of the first entry."""
+class NamedImages:
+    """An entry in one of its appearances: `images` of it, by the class names of the first entry."""
 
-    entry: ShownSpec
-    look: str
+    entry: LabelledSetSpec
+    appearance: str
     images: ImageSelection
 
     def __str__(self) -> str:
-        named = (f"{self.entry.row}: {Path(self.entry.dataset).name}", self.entry.domain, self.entry.part, self.look)
-        return ", ".join(filter(None, named))
+        entry = self.entry
+        name = f"{entry.row}: {Path(entry.dataset).name}"
+        return ", ".join(filter(None, (name, entry.domain, entry.part, self.appearance)))

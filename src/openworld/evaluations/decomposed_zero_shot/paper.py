@@ -22,7 +22,7 @@ RANKS = {"Acc@1": "top1", "Acc@5": "top5"}
 
 
 def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Our numbers of the table.
+    """Return our numbers of the table.
 
     Args:
         wanted: Table 3 of IS-OOD.
@@ -33,19 +33,18 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
     """
     if not runs:
         raise OpenworldError(f"{wanted.short_heading} is read from a run of decomposed zero-shot accuracy; give one.")
-    return tuple(number for one in runs for number in _numbers(one, one.read(_load), wanted))
+    return tuple(number for run in runs for number in _numbers(run, *run.read(_load), wanted))
 
 
-def _numbers(stands: PaperRun, found: tuple[Results, Facts], wanted: PaperTable) -> Iterator[PaperResult]:
-    results, facts = found
+def _numbers(run: PaperRun, results: Results, facts: Facts, wanted: PaperTable) -> Iterator[PaperResult]:
     settings = {PARTS[part]: setting for part, setting in SETTINGS.items()}
     for result in results:
-        method = WHOLE if result.entity == ANY else stands.method(result.entity)
-        if stands.methods and method not in stands.methods.values():
+        method = WHOLE if result.entity == ANY else run.method(result.entity)
+        if run.methods and method not in run.methods.values():
             continue  # of whole features alone some method was run that nobody asked for, or the other way round
         for metric in wanted.metrics:
             if RANKS[metric] == result.metric.key:
-                names = {"dataset": stands.dataset(result.where["images"]), "setting": settings[result.where["part"]]}
+                names = {"dataset": run.dataset(result.where["images"]), "setting": settings[result.where["part"]]}
                 yield paper_result(result, metric, method=method, backbone=facts.backbone, **names)
 
 

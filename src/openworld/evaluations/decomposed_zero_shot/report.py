@@ -12,7 +12,7 @@ WHOLE, SEMANTIC, COVARIATE = PARTS.values()
 
 
 def story(run: RunFolder) -> Story:
-    """The story of a run."""
+    """Return the story of a run."""
     results, facts = read_results(run)
     table, seeds = accuracy_table(results, facts), " ".join(map(str, facts.seeds))
     page = Page(
@@ -28,7 +28,7 @@ def story(run: RunFolder) -> Story:
 
 
 def accuracy_table(results: Results, facts: Facts) -> Table:
-    """A row per part and method, two columns per row of images."""
+    """Return a row per part and method, two columns per row of images."""
     columns = [(row, METRICS[rank]) for row in facts.rows for rank in RANKS]
     halves = [(part, method) for part in (SEMANTIC, COVARIATE) for method in facts.methods]
     rows = []
@@ -51,7 +51,7 @@ def accuracy_table(results: Results, facts: Facts) -> Table:
 
 
 def verdict(results: Results, facts: Facts) -> tuple[str, ...]:
-    """A sentence per method: how much of the accuracy on the first images each half has."""
+    """Return a sentence per method: how much of the accuracy on the first images each half has."""
     row, write = facts.rows[0], METRICS["top1"].write
 
     def accuracy(method: str, part: str) -> str:

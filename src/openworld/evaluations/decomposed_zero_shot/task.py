@@ -1,9 +1,9 @@
 """Decomposed zero-shot accuracy: does the semantic half keep what a feature knows, and the covariate half not?
 
 Table 3 of "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024). Features
-of a two-tower model are split by a method that was taught by names in sentences; pictures are named by the nearest
-class text, with whole features and with either half, as they are and in other looks. Every (method, seed) is one unit;
-before the units, stages encode the pictures and fit the decompositions.
+of a two-tower model are split by a method that was taught by names in sentences; images are named by the nearest
+class text, with whole features and with either half, as they are and in other appearances. Every (method, seed) is one
+unit; before the units, stages encode the images and fit the decompositions.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +16,7 @@ from openworld.backbones import known_name
 from openworld.datasets import templates
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, NamedSet, ShownSpec
+from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec, NamedImages
 from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
 from openworld.evaluations.entries import part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
@@ -46,7 +46,7 @@ class NamedGround:
         class_sentences: with {}, around the names that images are compared with, averaged; none for the data set's.
     """
 
-    sets: tuple[ShownSpec, ...]
+    sets: tuple[LabelledSetSpec, ...]
     names: tuple[str, ...] = ()
     tested_teach: bool = True
     images: int | None = None
@@ -55,16 +55,16 @@ class NamedGround:
     class_sentences: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> tuple[NamedSet, ...]:
-        """Every entry in every look."""
-        return tuple(NamedSet(one, look, self._images(one, look)) for one in self.sets for look in one.looks)
+    def shown(self) -> tuple[NamedImages, ...]:
+        """Every entry in every appearance."""
+        return tuple(NamedImages(one, look, self._images(one, look)) for one in self.sets for look in one.looks)
 
     @property
     def names_of(self) -> ImageSelection:
         """Whose class names count."""
         return self.sets[0].images(self.sets[0].part)
 
-    def _images(self, one: ShownSpec, look: str) -> ImageSelection:
+    def _images(self, one: LabelledSetSpec, look: str) -> ImageSelection:
         names_of = None if one.as_drawn else self.names_of
         return one.images(one.part, as_drawn=one.as_drawn, names_of=names_of, limit=self.images, appearance=look)
 
@@ -183,12 +183,12 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     return UnitResult(metrics=asdict(record), timing=clock.timing)
 
 
-def _named(shown: NamedSet, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
+def _named(shown: NamedImages, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
     """What a record says of one image set."""
     found, entry = encoded(shown.images.load(), name, machine), shown.entry
     rows = decomposed_zero_shot(halves, found.embeddings[:], found.labels, texts, groups=found.groups)
     parts = {row.part: PartAccuracy(_share(row.top1), row.top5 and _share(row.top5)) for row in rows}
-    return SetRecord(entry.row, entry.dataset, entry.domain, shown.look, parts)
+    return SetRecord(entry.row, entry.dataset, entry.domain, shown.appearance, parts)
 
 
 def _share(accuracy: Accuracy) -> Share:
