@@ -16,18 +16,24 @@ BYTES = 250_000  # of the page's 1.5 MB
 
 
 def albums(run: RunFolder, measured: Measurements) -> tuple[Album, ...]:
-    """One album with the lines of the table as its parts; none where no record keeps images."""
-    kept = dict(_thumbnails(run, measured))
-    if not kept:
+    """Return one album with the lines of the table as its parts; none where no record keeps images."""
+    thumbnails = dict(_thumbnails(run, measured))
+    if not thumbnails:
         return ()
-    severities = sorted({condition.severity for condition in kept} - {None})
-    shown = next(choice for choice in _choices(severities) if _fits(kept, choice))
-    chosen = {condition: addresses for condition, addresses in kept.items() if _is_shown(condition, shown)}
-    kinds = (AlbumPart(row, tuple(_images(measured, chosen, row))) for row in measured.rows)
-    severity = f"severity {' and '.join(map(str, shown))}" if shown else "none"
-    fewer = f" Of corruptions {severity} is shown." if len(shown) < len(severities) else ""
+    severities = sorted({condition.severity for condition in thumbnails} - {None})
+    for chosen in _choices(severities):
+        visible = {
+            condition: addresses
+            for condition, addresses in thumbnails.items()
+            if condition.severity is None or condition.severity in chosen
+        }
+        if sum(len(address) for addresses in visible.values() for address in addresses) <= BYTES:
+            break
+    severity = f"severity {' and '.join(map(str, chosen))}" if chosen else "none"
+    fewer = f" Of corruptions {severity} is shown." if len(chosen) < len(severities) else ""
     text = f"An image or two of every condition, and the mean true accuracy of the judged models there.{fewer}"
-    return (Album("The conditions", text, tuple(kind for kind in kinds if kind.images)),)
+    parts = (AlbumPart(row, tuple(_images(measured, visible, row))) for row in measured.rows)
+    return (Album("The conditions", text, tuple(part for part in parts if part.images)),)
 
 
 def _thumbnails(run: RunFolder, measured: Measurements) -> Iterator[tuple[Condition, list[str]]]:
@@ -35,8 +41,8 @@ def _thumbnails(run: RunFolder, measured: Measurements) -> Iterator[tuple[Condit
     for stored, record in zip(run.records, measured.records, strict=True):
         names = [name for name in stored.attachments if name.startswith(f"{THUMBNAILS}/")]
         for number, target in enumerate(record.targets if names else ()):
-            own = [name for name in names if name.split("/")[1] == str(number)]
-            yield condition_of(target), [data_address("image/png", stored.attachment(name)) for name in own]
+            files = [stored.attachment(name) for name in names if name.split("/")[1] == str(number)]
+            yield condition_of(target), [data_address("image/png", file) for file in files]
         if names:
             return
 
@@ -47,17 +53,8 @@ def _choices(severities: Sequence[int]) -> list[list[int]]:
     return [list(severities), ends, list(severities[-1:]), []]
 
 
-def _fits(kept: dict[Condition, list[str]], shown: Sequence[int]) -> bool:
-    sizes = [sum(map(len, addresses)) for condition, addresses in kept.items() if _is_shown(condition, shown)]
-    return sum(sizes) <= BYTES or not shown
-
-
-def _is_shown(condition: Condition, shown: Sequence[int]) -> bool:
-    return condition.severity is None or condition.severity in shown
-
-
-def _images(measured: Measurements, chosen: dict[Condition, list[str]], row: str) -> Iterator[AlbumImage]:
-    for condition, addresses in chosen.items():
+def _images(measured: Measurements, addresses_of: dict[Condition, list[str]], row: str) -> Iterator[AlbumImage]:
+    for condition, addresses in addresses_of.items():
         if condition.row == row:
             accuracy = mean_of(measured.accuracy[:, measured.conditions.index(condition)])
             for address in addresses:

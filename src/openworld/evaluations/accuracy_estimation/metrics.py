@@ -38,15 +38,15 @@ def calibration(task: Task, target: Answers, scale: float, machine: Machine) -> 
     Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
     raw, and `TTC` calibrated at test time.
     """
-    found = {BASE: _base_calibration(target, scale)}
+    by_model = {BASE: _base_calibration(target, scale)}
     for reference in task.references:
         if reference.is_model:
             tau = target.tau(reference.name, scale).value
             similarities = target.outputs[reference.name].reference
             scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau}
             errors = {name: _error(similarities, scale, target.labels) for name, scale in scales.items()}
-            found[reference.name] = errors | {TAU: tau}
-    return found
+            by_model[reference.name] = errors | {TAU: tau}
+    return by_model
 
 
 def alignment(task: Task, target: Answers, scale: float, similarity: np.ndarray | None) -> dict[str, float] | None:
@@ -58,8 +58,8 @@ def alignment(task: Task, target: Answers, scale: float, similarity: np.ndarray 
     for reference in task.references:
         if reference.is_model:
             name, outputs = reference.name, target.outputs[reference.name]
-            own = probabilities(outputs.reference, target.tau(name, scale).value)
-            predicted |= {name: own, f"{FUSED}{name}": fuse(base, own)}
+            alone = probabilities(outputs.reference, target.tau(name, scale).value)
+            predicted |= {name: alone, f"{FUSED}{name}": fuse(base, alone)}
     return {name: semantic_alignment(p, target.labels, similarity).value for name, p in predicted.items()}
 
 

@@ -24,7 +24,7 @@ similarities: its section 4.1 finds them nearly uniform."""
 
 
 def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Our numbers of a table.
+    """Return our numbers of a table.
 
     Args:
         wanted: the table.
@@ -35,39 +35,39 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
     """
     methods = tuple(dict.fromkeys(number.method for number in published_numbers(wanted.paper, wanted.number)))
     numbers_of = _calibration if wanted.tasks == ("calibration",) else _errors
-    found = [number for run in runs for number in numbers_of(run, *run.read(_load), methods)]
-    found = [number for number in found if number.dataset in wanted.datasets] or found
-    if not found:
+    numbers = [number for run in runs for number in numbers_of(run, *run.read(_load), methods)]
+    numbers = [number for number in numbers if number.dataset in wanted.datasets] or numbers
+    if not numbers:
         raise OpenworldError(
             f"{wanted.short_heading} is read from runs of accuracy estimation with {', '.join(methods)}; none of the "
             f"{len(runs)} given holds any of them."
         )
-    groups = [[number for number in found if number.method == method] for method in methods]
+    groups = [[number for number in numbers if number.method == method] for method in methods]
     averages = [average_of(group) for group in groups if wanted.rows == "dataset" and several_datasets(group)]
-    return tuple(averages if wanted.number == "4" else (*found, *averages))
+    return tuple(averages if wanted.number == "4" else (*numbers, *averages))
 
 
-def _errors(run: PaperRun, found: Results, measured: Measurements, methods: Sequence[str]) -> Iterator[PaperResult]:
+def _errors(run: PaperRun, results: Results, measured: Measurements, methods: Sequence[str]) -> Iterator[PaperResult]:
     backbones = _backbones(measured)
     for method in measured.methods:
         if run.method(method.label) in methods:
             names = {"method": run.method(method.label), "backbone": backbones.get(method.reference, "")}
             for row in measured.rows:
-                result = found.result(method.label, ERROR.key, images=row)
-                if not is_complete(found, method.label, row):
+                result = results.result(method.label, ERROR.key, images=row)
+                if not is_complete(results, method.label, row):
                     result = Result(method.label, ERROR, Value(None, reason="an estimate is missing"))
                 yield paper_result(result, "MAE", dataset=run.dataset(row), **names)
 
 
 def _calibration(
-    run: PaperRun, found: Results, measured: Measurements, methods: Sequence[str]
+    run: PaperRun, results: Results, measured: Measurements, methods: Sequence[str]
 ) -> Iterator[PaperResult]:
     """Of several sources that were pooled the first names the data set."""
     dataset, backbones = run.dataset(measured.records[0].sources[0].dataset), _backbones(measured)
     for method in methods:
         reference, _, kind = method.rpartition(" ")
-        if reference in found.where(metric=CALIBRATION.key, images=ALL, calibration=KINDS[kind]).entities:
-            result = found.result(reference, CALIBRATION.key, images=ALL, calibration=KINDS[kind])
+        if reference in results.where(metric=CALIBRATION.key, images=ALL, calibration=KINDS[kind]).entities:
+            result = results.result(reference, CALIBRATION.key, images=ALL, calibration=KINDS[kind])
             yield paper_result(result, "ECE", dataset=dataset, method=method, backbone=backbones.get(reference, ""))
 
 

@@ -2,58 +2,45 @@
 
 from collections.abc import Iterator
 
+from openworld.evaluations.accuracy_estimation import reference_tables as on_references
+from openworld.evaluations.accuracy_estimation import tables
 from openworld.evaluations.accuracy_estimation.example_images import albums
 from openworld.evaluations.accuracy_estimation.figures import alignment_gap, error_time, estimated_and_true, severity
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.reference_tables import (
-    alignment_sentences,
-    alignment_table,
-    calibration_sentences,
-    calibration_table,
-    threshold_sentences,
-    threshold_table,
-    use_table,
-)
 from openworld.evaluations.accuracy_estimation.results import read_results
-from openworld.evaluations.accuracy_estimation.tables import (
-    bias_table,
-    count_models,
-    model_table,
-    overview_table,
-    paper_table,
-    shift_table,
-    time_table,
-)
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
 from openworld.report.story import Story
-from openworld.report.table import Table
 from openworld.results import Results, RunFolder
 
 
 def story(run: RunFolder) -> Story:
-    """The story of a run."""
+    """Return the story of a run."""
     results, measured = read_results(run)
     styles = series_styles(measured.labels, [measured.baseline])
-    chapters, sentences = tuple(_chapters(results, measured)), verdict(results, measured)
-    overview, paper = overview_table(results, measured), [paper_table(results, measured)][: len(measured.labels) > 1]
+    sentences, chapters = verdict(results, measured), tuple(_chapters(results, measured))
+    overview = tables.overview_table(results, measured)
+    paper = (tables.paper_table(results, measured),) if len(measured.labels) > 1 else ()
+    others = (tables.bias_table, tables.shift_table, tables.model_table)
+    folded = [Section(table.title, tables=(table,)) for table in paper]
+    folded.append(Section("Every other number", tables=tuple(make(results, measured) for make in others)))
     figures = (
         estimated_and_true(results, measured),
         severity(results, measured, styles),
         error_time(results, measured, styles),
     )
-    albums_ = albums(run, measured)
+    images = albums(run, measured)
     page = Page(
         title="How accurate, without labels?",
         subtitle=tuple(_subtitle(measured)),
         verdict=sentences,
         sections=(
-            Section("The numbers", tables=(overview,), folded=tuple(_folded(results, measured, paper))),
+            Section("The numbers", tables=(overview,), folded=tuple(folded)),
             *(Section(figure.title, figures=(figure,)) for figure in figures if figure is not None),
             *chapters,
-            *([Section("The images", albums=albums_)] if albums_ else ()),
+            *([Section("The images", albums=images)] if images else ()),
         ),
         styles=styles,
         series="Methods",
@@ -63,22 +50,20 @@ def story(run: RunFolder) -> Story:
     return Story(run, results, (overview,), page, text=sentences[:1], papers=papers)
 
 
-def _folded(results: Results, measured: Measurements, paper: list[Table]) -> Iterator[Section]:
-    for table in paper:
-        yield Section(table.title, tables=(table,))
-    tables = (bias_table(results, measured), shift_table(results, measured), model_table(results, measured))
-    yield Section("Every other number", tables=tables)
-
-
 def _chapters(results: Results, measured: Measurements) -> Iterator[Section]:
     """Sections of what a run has records of."""
     gap = alignment_gap(measured)
     parts = (
-        ("Is their confidence right?", calibration_sentences, calibration_table, ()),
-        ("What is the threshold good for?", threshold_sentences, threshold_table, ()),
-        ("Which reference, and used how?", None, use_table, ()),
-        ("Near in meaning", alignment_sentences, alignment_table, () if gap is None else (gap,)),
-        ("What the methods cost", None, time_table, ()),
+        ("Is their confidence right?", on_references.calibration_sentences, on_references.calibration_table, ()),
+        ("What is the threshold good for?", on_references.threshold_sentences, on_references.threshold_table, ()),
+        ("Which reference, and used how?", None, on_references.use_table, ()),
+        (
+            "Near in meaning",
+            on_references.alignment_sentences,
+            on_references.alignment_table,
+            () if gap is None else (gap,),
+        ),
+        ("What the methods cost", None, tables.time_table, ()),
     )
     for heading, sentences, make, figures in parts:
         text, table = tuple(sentences(results, measured)) if sentences else (), make(results, measured)
@@ -90,7 +75,7 @@ def _subtitle(measured: Measurements) -> Iterator[str]:
     record = measured.records[0]
     yield counted(len(measured.methods), "method")
     yield counted(len(measured.conditions), "condition")
-    yield count_models(measured)
+    yield tables.count_models(measured)
     names = [", ".join(filter(None, (source.dataset, source.domain))) for source in record.sources]
     if len(names) > 1:
         yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' * (len(names) > 3)})"

@@ -129,8 +129,8 @@ def _of_sizes(summary: Summary) -> Summary:
 def _coverage(measured: Measurements) -> Iterator[Result]:
     """How often the intervals of a method's estimates hold the true accuracy, and how wide they are."""
     for label in measured.labels:
-        estimates = [(target.accuracy, target.estimates.get(label)) for _, _, target in measured.targets]
-        known = [(accuracy, *one.interval) for accuracy, one in estimates if one is not None and one.interval]
+        pairs = [(target.accuracy, target.estimates.get(label)) for _, _, target in measured.targets]
+        known = [(accuracy, *estimate.interval) for accuracy, estimate in pairs if estimate and estimate.interval]
         if known:
             held = [low <= accuracy <= high for accuracy, low, high in known]
             yield Result(label, cards.COVERAGE, Value(float(np.mean(held))))

@@ -65,14 +65,8 @@ def _line(results: Results, run: Average, learner: str) -> Line:
 
 def parts_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figure | None:
     """Return three charts per scenario in which new classes arrive, means over its runs; None where none does."""
-    charts = [
-        _part(results, run, facts.baseline, part)
-        for run in facts.scenarios
-        if any(
-            row.value.value is not None for part in ("new_accuracy", "auroc") for row in _rows_of(results, run, part)
-        )
-        for part in PARTS
-    ]
+    by_scenario = [[_part(results, run, facts.baseline, part) for part in PARTS] for run in facts.scenarios]
+    charts = [chart for charts in by_scenario if _has_new(charts) for chart in charts]
     if not charts:
         return None
     caption = (
@@ -86,18 +80,18 @@ def parts_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figur
     return Figure("split", title, caption, tuple(charts), styles, names=names)
 
 
-def _rows_of(results: Results, run: Average, part: str) -> list:
-    """The results of a part of accuracy by level; none where the runs of a mean have other levels."""
-    own = results.where(metric=part, **run.where)
-    return [row for row in own if row.where.keys() == {*run.where, "level"}]
-
-
 def _part(results: Results, run: Average, baseline: str, part: str) -> LineChart:
-    rows = _rows_of(results, run, part)
+    """A part of accuracy by level; without values where the runs of a mean have other levels."""
+    rows = [row for row in results.where(metric=part, **run.where) if row.where.keys() == {*run.where, "level"}]
     values = {name: [row.value.value for row in rows if row.entity == name] for name in run.learners}
-    lines = {name: Line(run.levels, of) for name, of in values.items()}
+    lines = {name: Line(run.levels, by_level) for name, by_level in values.items()}
     title = f"{SCENARIOS[run.scenario]}: {PARTS[part]}"
     return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, best_of(results, run)))
+
+
+def _has_new(charts: Sequence[LineChart]) -> bool:
+    """Whether any chart but that of base images has a value."""
+    return any(value is not None for chart in charts[1:] for line in chart.series.values() for value in line.y)
 
 
 def rank_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figure:

@@ -31,7 +31,7 @@ PlacedRun = tuple[str, ScenarioCurves, PaperRun]
 
 
 def scenario_runs(runs: Sequence[PaperRun], scenario: str) -> tuple[PlacedRun, ...]:
-    """Every run of a scenario, in order of appearance."""
+    """Return every run of a scenario, in order of appearance."""
     return tuple(
         (_dataset(run, curves.key), curves, run)
         for run in runs
@@ -48,26 +48,26 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
     Raises:
         OpenworldError: when no run has the scenario.
     """
-    found = scenario_runs(runs, wanted.tasks[0])
-    found = tuple(placed for placed in found if placed[0] in wanted.datasets) or found
-    if not found:
+    placed_runs = scenario_runs(runs, wanted.tasks[0])
+    placed_runs = tuple(placed for placed in placed_runs if placed[0] in wanted.datasets) or placed_runs
+    if not placed_runs:
         raise OpenworldError(f"no run has {wanted.tasks[0]}; give a finished one that does.")
     if len(wanted.datasets) > 1:
-        return tuple(_averages(found, wanted.metrics))
-    return tuple(number for placed in found for number in numbers_of(placed, wanted.metrics))
+        return tuple(_averages(placed_runs, wanted.metrics))
+    return tuple(number for placed in placed_runs for number in numbers_of(placed, wanted.metrics))
 
 
 def numbers_of(placed: PlacedRun, metrics: Sequence[str]) -> Iterator[PaperResult]:
-    """The numbers of one scenario run: of the mean curve over the seeds; ranks over its levels, among its learners."""
+    """Yield the numbers of one scenario run: of the mean curve over the seeds, and ranks over its levels."""
     dataset, curves, run = placed
     yield from _measured(Average((curves,)).rows(), metrics, dataset, run)
 
 
-def _averages(found: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[PaperResult]:
+def _averages(placed_runs: Sequence[PlacedRun], metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Tables 6 to 9: deltas averaged over the data sets, ranks over all (data set, level) pairs."""
-    datasets = tuple(dataset for dataset, _, _ in found)
-    rows = Average(tuple(curves for _, curves, _ in found)).rows()
-    for number in _measured(rows, metrics, AVERAGE, found[0][2]):
+    datasets = tuple(dataset for dataset, _, _ in placed_runs)
+    rows = Average(tuple(curves for _, curves, _ in placed_runs)).rows()
+    for number in _measured(rows, metrics, AVERAGE, placed_runs[0][2]):
         yield replace(number, datasets=datasets)
 
 
