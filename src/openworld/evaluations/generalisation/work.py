@@ -1,19 +1,21 @@
 """The work of a unit: fit a learner once, answer at every target, and compute every number of each."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 
 import numpy as np
 
 from openworld.datasets import DATASETS
 from openworld.evaluations.generalisation.predictions import answer_stages
+from openworld.evaluations.generalisation.record import GeneralisationRecord, ScoredTarget
 from openworld.evaluations.generalisation.stages import Stage, stages
 from openworld.evaluations.generalisation.task import Target, Task
 from openworld.evaluations.learning import fit, split_name, training_facts
-from openworld.evaluations.recognition_metrics import image_table, recognition_metrics
+from openworld.evaluations.recognition.record import numbers_of
+from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
-from openworld.learners import FittedLearner
 from openworld.runs import UnitResult
 
 
@@ -27,26 +29,22 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     answers = answer_stages(fitted, staged)
     tables = [image_table(answer, stage, len(stage.split.base)) for stage, answer in zip(staged, answers, strict=True)]
     clock.stop("score")
-    targets = [_target(task, stage) | recognition_metrics(table) for stage, table in zip(staged, tables, strict=True)]
+    record = GeneralisationRecord(
+        **training_facts(task, fitted, shots),
+        source=task.source,
+        wordnet=task.wordnet,
+        shots=task.shots,
+        training_classnames=fitted.classnames,
+        detail={"settings": task.learner.settings, "history": fitted.history},
+        targets=tuple(_target(task, stage, table) for stage, table in zip(staged, tables, strict=True)),
+    )
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
         outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
-        metrics=training_facts(task, fitted, shots) | _shared(task, fitted) | {"targets": targets},
+        metrics=asdict(record),
         attachments=dict(_images(task, staged, tables)) | learned,
         timing=clock.timing,
     )
-
-
-def _shared(task: Task, fitted: FittedLearner) -> dict:
-    """Return the metrics that all targets share."""
-    return {
-        "protocol": "generalisation",
-        "source": task.source,
-        "wordnet": task.wordnet,
-        "shots": task.shots,
-        "training_classnames": fitted.classnames,
-        "detail": {"settings": task.learner.settings, "history": fitted.history},
-    }
 
 
 def _named(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -77,29 +75,30 @@ def _image(task: Task, stage: Stage, number: int):
     return task.sources[part].load().image(own)
 
 
-def _target(task: Task, stage: Stage) -> dict:
-    """Return what a record says of a target, numbers aside."""
+def _target(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> ScoredTarget:
+    """Return what a record says of a target."""
     target, source = stage.target, task.source
-    own = target.data.dataset == source.dataset
     known = DATASETS.get(target.data.dataset)
-    return {
-        "kind": target.kind,
-        "dataset": target.data.dataset,
-        "domain": target.data.domain,
-        "target": _title(task, target),
-        "task": source.dataset if own else f"{source.dataset} → {target.data.dataset}",
-        "split": _split(task, target),
-        "train_domain": source.domain,
-        "test_domain": target.data.domain,
-        "n_base_classes": len(stage.split.base),
-        "n_new_classes": len(stage.split.new),
-        "classnames": list(stage.split.names),
-        "parts": list(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
-        "new_ids_from": stage.moved,
-        "group_name": known.group_name if known else "",
-        "left_out": [one.name for one in target.left_out],
-        "overlaps": target.left_out,
-    }
+    same = target.data.dataset == source.dataset
+    return ScoredTarget(
+        kind=target.kind,
+        dataset=target.data.dataset,
+        domain=target.data.domain,
+        target=_title(task, target),
+        task=source.dataset if same else f"{source.dataset} → {target.data.dataset}",
+        split=_split(task, target),
+        train_domain=source.domain,
+        test_domain=target.data.domain,
+        n_base_classes=len(stage.split.base),
+        n_new_classes=len(stage.split.new),
+        classnames=stage.split.names,
+        parts=tuple(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
+        new_ids_from=stage.moved,
+        group_name=known.group_name if known else "",
+        left_out=tuple(overlap.name for overlap in target.left_out),
+        overlaps=target.left_out,
+        **numbers_of(table),
+    )
 
 
 def _title(task: Task, target: Target) -> str:

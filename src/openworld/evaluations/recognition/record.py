@@ -4,7 +4,7 @@ All numbers are fractions in [0, 1]; None where a number is not defined, or was 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from openworld.evaluations.recognition_metrics import recognition_metrics
@@ -167,7 +167,26 @@ class OperatingPointRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecognitionRecord:
+class RecognitionNumbers:
+    """Every number of one learner with one seed on the images of one place."""
+
+    openworld_auc: Undefinable
+    base_accuracy: float | None = None
+    new_accuracy: float | None = None
+    harmonic_mean: float | None = None
+    auroc: float | None = None
+    correct_auroc: float | None = None
+    overall_accuracy: float | None = None
+    aupr_in: float | None = None
+    aupr_out: float | None = None
+    fpr95_in_positive: float | None = None
+    fpr95_out_positive: float | None = None
+    ece: float | None = None
+    points_lost: PointsLost | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecognitionRecord(RecognitionNumbers):
     """The metrics of one learner with one seed, scored in one setting.
 
     Args:
@@ -201,20 +220,6 @@ class RecognitionRecord:
     training_images: dict[str, int] | None = None
     detail: dict[str, Any] = field(default_factory=dict)
 
-    openworld_auc: Undefinable
-    base_accuracy: float | None = None
-    new_accuracy: float | None = None
-    harmonic_mean: float | None = None
-    auroc: float | None = None
-    correct_auroc: float | None = None
-    overall_accuracy: float | None = None
-    aupr_in: float | None = None
-    aupr_out: float | None = None
-    fpr95_in_positive: float | None = None
-    fpr95_out_positive: float | None = None
-    ece: float | None = None
-    points_lost: PointsLost | None = None
-
     imbalance: dict[str, ShrunkMix] | None = None
     ratio_sweep: tuple[RatioMix, ...] = ()
     ratio_variation: dict[str, Variation] | None = None
@@ -240,5 +245,5 @@ def numbers_of(table: Mapping) -> dict[str, Any]:
 
 def read_record(metrics: Mapping[str, Any]) -> RecognitionRecord:
     """The metrics of a record as its dataclass; what only another evaluation says in them is left out."""
-    known = RecognitionRecord.__annotations__.keys() & metrics.keys()
+    known = {each.name for each in fields(RecognitionRecord)} & metrics.keys()
     return read_spec({name: metrics[name] for name in known}, RecognitionRecord)
