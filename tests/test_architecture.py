@@ -13,9 +13,12 @@ FLOORS = (
     {
         "_errors",
         "_arrays",
+        "_console",
         "_csv",
         "_functions",
+        "_html",
         "_memory",
+        "_observer",
         "_plain",
         "_plugins",
         "_short_repr",
@@ -30,6 +33,7 @@ FLOORS = (
     {"learners", "classifiers", "detectors", "shift"},
     {"evaluations", "applications"},
     {"reproduction", "protocols"},
+    {"api"},
     {"cli"},
     {"testing"},
 )

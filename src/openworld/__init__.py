@@ -1,6 +1,67 @@
-"""openworld: how a vision-language model or an image classifier will do outside the closed world it was built in."""
+"""openworld: how a vision-language model or an image classifier will do outside the closed world it was built in.
+
+What the commands do, as functions that return objects; each is imported when it is first asked for:
+
+run, reproduce         carry out a spec; make a paper's tables again
+score                  predictions of your own
+estimate, shift        a model and data of your own, without labels; how far data is from other data
+predict, decide        a fitted learner on images; the threshold to run it with
+open_run, compare      finished runs
+
+The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shift`, `backbones`, `datasets`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from openworld._errors import OpenworldError
 
+if TYPE_CHECKING:
+    from openworld.api.deciding import decide
+    from openworld.api.finished_run import Run, open_run
+    from openworld.api.own_data import estimate, predict, shift
+    from openworld.api.predictions import compare, score
+    from openworld.api.reproducing import reproduce
+    from openworld.api.running import run
+
 __version__ = "0.1.0"
-__all__ = ["OpenworldError", "__version__"]
+
+_LIES_IN = {
+    "Run": "finished_run",
+    "compare": "predictions",
+    "decide": "deciding",
+    "estimate": "own_data",
+    "open_run": "finished_run",
+    "predict": "own_data",
+    "reproduce": "reproducing",
+    "run": "running",
+    "score": "predictions",
+}
+_PACKAGES = ("backbones", "datasets", "detectors", "estimators", "learners", "metrics", "results", "shift", "testing")
+
+__all__ = [
+    "OpenworldError",
+    "Run",
+    "__version__",
+    "compare",
+    "decide",
+    "estimate",
+    "open_run",
+    "predict",
+    "reproduce",
+    "run",
+    "score",
+    "shift",
+]
+
+
+def __getattr__(name: str):
+    if name in _LIES_IN:
+        return getattr(import_module(f"openworld.api.{_LIES_IN[name]}"), name)
+    if name in _PACKAGES:
+        return import_module(f"openworld.{name}")
+    raise AttributeError(f"module 'openworld' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_PACKAGES})

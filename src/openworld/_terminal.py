@@ -4,11 +4,49 @@ A table that is too wide gives up room in its columns of words first, then break
 several blocks of columns, each beginning with the first column.
 """
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 GAP = 2  # spaces between columns
 WORDS = 24  # a column of words is not made narrower than this to keep a table in one block
+PROMPT = 100  # columns of what an object shows at a prompt
+# Control characters by their pictures; what moves text about (C1, directions, separators of lines) or is no character
+# at all (half a surrogate pair, which stands for a byte that is no UTF-8) by the sign for "unknown".
+_VISIBLE = (
+    {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
+    | {0x7F: 0x2421}
+    | dict.fromkeys(
+        (*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), 0xFFFD
+    )
+)
+
+
+def visible(text: str) -> str:
+    """Text that a terminal shows and never obeys: control characters but tab and newline by signs that stand for them.
+
+    >>> visible("cat\\x1b[31m.png")
+    'cat␛[31m.png'
+    """
+    return text.translate(_VISIBLE)
+
+
+def one_line(name: object) -> str:
+    """A name of somebody else's as one line of visible text.
+
+    >>> one_line("a\\nb.png")
+    'a␊b.png'
+    """
+    return visible(str(name)).replace("\n", "␊").replace("\t", "␉")
+
+
+def as_text(show: Callable) -> str:
+    """What a function prints on a rich console, as plain text that a terminal shows and never obeys."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), highlight=False, width=PROMPT)
+    show(console)
+    return visible(console.file.getvalue()).strip("\n")
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def test_progress_and_errors_show_them_too(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERM", "xterm-256color")
     with console.bars() as progress:
-        progress.add_task(f"fitting [/red] {FOREIGN}", total=2, rate="")
+        progress.add_task(f"fitting [/red] {FOREIGN}", total=2)
         progress.refresh()
     drawn = capsys.readouterr().err
     assert "fitting [/red] a␛[31m" in drawn and "\x1b]0;" not in drawn and "\x9b" not in drawn
@@ -87,7 +87,7 @@ def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(ca
     now = [0.0]
     with console.bars() as progress:
         monkeypatch.setattr(progress, "get_time", lambda: now[0])
-        bar = progress.add_task("fitting", total=10, completed=5, before=5, rate="")
+        bar = progress.add_task("fitting", total=10, completed=5, before=5)
         progress.refresh()
         assert "left" not in capsys.readouterr().err
         now[0] = 60.0

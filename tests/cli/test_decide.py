@@ -82,7 +82,7 @@ def test_predict_flags_and_names_what_the_rates_counted(run, pictures):
     outcome = next(one for one in load(run) if (one.record.learner, one.record.seed) == ("DePT", 2))
     table = {name: np.asarray(column) for name, column in outcome.test.images.items()}
     command = next(line for line in commands(run) if "DePT, seed 2" in line)
-    command[command.index("PICTURES")] = str(pictures / "test")
+    command[command.index("IMAGES")] = str(pictures / "test")
     done = openworld(*command[1:], "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.output)["pictures"]  # in the order of the test part

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from openworld import _html
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
 from openworld._plain import read_plain
-from openworld.applications.observer import SILENT, Observer
+from openworld._terminal import as_text
 from openworld.report.data_files import json_text
+from openworld.report.render import plain_html_table, terminal_table
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Value
 
@@ -128,7 +131,51 @@ class PredictionInputs:
     allow_corrupt: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+def prediction_inputs(
+    model: Path,
+    images: Sequence[Path],
+    *,
+    unit: str = "",
+    new: Sequence[str] = (),
+    run_names: bool = False,
+    top: int = 1,
+    threshold: float | None = None,
+    template: str = "",
+    backbone: str = "",
+    allow_corrupt: int = 0,
+    device: str = "auto",
+) -> PredictionInputs:
+    """Return what is wanted, from what a person names; the learner is loaded on its backbone.
+
+    Args:
+        model: folder of a learner, or of a run, whose learner `unit` names.
+        images: folders and files.
+        new: further names; with `run_names` also the new names of the run.
+        template: sentence of zero-shot CLIP; "" for that of the data set, or of the learner.
+        backbone: where it is not that of the learner.
+
+    Raises:
+        OpenworldError: no learner there, no images, new names of a run that has none.
+    """
+    from openworld import backbones
+    from openworld.backbones.devices import find_device
+    from openworld.backbones.precision import DTYPES
+    from openworld.datasets.formats import unlabelled_folder
+    from openworld.datasets.templates import PHOTO
+    from openworld.learners import load
+
+    saved = find_saved(model, unit)
+    if run_names and not saved.new_names:
+        raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
+    names = (*new, *(saved.new_names if run_names else ()))
+    paths = unlabelled_folder.find_pictures(images)
+    tower = backbones.load(backbone or saved.backbone, device=find_device(device), dtype=DTYPES[saved.precision])
+    fitted = load(saved.folder, tower)
+    sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
+    return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PredictionReport:
     """Predictions, and how they are shown; one per image that could be read."""
 
@@ -176,6 +223,17 @@ class PredictionReport:
         total = len(inputs.paths)
         left_out = f"{total - count} of {total} pictures could not be read and are left out."
         return (f'{caption} Zero-shot CLIP was asked with "{inputs.sentence}"', *([left_out] if count < total else []))
+
+    def show(self, out) -> None:
+        """Print it on a rich console."""
+        for line in (self.headline, terminal_table(self.table), *self.text):
+            out.print(line, markup=False)
+
+    def __repr__(self) -> str:
+        return as_text(self.show)
+
+    def _repr_html_(self) -> str:
+        return _html.block([self.headline, *self.text], plain_html_table(self.table))
 
     @property
     def rows(self) -> list[dict]:

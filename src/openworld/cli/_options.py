@@ -1,4 +1,4 @@
-"""Options that several commands share, each with one help text, and what carries out a run with them."""
+"""Options that several commands share, each with one help text."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +19,3 @@ AllowCorrupt = Annotated[
 DataFolder = Annotated[Path | None, typer.Option(help="Folder of all downloaded data sets; default $OPENWORLD_DATA.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
-
-
-def run_options(folder: Path, device: str, workers: int, engine: str, cache: Path | None, cache_limit: str, **shown):
-    """Return how a run is carried out; `shown`: allow_corrupt, quiet and as_json of `RunOptions`."""
-    from openworld._sizes import parse_size
-    from openworld.cli._running import RunOptions
-
-    limit = parse_size(cache_limit, "--cache-limit") if cache_limit else None
-    return RunOptions(folder, device, workers, cache, engine=engine, cache_limit=limit, **shown)

@@ -2,15 +2,12 @@
 
 import json
 import sys
-import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from openworld import OpenworldError, __version__
 from openworld.cli import console
-from openworld.cli._run_reports import show_run
-from openworld.cli._running import RunOptions, SeriesProgress, count_workers, machine_of, perform
+from openworld.evaluations.running import RunOptions, count_workers, machine_of
 
 DEPARTS = 3
 """Exit code where a number is farther from the printed one than its tolerance."""
@@ -19,13 +16,22 @@ MANY = 13
 """Tables beyond which the screen shows a line of each, and the page the tables themselves."""
 
 
-def carry_out_plan(plan, options: RunOptions, *, only_plan: bool = False, accept: bool = False) -> None:
+def carry_out_plan(
+    plan,
+    options: RunOptions,
+    *,
+    quiet: bool = False,
+    as_json: bool = False,
+    only_plan: bool = False,
+    accept: bool = False,
+) -> None:
     """Everything, in the order in which a reader sees it; the plan alone, or the numbers of zero-shot CLIP alone."""
     from openworld import datasets
     from openworld.datasets.checking import require_places
     from openworld.reproduction.cost import plain_plan
+    from openworld.reproduction.series import carry_out_runs, failure
 
-    out = console.output(quiet=options.quiet or options.as_json)
+    out = console.output(quiet=quiet or as_json)
     if plan.downloads and Path(plan.setup.data).is_dir():
         datasets.use_root(plan.setup.data)
     if accept and not only_plan:
@@ -33,21 +39,22 @@ def carry_out_plan(plan, options: RunOptions, *, only_plan: bool = False, accept
     if not only_plan:
         require_places(plan.downloads, plan.setup.data)
     cost = _cost(plan, options)
-    if only_plan and options.as_json:
+    if only_plan and as_json:
         console.write(json.dumps(plain_plan(plan, cost), indent=1))
         return
     _show_plan(plan, cost, out)
     if only_plan:
         _say_missing(plan, out)
         return
-    failures = _perform_all(plan, options, out)
+    with console.observer(out) as observer:
+        failures = carry_out_runs(plan, options, observer)
     accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
             show = _show_acceptance if accept else _show_tables
-            accepted = show(plan, options, out, failures)
+            accepted = show(plan, options, failures, out, as_json=as_json and not quiet)
     if failures:
-        _fail(failures, plan)
+        raise failure(plan, failures)
     if accepted is False:
         sys.exit(DEPARTS)
 
@@ -97,55 +104,12 @@ def _leave_out_missing(plan, out):
 def _cost(plan, options: RunOptions):
     from openworld.reproduction.cost import cost
 
-    if options.cache_limit is None:
+    if options.cache_bytes is None:
         return cost(plan)
-    return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_limit)
+    return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_bytes)
 
 
-def _perform_all(plan, options: RunOptions, out) -> dict[str, str]:
-    """Every run in turn; one that fails does not keep the others from being done. Returns {failed run: why}."""
-
-    silent, failures, before = console.output(quiet=True), {}, 0
-    for place, run in enumerate(plan.runs, start=1):
-        title = f"[{place}/{len(plan.runs)}] {run.name}"
-        series = SeriesProgress(f"{title}: ", before, plan.units, _siblings(options, run))
-        started = time.perf_counter()
-        try:
-            perform(run.spec, run.spec, replace(options, folder=options.folder / run.name, series=series), silent)
-            show_run(options.folder / run.name, silent, as_json=False)
-        except OpenworldError as error:
-            failures[run.name] = str(error)
-            out.print(f"{title}: failed", style="red", markup=False)
-        else:
-            out.print(f"{title}: done in {console.duration(time.perf_counter() - started)}", markup=False)
-        before += run.units
-    return failures
-
-
-def _siblings(options: RunOptions, run) -> tuple[Path, ...]:
-    """Every other run that lies in the folder, whichever plan it was made for."""
-    found = sorted(options.folder.glob("*/run.json"))
-    return tuple(path.parent for path in found if path.parent.name != run.name)
-
-
-def _fail(failures: Mapping[str, str], plan) -> None:
-    """Say which runs failed, and which tables lack them; what is done is kept."""
-    from openworld.reproduction.plan import tables_in_words
-
-    failed = [run for run in plan.runs if run.name in failures]
-    listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
-    without = plan.without(failures)
-    lacking = f"{tables_in_words(without)} cannot be made" if without else "the tables that need them lack them"
-    lacking = "no table is made" if len(without) == len(plan.tables) else lacking
-    error = OpenworldError(
-        f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
-        f"goes on from there.{listed}"
-    )
-    error.exit_code = 1
-    raise error
-
-
-def _show_tables(plan, options: RunOptions, out, failures: Mapping[str, str]) -> None:
+def _show_tables(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> None:
     """On screen, as files, and on a page."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.comparison.of_plan import compare_plan, plain_tables, write_tables
@@ -155,7 +119,7 @@ def _show_tables(plan, options: RunOptions, out, failures: Mapping[str, str]) ->
     found = compare_plan(plan, options.folder, failures)
     write_tables(plan, options.folder / "tables", found)
     page = write_comparison_page(options.folder, found)
-    if options.as_json and not options.quiet:
+    if as_json:
         console.write(json.dumps(plain_tables(found), indent=1))
     for comparison in found:
         out.print()
@@ -168,7 +132,7 @@ def _show_tables(plan, options: RunOptions, out, failures: Mapping[str, str]) ->
     out.print(f"\nTables: {options.folder / 'tables'}/   Page: {page}   Runs: {options.folder}/", markup=False)
 
 
-def _show_acceptance(plan, options: RunOptions, out, failures: Mapping[str, str]) -> bool:
+def _show_acceptance(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> bool:
     """On screen and as OUT/tables/acceptance.csv; return whether every number is within its tolerance."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.acceptance_cells import REASONS, acceptance_table
@@ -176,7 +140,7 @@ def _show_acceptance(plan, options: RunOptions, out, failures: Mapping[str, str]
 
     found = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec))
     path = found.write(options.folder)
-    if options.as_json and not options.quiet:
+    if as_json:
         console.write(json.dumps(found.to_dict(), indent=1))
     out.print(terminal_table(acceptance_table(found.cells)))
     for sentence in (REASONS[plan.paper], *found.sentences):

@@ -4,16 +4,27 @@ Runs of an evaluation that brings no report, which only another package's may be
 """
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
 from openworld.evaluations import report_of
+from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.records import protocol_of
 from openworld.report.story import FORMS
 from openworld.runs import RunStore, readable_json
 from openworld.runs.atomic import write_file
+
+
+def run_and_show(spec, given, options: RunOptions, *, quiet: bool = False, as_json: bool = False) -> None:
+    """Carry out a run, write its page, and show its tables."""
+    out = console.output(quiet=quiet or as_json)
+    with console.observer(out) as observer:
+        carry_out(spec, given, replace(options, command=console.command()), observer)
+    with console.working():
+        show_run(options.folder, out, as_json=as_json and not quiet)
 
 
 def show_run(folder: Path, out, *, as_json: bool) -> None:

@@ -59,7 +59,7 @@ def check(
     chosen = find_device(device)
     try:
         with console.bars(quiet=as_json) as bars:
-            bar = bars.add_task("looking at images", total=pictures, rate="")
+            bar = bars.add_task("looking at images", total=pictures)
             found = check_backbone(
                 name, device=chosen, pictures=pictures, progress=lambda done, total: bars.update(bar, completed=done)
             )

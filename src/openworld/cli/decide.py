@@ -44,67 +44,32 @@ def decide(
     threshold, one for each seed, since each seed learned something else. A threshold holds for the names it was chosen
     with: more new names, and baseness falls.
     """
+    from openworld.api.deciding import decide as choose
     from openworld.cli import console
-    from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
-    from openworld.evaluations.recognition.outcome import outcomes
-    from openworld.evaluations.recognition.report import decision_results, story_of
-    from openworld.evaluations.recognition.results import join
-    from openworld.results import RunFolder
 
-    costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
-    rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
-    folder = RunFolder.read(run)
-    results = join(with_operating_points(_of_learner(outcomes(folder), learner, run), rule))
+    costs = {"cost_miss": cost_miss, "cost_unhit": cost_unhit, "cost_kept": cost_kept, "cost_hit": cost_hit}
+    choice = choose(run, miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, learner=learner, **costs)
     if page is not None:
-        story_of(folder, results).write(page)
+        choice.save_report(page)
     if as_json:
-        console.write(decision_results(results).to_json())
+        console.write(choice.results.to_json())
         return
     out = console.output()
-    _show(results, folder, out)
+    _show(choice, out)
     if page is not None:
         out.print(f"Report: {page}", markup=False)
 
 
-def _of_learner(outcomes, learner: str, run: Path) -> list:
-    """The outcomes of one learner, or all of them."""
-    from openworld._errors import unknown_name
-
-    names = dict.fromkeys(outcome.record.learner for outcome in outcomes)
-    if learner and learner not in names:
-        raise unknown_name(f"learner of {run}:", learner, names)
-    return [outcome for outcome in outcomes if learner in ("", outcome.record.learner)]
-
-
-def _show(results, folder, out) -> None:
+def _show(choice, out) -> None:
     """Of every setting the table; then, of the learner that validation images prefer, the sentence and the commands."""
-    from openworld.evaluations.recognition.report import decisions
     from openworld.report.render import terminal_table
 
-    for decision in decisions(results):
+    for decision in choice.decisions:
         out.print()
         out.print(terminal_table(decision.table))
         out.print(decision.text, markup=False)
-        if decision.preferred is None:
-            continue
-        if len(decision.table.rows) > 1:
+        if decision.preferred is not None and len(decision.table.rows) > 1:
             best = decision.preferred.learner
             out.print(f"({best} is best by what the validation images say; --learner chooses another.)")
-        for line in _commands(decision, folder):
+        for line in choice.commands(decision):
             out.print(f"  {line}", markup=False)
-
-
-def _commands(decision, folder) -> list[str]:
-    """What to type next, one line a seed; nothing where the learner was not fitted here, or was not kept."""
-    import shlex
-
-    facts = ("learner", "seed", "shots", "task", "test_domain")
-    kept = [record for record in folder.records if "learner/learner.json" in record.attachments]
-    units = {tuple(record.metrics.get(name) for name in facts): record.name for record in kept}
-    best, setting, lines = decision.preferred, decision.setting.key, []
-    for seed, baseness in best.baseness.items():
-        unit = units.get((best.learner, seed, setting.shots, setting.task, setting.test_domain))
-        if unit and baseness is not None:
-            words = ["openworld", "predict", str(folder.folder), "PICTURES", "--unit", unit, "--run-names"]
-            lines.append(shlex.join([*words, "--threshold", f"{baseness!r}"]))
-    return lines

@@ -33,10 +33,11 @@ def demo(
     One hundred emoji, fifty of them seen in training, in a drawing style that the embedded CLIP never saw. Ends with a
     table, a page with curves and pictures, and the records of every image. Run it again: nothing is computed twice.
     """
-    from openworld.cli._running import RunOptions, carry_out
+    from openworld.cli._run_reports import run_and_show
     from openworld.evaluations.recognition import presets
+    from openworld.evaluations.running import RunOptions
 
     spec = replace(presets.preset(preset), train_domain=style, test_domain=redrawn or style)
     few = "preset quick: 10 to 20 epochs, where the papers run 50 to 100; too few to rank the methods"
     remark = few if preset == "quick" else ""
-    carry_out(spec, spec, RunOptions(out, device, workers, quiet=quiet, as_json=as_json, remark=remark))
+    run_and_show(spec, spec, RunOptions(out, device, workers, remark=remark), quiet=quiet, as_json=as_json)

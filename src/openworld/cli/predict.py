@@ -43,21 +43,14 @@ def predict(
     from openworld._errors import OpenworldError
     from openworld.applications import predict as predicting
     from openworld.cli import console
-    from openworld.datasets.formats import unlabelled_folder
-    from openworld.datasets.templates import PHOTO
     from openworld.report.render import terminal_table
 
     if as_json and as_csv:
         raise OpenworldError("--json and --csv came together; choose one.")
-    saved = predicting.find_saved(model, unit)
-    if run_names and not saved.new_names:
-        raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
-    names = [*(new or ()), *predicting.read_names(new_names), *(saved.new_names if run_names else ())]
-    paths = unlabelled_folder.find_pictures(images)
-    fitted = _load(saved, backbone or saved.backbone, device)
-    sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
-    inputs = predicting.PredictionInputs(
-        fitted, tuple(names), sentence, tuple(paths), top, threshold, allow_corrupt=allow_corrupt
+    choices = {"top": top, "threshold": threshold, "template": template, "backbone": backbone}
+    names = (*(new or ()), *predicting.read_names(new_names))
+    inputs = predicting.prediction_inputs(
+        model, images, unit=unit, new=names, run_names=run_names, allow_corrupt=allow_corrupt, device=device, **choices
     )
     with console.observer(console.output(quiet=quiet or as_json or as_csv)) as observer:
         report = predicting.predict_images(inputs, observer)
@@ -65,17 +58,7 @@ def predict(
     if as_json or as_csv:
         console.write(report.to_json() if as_json else report.to_csv())
         return
-    for line in [] if quiet else [report.headline]:
-        shown.print(line, markup=False)
-    shown.print(terminal_table(report.table))
-    for line in () if quiet else report.text:
-        shown.print(line, markup=False)
-
-
-def _load(saved, backbone: str, device: str):
-    from openworld import backbones
-    from openworld.backbones.devices import find_device
-    from openworld.backbones.precision import DTYPES
-    from openworld.learners import load
-
-    return load(saved.folder, backbones.load(backbone, device=find_device(device), dtype=DTYPES[saved.precision]))
+    if quiet:
+        shown.print(terminal_table(report.table))
+    else:
+        report.show(shown)

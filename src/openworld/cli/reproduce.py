@@ -109,8 +109,9 @@ def reproduce(
     what was changed.
     """
     from openworld._errors import OpenworldError
-    from openworld.cli._options import run_options
+    from openworld.cli import console
     from openworld.cli._reproducing import carry_out_plan
+    from openworld.evaluations.running import RunOptions
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.plan import ReproductionSetup
@@ -122,10 +123,9 @@ def reproduce(
     if accept and table:
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
     found = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
-    named = f"{paper}-{found.setup.backbone.rpartition('/')[2]}{'-accepted' if accept else ''}"
-    shown = {"allow_corrupt": allow_corrupt, "quiet": quiet, "as_json": as_json}
-    options = run_options(out or Path("runs") / named, device, workers, engine, cache, cache_limit, **shown)
-    carry_out_plan(found, options, only_plan=plan, accept=accept)
+    folder = out or Path("runs") / (found.folder_name + "-accepted" * accept)
+    options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
+    carry_out_plan(found, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -90,13 +90,12 @@ def run(
     if not spec.exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     from openworld import datasets
-    from openworld.cli._options import run_options
-    from openworld.cli._running import carry_out
+    from openworld.cli._run_reports import run_and_show
     from openworld.evaluations import read_protocol
+    from openworld.evaluations.running import RunOptions
     from openworld.runs import read_given
 
     if data:
         datasets.use_root(data)
-    shown = {"allow_corrupt": allow_corrupt, "quiet": quiet, "as_json": as_json}
-    options = run_options(out or Path("runs") / spec.stem, device, workers, engine, cache, cache_limit, **shown)
-    carry_out(read_protocol(spec), read_given(spec), options)
+    options = RunOptions(out or Path("runs") / spec.stem, device, workers, cache, allow_corrupt, engine, cache_limit)
+    run_and_show(read_protocol(spec), read_given(spec), options, quiet=quiet, as_json=as_json)

@@ -5,16 +5,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openworld import _html
+from openworld._terminal import as_text
 from openworld.report.class_names import read_audits
 from openworld.report.page import Page, render, write_page
 from openworld.report.provenance import Part
-from openworld.report.render import terminal_table
+from openworld.report.render import plain_html_table, terminal_table
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CommandReport:
     """What a command found; a `Story` without a run folder.
 
@@ -73,3 +75,9 @@ class CommandReport:
                 write_file(folder / name, content)
         write_file(folder / "results.parquet", self.results.to_parquet())
         return write_page(folder, None, self.html(folder))
+
+    def __repr__(self) -> str:
+        return as_text(self.show)
+
+    def _repr_html_(self) -> str:
+        return _html.block((self.page.verdict[0], *self.text, *self.notes), *map(plain_html_table, self.tables[:1]))

@@ -8,10 +8,12 @@ from typing import Protocol
 
 from markupsafe import Markup
 
+from openworld import _html
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.report.data_files import csv_address
 from openworld.report.series_style import SeriesStyle
+from openworld.report.standalone import standalone
 
 FORMATS = (".pdf", ".svg", ".png")
 
@@ -90,6 +92,10 @@ class Figure:
         """The charts as drawings for a page."""
         alone = len(self.charts) == 1
         return tuple(DrawnChart(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
+
+    def _repr_html_(self) -> str:
+        drawings = (standalone(panel.svg, dict(self.styles)) for panel in self.panels)
+        return _html.block([self.title, *self.caption], *map(_html.image, drawings))
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.

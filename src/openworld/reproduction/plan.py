@@ -48,6 +48,11 @@ class ReproductionPlan:
     remarks: tuple[str, ...] = ()
 
     @property
+    def folder_name(self) -> str:
+        """What the folder of its runs is called where nobody says it."""
+        return f"{self.paper}-{self.setup.backbone.rpartition('/')[2]}"
+
+    @property
     def downloads(self) -> tuple[str, ...]:
         """The data sets that must have been downloaded."""
         named = dict.fromkeys(one.dataset for run in self.runs for one in run.data)

@@ -1,18 +1,21 @@
 """Every number of an evaluation as tidy rows, one schema for all: for pandas and polars, CSV, JSON and Parquet."""
 
 import json
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from openworld import _html
 from openworld._errors import OpenworldError
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
 from openworld.results.value import Interval, Metric, Value
 
 Place = str | int | float
+SHOWN, PROMPT = 20, 200  # rows that a notebook shows, letters at a prompt
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,31 @@ class Results:
     def value(self, entity: str, metric: str, **place: Place) -> Value:
         """The value of `result`."""
         return self.result(entity, metric, **place).value
+
+    def __repr__(self) -> str:
+        entities = ", ".join(filter(None, self.entities))
+        metrics = ", ".join(metric.title for metric in self.metrics().values())
+        held = f"{len(self)} numbers and {len(self.comparisons)} tests of {entities}: {metrics}"
+        return f"Results of {self.evaluation}, {textwrap.shorten(held, PROMPT, placeholder=' ...')}"
+
+    def _repr_html_(self) -> str:
+        heads = ("", "where", "number", "", "95 % intervals")
+        rows = (
+            (
+                row.entity,
+                ", ".join(f"{name} {value}" for name, value in row.where.items()),
+                row.metric.title,
+                row.metric.write(row.value.value),
+                ", ".join(f"{row.metric.write_interval(one)} over {one.over}" for one in row.value.intervals),
+            )
+            for row in self.rows[:SHOWN]
+        )
+        more = f"The first {SHOWN} of {len(self)}; .to_pandas() has all." if len(self) > SHOWN else ""
+        return _html.block([f"Results of {self.evaluation}"], _html.table(heads, rows, more))
+
+    def to_pandas(self):
+        """A pandas `DataFrame`; needs pip install pandas."""
+        return self.to_arrow().to_pandas()
 
     def records(self) -> list[dict[str, Any]]:
         """One dict per result, all with the same keys in the same order; None where a column says nothing of it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from openworld import __version__
 from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs
@@ -16,7 +17,6 @@ from openworld.applications.estimate.reading import LabelledTable
 from openworld.applications.estimate.report import report
 from openworld.applications.estimate.score_tables import ScoreTable, open_table
 from openworld.applications.images import are_images
-from openworld.applications.observer import SILENT, Observer
 from openworld.datasets.names.class_names import class_names
 from openworld.report.class_names import FILE as AUDIT
 from openworld.report.command_report import CommandReport

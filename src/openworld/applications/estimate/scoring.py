@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, failing
+from openworld._observer import Observer
 from openworld.applications.estimate.columns import SEEN
 from openworld.applications.estimate.corrupted_copies import corrupted_copies
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs, NamedShift
@@ -21,7 +22,6 @@ from openworld.applications.images import (
     labels_among,
     target_images,
 )
-from openworld.applications.observer import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.templates import PHOTO, TEMPLATES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from openworld import __version__
 from openworld._csv import as_cell
 from openworld._errors import OpenworldError, failing
-from openworld.applications.observer import SILENT, Observer
+from openworld._observer import SILENT, Observer
 from openworld.applications.shift import remarks
 from openworld.applications.shift.decomposition import fit_or_read
 from openworld.applications.shift.examples import examples

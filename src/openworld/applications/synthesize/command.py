@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, failing
-from openworld.applications.observer import SILENT, Observer
+from openworld._observer import SILENT, Observer
 from openworld.applications.shift.decomposition import decomposition_for, distinct_names, lines_of
 from openworld.applications.shift.images import Reader, gather
 from openworld.applications.shift.inputs import DecompositionSource

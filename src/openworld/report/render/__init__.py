@@ -2,8 +2,19 @@
 
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
+from openworld.report.render.plain_html import plain_html_table
 from openworld.report.render.table_csv import csv_table
 from openworld.report.render.terminal import terminal_table
 from openworld.report.render.texts import Text, texts
 
-__all__ = ["Text", "as_tex", "csv_table", "latex_table", "markdown_table", "plain", "terminal_table", "texts"]
+__all__ = [
+    "Text",
+    "as_tex",
+    "csv_table",
+    "latex_table",
+    "markdown_table",
+    "plain",
+    "plain_html_table",
+    "terminal_table",
+    "texts",
+]

@@ -3,14 +3,14 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.cli._running import RunOptions, _headline, perform
 from openworld.evaluations import read_protocol
+from openworld.evaluations.running import RunOptions, carry_out, headline
 
 
 def test_a_page_that_is_not_of_a_run_is_not_written_over(tmp_path):
     (tmp_path / "report.html").write_text("what openworld shift kept", encoding="utf-8")
     with pytest.raises(OpenworldError, match="holds the page of something else than a run"):
-        perform(None, None, RunOptions(tmp_path), None)
+        carry_out(None, None, RunOptions(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
@@ -39,4 +39,4 @@ def test_the_headline_says_where_a_run_computes(tmp_path, monkeypatch, device, w
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
     given = {"dataset": "emoji-groups", "learners": ({"learner": "zero-shot"},), "seeds": (1,), "shots": 2, "views": 1}
-    assert words in _headline(read_protocol(given), RunOptions(tmp_path, device, workers=1))
+    assert words in headline(read_protocol(given), RunOptions(tmp_path, device, workers=1))

@@ -1,0 +1,11 @@
+"""What the commands do, as functions that return objects; `import openworld as ow` offers them, see there.
+
+run, reproduce          an evaluation by its spec; a paper's tables
+score                   predictions of your own
+estimate, shift         your own model and data, without labels; how far data is from other data
+predict, decide         a fitted learner on images; the threshold to run it with
+open_run, compare       finished runs
+
+Every function takes what its command takes, under the same names and with the same defaults, refuses with the same
+sentences (`OpenworldError`), and shows how far it is.
+"""

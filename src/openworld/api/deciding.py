@@ -1,0 +1,108 @@
+"""Choose the threshold below which an image is flagged as new: what `openworld decide` does."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld import _html
+from openworld._errors import unknown_name
+from openworld.api.finished_run import Run
+from openworld.api.table_view import TableView
+from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
+from openworld.evaluations.recognition.outcome import outcomes
+from openworld.evaluations.recognition.report import Decision, decision_results, decisions, story_of
+from openworld.evaluations.recognition.results import RecognitionResults, join
+from openworld.results import Results, RunFolder
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdChoice:
+    """The thresholds that a rule chooses in a finished run.
+
+    Args:
+        run: as its records say.
+        recognition: its learners with their operating points.
+    """
+
+    run: RunFolder
+    recognition: RecognitionResults
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Setting by setting: the table, the learner that validation images prefer, and a sentence about it."""
+        return decisions(self.recognition)
+
+    @property
+    def results(self) -> Results:
+        """Every number as a row."""
+        return decision_results(self.recognition)
+
+    @property
+    def tables(self) -> tuple[TableView, ...]:
+        """A table per setting."""
+        return tuple(TableView(decision.table) for decision in self.decisions)
+
+    def commands(self, decision: Decision) -> list[str]:
+        """What to type next for the preferred learner of a setting, one line a seed, since each learned something else.
+
+        There is none where the learner was not fitted here, or was not kept.
+        """
+        if decision.preferred is None:
+            return []
+        facts = ("learner", "seed", "shots", "task", "test_domain")
+        kept = [record for record in self.run.records if "learner/learner.json" in record.attachments]
+        units = {tuple(record.metrics.get(name) for name in facts): record.name for record in kept}
+        best, setting, lines = decision.preferred, decision.setting.key, []
+        for seed, baseness in best.baseness.items():
+            unit = units.get((best.learner, seed, setting.shots, setting.task, setting.test_domain))
+            if unit and baseness is not None:
+                words = ["openworld", "predict", str(self.run.folder), "IMAGES", "--unit", unit, "--run-names"]
+                lines.append(shlex.join([*words, "--threshold", f"{baseness!r}"]))
+        return lines
+
+    def save_report(self, path: Path | str) -> Path:
+        """Write the page of the run with the decision in it, and return its path."""
+        return story_of(self.run, self.recognition).write(path)
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{TableView(decision.table)!r}\n{decision.text}" for decision in self.decisions)
+
+    def _repr_html_(self) -> str:
+        return _html.block([decision.text for decision in self.decisions], *(one._repr_html_() for one in self.tables))
+
+
+def decide(
+    run: Run | Path | str,
+    *,
+    miss_rate: float | None = None,
+    hit_rate: float | None = None,
+    cost_miss: float | None = None,
+    cost_unhit: float | None = None,
+    cost_kept: float | None = None,
+    cost_hit: float | None = None,
+    new_share: float | None = None,
+    learner: str = "",
+) -> ThresholdChoice:
+    """Choose the threshold by one rule on the run's validation images, and measure it on its test images.
+
+    Args:
+        run: a finished run of recognition, or its folder.
+        miss_rate: flag as many as this share of base images missed allows.
+        hit_rate: flag as few as this share of new images hit allows.
+        cost_miss, cost_unhit, cost_kept, cost_hit: what a base image costs that is flagged or misnamed, a new one that
+            is not flagged or misnamed, a base image kept and named right, a new one flagged and named right.
+        new_share: of the images where it will run; None for that of the run.
+        learner: only this one; "" for all.
+
+    Raises:
+        OpenworldError: no rule or two, a run without validation images, an unknown learner.
+    """
+    costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
+    rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
+    folder = run.story.run if isinstance(run, Run) else RunFolder.read(run)
+    found = outcomes(folder)
+    names = dict.fromkeys(outcome.record.learner for outcome in found)
+    if learner and learner not in names:
+        raise unknown_name(f"learner of {folder.folder}:", learner, names)
+    kept = [outcome for outcome in found if learner in ("", outcome.record.learner)]
+    return ThresholdChoice(folder, join(with_operating_points(kept, rule)))

@@ -1,0 +1,67 @@
+"""Score predictions of one's own, and compare finished runs: what `openworld score` and `openworld compare` do."""
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+from openworld.api.finished_run import Run, open_run
+from openworld.api.tables import columns_of, write_parquet
+from openworld.report.run_comparison import RunComparison
+
+
+def score(predictions: Any, out: Path | str | None = None) -> Run:
+    """Return OpenworldAUC and its companions of predictions that were made elsewhere.
+
+    Args:
+        predictions: a .parquet, .csv or .npz file; or columns: a mapping of arrays, a pandas, polars or pyarrow table.
+            A row per image: `side` ("base" or "new"), `score` (larger = more base-like), `correct` (or `label` and
+            `prediction`), and perhaps `joint_prediction`, `confidence`, `group`, `part`, `model`, `seed`, `id`, as
+            `openworld score --help` says.
+        out: folder that keeps records and report; None for none.
+
+    Raises:
+        OpenworldError: a table that lacks a column or holds what it cannot, as the message says.
+
+    >>> mine = {"side": ["base", "base", "new", "new"], "score": [3, 2, 1, 0], "correct": [True, False, True, True]}
+    >>> score(mine).verdict[0][:36]
+    'model reaches an OpenworldAUC of 50.'
+    """
+    from openworld.applications import score as scoring
+    from openworld.runs import RunStore, execute, provenance
+
+    scratch = Path(tempfile.mkdtemp(prefix="openworld-"))
+    folder = Path(out) if out is not None else scratch / "run"
+    file = _file(predictions, scratch)
+    units = scoring.units(file)
+    store = RunStore(folder)
+    origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
+    store.create({"file": str(file)}, origin, provenance(command=["openworld.score"]))
+    execute(units, store)
+    run = open_run(folder)
+    weakref.finalize(run, shutil.rmtree, scratch, ignore_errors=True)
+    if out is not None:
+        run.save_report()
+    return run
+
+
+def compare(first: Any, second: Any, metric: str = "") -> RunComparison:
+    """Return two runs of one evaluation side by side: both numbers, their difference, and whether it is shown.
+
+    Args:
+        first, second: runs, or their folders.
+        metric: what is compared, such as "auroc"; "" for the first metric of the evaluation.
+
+    Raises:
+        OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
+    """
+    from openworld.evaluations.stories import compare_runs
+
+    return compare_runs(*(run.folder if isinstance(run, Run) else run for run in (first, second)), metric)
+
+
+def _file(predictions: Any, scratch: Path) -> Path:
+    if isinstance(predictions, str | Path):
+        return Path(predictions)
+    return write_parquet(columns_of(predictions), scratch / "predictions.parquet")

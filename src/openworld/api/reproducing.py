@@ -1,0 +1,108 @@
+"""A paper's tables made again, beside the printed ones: what `openworld reproduce` does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from openworld import _html
+from openworld.api.finished_run import Run, open_run
+from openworld.api.progress import observing
+from openworld.api.table_view import TableView
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reproduction:
+    """The runs of a paper, and its tables beside the printed ones.
+
+    Args:
+        folder: of all runs, with a page of its own, `report.html`.
+        comparisons: of every table that could be made: `.sentences` say what the numbers share.
+        failures: {run that failed: why}.
+        names: of the runs.
+    """
+
+    folder: Path
+    comparisons: tuple[Any, ...]
+    failures: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The finished runs by name."""
+        return {name: open_run(self.folder / name) for name in self.names if name not in self.failures}
+
+    @property
+    def tables(self) -> dict[str, TableView]:
+        """The tables by number, ours beside the printed numbers."""
+        from openworld.reproduction.comparison.table import table_of
+
+        return {comparison.table.number: TableView(table_of(comparison)) for comparison in self.comparisons}
+
+    def _sentences(self) -> list[str]:
+        return [f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.comparisons]
+
+    def __repr__(self) -> str:
+        return "\n".join(self._sentences())
+
+    def _repr_html_(self) -> str:
+        return _html.block(["", *self._sentences()])
+
+
+def reproduce(
+    paper: str,
+    data: Path | str,
+    table: Sequence[str] = (),
+    *,
+    backbone: str = "",
+    out: Path | str | None = None,
+    learners: Sequence[str] = (),
+    seeds: Sequence[int] = (),
+    add: Path | str | None = None,
+    settings: Sequence[str] = (),
+    shots: int | None = None,
+    views: int | None = None,
+    precision: str = "float32",
+    quick: int = 1,
+    device: str = "auto",
+    workers: int = 0,
+    engine: str = "local",
+    cache: Path | str | None = None,
+    cache_limit: str = "",
+    allow_corrupt: int = 0,
+    quiet: bool = False,
+) -> Reproduction:
+    """Carry out the runs behind a paper's tables, and put the tables beside the printed ones.
+
+    Args:
+        paper: "openworldauc", "openpl", "frap" or "is-ood".
+        data: folder of all downloaded data sets, or "embedded" for the world that comes along.
+        table: numbers of tables; () for all.
+        learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
+
+    Raises:
+        OpenworldError: an unknown paper or table, data that is not there, or every run failed.
+    """
+    from openworld.evaluations.running import RunOptions
+    from openworld.reproduction.changes import Changes, read_added, read_settings
+    from openworld.reproduction.comparison.of_plan import compare_plan, write_tables
+    from openworld.reproduction.comparison.page import write_comparison_page
+    from openworld.reproduction.plan import ReproductionSetup, plan
+    from openworld.reproduction.series import carry_out_runs, failure, require_data
+
+    changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision)
+    setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes)
+    planned = plan(paper, tuple(map(str, table)), setup)
+    require_data(planned)
+    folder = Path(out) if out is not None else Path("runs") / planned.folder_name
+    place = None if cache is None else Path(cache)
+    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, ("openworld.reproduce",))
+    with observing(quiet=quiet) as observer:
+        failures = carry_out_runs(planned, options, observer)
+    if len(failures) == len(planned.runs):
+        raise failure(planned, failures)
+    found = compare_plan(planned, folder, failures)
+    write_tables(planned, folder / "tables", found)
+    write_comparison_page(folder, found)
+    return Reproduction(folder, tuple(found), failures, tuple(run.name for run in planned.runs))

@@ -1,0 +1,209 @@
+"""Carry out a run: what a spec names is encoded, every unit is computed, and records are all that comes of it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from openworld import __version__
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld._sizes import parse_size
+from openworld.evaluations import evaluation_of
+from openworld.runs import RunStore
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is carried out; nothing here changes a result.
+
+    Args:
+        folder: where its records go; an unfinished run in it is continued.
+        device: "auto", a device, or a list of GPUs with commas; `devices` are those that it comes to.
+        workers: units at a time; 0 for as many as suit the machine.
+        cache: where encoded images are kept; None for the usual place.
+        allow_corrupt: unreadable images that each image set may lack.
+        engine: "local" or "ray".
+        cache_limit: what the cache may take, such as "50GB"; "" for any size.
+        command: what a person typed, for the record of where the numbers come from.
+        remark: a line that is said at the beginning.
+        series: where the run stands in a series of runs.
+    """
+
+    folder: Path
+    device: str = "auto"
+    workers: int = 0
+    cache: Path | None = None
+    allow_corrupt: int = 0
+    engine: str = "local"
+    cache_limit: str = ""
+    command: Sequence[str] = ()
+    remark: str = ""
+    series: "SeriesProgress | None" = None
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Where units are computed."""
+        from openworld.backbones.devices import find_devices
+
+        if self.engine == "ray" and self.device in ("auto", "cuda"):  # Ray itself shares the GPUs out
+            return find_devices(self.device)[0].partition(":")[:1]
+        return find_devices(self.device)
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """How many bytes the cache may take; None for any number."""
+        return parse_size(self.cache_limit, "--cache-limit") if self.cache_limit else None
+
+    @property
+    def several_devices(self) -> tuple[str, ...]:
+        """What is to be shared out among the workers; nothing where all of them have the same device."""
+        return self.devices if len(self.devices) > 1 else ()
+
+    @property
+    def title(self) -> str:
+        """What its bars begin with."""
+        return self.series.title if self.series else ""
+
+
+@dataclass(frozen=True)
+class SeriesProgress:
+    """Where a run stands in a series of runs.
+
+    Args:
+        title: what its bars say, such as "[2/6] recognition-dtd: ".
+        before: units of the runs before it.
+        units: of all runs.
+        siblings: folders of the other runs, from which units that are the same are taken over.
+    """
+
+    title: str
+    before: int
+    units: int
+    siblings: tuple[Path, ...] = ()
+
+
+def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
+    """Encode and run every unit of a spec that is not done yet.
+
+    Args:
+        spec: checked, of any evaluation.
+        given: as it was given.
+        options: where and how.
+        observer: told how far it is, and what is to be said meanwhile.
+
+    Raises:
+        OpenworldError: data that is missing, a folder of something else, what a unit raises.
+    """
+    from openworld.evaluations.class_lists import require_data
+    from openworld.evaluations.name_audit import audit_names
+
+    machine = machine_of(options, spec)
+    store = RunStore(options.folder)
+    _require_free(options.folder)
+    require_data(spec)
+    evaluation = evaluation_of(spec)
+    units = evaluation.units(spec, machine)
+    store.create(given, spec, _provenance(spec, machine, options.command))
+    options = replace(options, workers=count_workers(options, [spec]))
+    observer.say(headline(spec, options))
+    if options.remark:
+        observer.say(options.remark)
+    with failing():
+        audit_names(spec, options.devices[0], options.folder, observer.say)
+        _take_over(units, store, options)
+        if not all(map(store.has, units)):
+            for stage in evaluation.artifacts(spec, machine):
+                _prepare(stage, options, observer)
+        _execute(units, store, options, observer)
+
+
+def machine_of(options: RunOptions, spec):
+    """Return what a run tells its units of where they compute."""
+    from openworld.evaluations.runtime import Machine
+
+    cache, precision = None if options.cache is None else str(options.cache), getattr(spec, "precision", "float32")
+    return Machine(options.devices[0], cache, options.allow_corrupt, precision, options.cache_bytes)
+
+
+def count_workers(options: RunOptions, specs: Sequence) -> int:
+    """Return how many units are worked on at a time in runs of these specs, where nobody says how many."""
+    from openworld.evaluations.unit_memory import count_units, needed_by
+
+    return options.workers or count_units(options.devices, lambda: needed_by(specs))
+
+
+def headline(spec, options: RunOptions) -> str:
+    """Return a line that says what is run on what, and where."""
+    precision = getattr(spec, "precision", "float32")
+    found = " (found)" if options.device == "auto" else ""
+    on_ray = " on Ray" if options.engine == "ray" else ""
+    parts = [
+        f"openworld {__version__}",
+        *evaluation_of(spec).summary(spec),
+        *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
+        *([] if precision == "float32" else [f"frozen towers in {precision}"]),
+        f"{' '.join(options.devices)}{found}, {options.workers} worker(s){on_ray} x {getattr(spec, 'threads', 1)} "
+        "thread(s)",
+    ]
+    return " · ".join(parts)
+
+
+def _require_free(folder: Path) -> None:
+    """Refuse a folder whose page is not that of a run, and would be written over."""
+    if (folder / "report.html").exists() and not (folder / "run.json").exists():
+        raise OpenworldError(f"--out {folder} holds the page of something else than a run; give another folder.")
+
+
+def _provenance(spec, machine, command: Sequence[str]) -> dict:
+    from openworld.runs import provenance
+
+    evaluation = evaluation_of(spec)
+    weights = {name: machine.backbone(name).fingerprint for name in evaluation.backbones(spec)}
+    return provenance(weights=weights, data=evaluation.fingerprints(spec), command=list(command))
+
+
+def _take_over(units, store: RunStore, options: RunOptions) -> None:
+    """Copy the records of units that another run of the series has done already, or this one under a former key."""
+    others = [RunStore(folder) for folder in options.series.siblings] if options.series else []
+    for unit in units:
+        store.take_over(unit, others)
+
+
+def _prepare(stage, options: RunOptions, observer: Observer) -> None:
+    """Do a stage of a run, and say what came of it where there was something to do."""
+    from openworld.evaluations.artifacts import Crew
+
+    started = time.perf_counter()
+
+    def progress(done: int, total: int) -> None:
+        rate = done / (time.perf_counter() - started)
+        observer.progress(f"{options.title}{stage.doing} {rate:,.1f} {stage.counted}/s", done, total)
+
+    observer.progress(f"{options.title}{stage.doing}", 0, None)
+    count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), progress)
+    seconds = time.perf_counter() - started
+    if count:
+        observer.say(
+            f"{stage.done} {count:,} {stage.counted} in {seconds:.0f} s, {count / seconds:,.1f}/s "
+            "(kept: the next run skips this)"
+        )
+
+
+def _execute(units, store: RunStore, options: RunOptions, observer: Observer) -> None:
+    from openworld.runs import execute
+
+    start, total = (options.series.before, options.series.units) if options.series else (0, len(units))
+    before = start
+
+    def progress(event) -> None:
+        nonlocal before
+        if event.state == "kept":
+            before = start + event.done
+        observer.progress(f"{options.title}{event.state} {event.unit}", start + event.done, total, before)
+
+    observer.progress(f"{options.title}fitting", start, total, start)
+    workers = min(options.workers, len(units))
+    execute(units, store, engine=options.engine, workers=workers, devices=options.several_devices, progress=progress)

@@ -1,0 +1,70 @@
+"""Carry out the runs of a plan one after the other, in folders beside each other, and write the page of each."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld._observer import Observer
+from openworld._sizes import duration
+from openworld.datasets.checking import require_places
+from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
+from openworld.evaluations.stories import read_story
+
+
+def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, str]:
+    """Carry out every run in turn; one that fails does not keep the others from being done.
+
+    Args:
+        plan: of a paper.
+        options: the folder is that of all runs.
+        observer: told how far the series is, and of every run that has ended.
+
+    Returns:
+        {run that failed: why}.
+    """
+    failures, before, within = {}, 0, Observer(observer.progress)
+    for place, run in enumerate(plan.runs, start=1):
+        title = f"[{place}/{len(plan.runs)}] {run.name}"
+        series = SeriesProgress(f"{title}: ", before, plan.units, _siblings(options.folder, run.name))
+        folder, started = options.folder / run.name, time.perf_counter()
+        try:
+            carry_out(run.spec, run.spec, replace(options, folder=folder, series=series), within)
+            read_story(folder).write()
+        except OpenworldError as error:
+            failures[run.name] = str(error)
+            observer.say(f"{title}: failed")
+        else:
+            observer.say(f"{title}: done in {duration(time.perf_counter() - started)}")
+        before += run.units
+    return failures
+
+
+def require_data(plan) -> None:
+    """Refuse a plan whose data sets are not all in its folder, which is used from now on."""
+    if plan.downloads and Path(plan.setup.data).is_dir():
+        datasets.use_root(plan.setup.data)
+    require_places(plan.downloads, plan.setup.data)
+
+
+def failure(plan, failures: dict[str, str]) -> OpenworldError:
+    """Return what to raise: which runs failed, and which tables lack them; what is done is kept."""
+    from openworld.reproduction.plan import tables_in_words
+
+    failed = [run for run in plan.runs if run.name in failures]
+    listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
+    without = plan.without(failures)
+    lacking = f"{tables_in_words(without)} cannot be made" if without else "the tables that need them lack them"
+    lacking = "no table is made" if len(without) == len(plan.tables) else lacking
+    error = OpenworldError(
+        f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
+        f"goes on from there.{listed}"
+    )
+    error.exit_code = 1
+    return error
+
+
+def _siblings(folder: Path, name: str) -> tuple[Path, ...]:
+    """Every other run that lies in the folder, whichever plan it was made for."""
+    return tuple(path.parent for path in sorted(folder.glob("*/run.json")) if path.parent.name != name)

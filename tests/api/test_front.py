@@ -1,0 +1,124 @@
+"""`import openworld as ow`: the commands as functions, which share names, defaults and refusals with them."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import openworld as ow
+from openworld.api.tables import columns_of
+from openworld.estimators import ESTIMATORS, Outputs
+
+PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 2.5], "correct": [1, 1, 1, 0]}
+COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "accept", "estimate", "spec"}
+
+
+@pytest.mark.parametrize("name", ["run", "score", "estimate", "predict", "decide", "compare", "reproduce"])
+def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
+    from importlib import import_module
+
+    command = getattr(import_module(f"openworld.cli.{name}"), name)
+    options, parameters = (inspect.signature(each).parameters for each in (command, getattr(ow, name)))
+    wanted = {key: option.default for key, option in options.items() if key not in COMMAND_ONLY}
+    given = {key: parameter.default for key, parameter in parameters.items() if key not in COMMAND_ONLY}
+    missing = wanted.keys() - given.keys()
+    assert missing <= {"file", "of"}, missing
+    for key, default in wanted.items():
+        if given.get(key) not in ((), inspect.Parameter.empty) and default not in (None, inspect.Parameter.empty, ""):
+            assert given[key] == default, key
+
+
+def test_importing_the_package_imports_none_of_it():
+    code = "import sys, openworld as ow; assert 'openworld.api' not in sys.modules; assert 'score' in dir(ow)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        _ = ow.nothing
+
+
+def test_scored_columns_are_a_run_with_results_tables_figures_and_images():
+    run = ow.score(PREDICTIONS)
+    (auc,) = run.results.where(metric="openworld_auc")
+    wins = [b > n and right for b in (3.0, 2.0) for n, right in ((1.0, True), (2.5, False))]
+    assert auc.value.value == pytest.approx(np.mean(wins))
+    assert run.images.num_rows == 4 and set(PREDICTIONS) <= set(run.images.column_names)
+    assert "50.0" in repr(run) and "<table>" in run._repr_html_()
+    assert run.tables["table-1"].to_latex().count("\\midrule") == 1
+    assert {"points-lost", "trade-off"} <= run.figures.keys()
+
+
+def test_what_other_people_named_is_escaped_in_a_notebook():
+    run = ow.score(PREDICTIONS | {"model": ["<script>alert(1)</script>"] * 4})
+    shown = run._repr_html_() + run.results._repr_html_() + run.tables["table-1"]._repr_html_()
+    shown += "".join(figure._repr_html_() for figure in run.figures.values())
+    assert "<script" not in shown and "&lt;script&gt;" in shown
+
+
+def test_a_scored_run_without_a_folder_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run = ow.score(PREDICTIONS)
+    assert any(tmp_path.iterdir())
+    del run
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_kept_run_is_opened_and_compared(tmp_path):
+    first = ow.score(PREDICTIONS, tmp_path / "run")
+    assert (tmp_path / "run" / "report.html").exists()
+    found = ow.compare(first, ow.open_run(tmp_path / "run"))
+    assert [pair.comparison.difference for pair in found.pairs] == [0.0]
+
+
+def test_accuracy_is_estimated_from_arrays():
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 5, 400)
+    logits = generator.normal(size=(400, 5))
+    logits[np.arange(400), labels] += 2
+    answer = ow.estimate({"logits": logits, "labels": labels}, {"logits": logits}, estimator=["AC"], quiet=True)
+    expected = ESTIMATORS["AC"]().fit(Outputs(logits, labels)).estimate(Outputs(logits))
+    (row,) = answer.results.where(entity="AC", metric="estimated_accuracy")
+    assert row.value.value == pytest.approx(expected.accuracy)
+    assert "Estimated accuracy" in repr(answer)
+
+
+@pytest.mark.parametrize("given", [3, None, object()])
+def test_a_source_of_another_kind_is_refused(given):
+    with pytest.raises(ow.OpenworldError, match=type(given).__name__):
+        ow.estimate(given, given, quiet=True)
+
+
+@pytest.mark.parametrize("given", [3.5, ["dataset"]])
+def test_a_spec_of_another_kind_is_refused(given):
+    with pytest.raises(ow.OpenworldError, match=type(given).__name__):
+        ow.run(given, quiet=True)
+
+
+def test_columns_come_from_tables_of_any_library():
+    pyarrow = pytest.importorskip("pyarrow")
+    torch = pytest.importorskip("torch")
+    matrix = np.arange(6.0).reshape(3, 2)
+    assert columns_of(pyarrow.table({"a": [1, 2, 3]}))["a"].tolist() == [1, 2, 3]
+    assert columns_of({"a": torch.tensor(matrix, requires_grad=True)})["a"].tolist() == matrix.tolist()
+    with pytest.raises(ow.OpenworldError, match="different lengths"):
+        columns_of({"a": [1], "b": [1, 2]})
+
+
+def test_a_run_in_five_lines_goes_on_where_it_was(tmp_path):
+    spec = {"dataset": "emoji-groups", "learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1}
+    run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
+    again = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
+    assert [row.value for row in again.results] == [row.value for row in run.results]
+    assert run.spec["dataset"] == "emoji-groups" and run.verdict
+
+
+def test_a_spec_is_built_as_an_object_too(tmp_path):
+    from openworld.evaluations import RecognitionSpec
+    from openworld.evaluations.entries import LearnerSpec
+
+    spec = RecognitionSpec((LearnerSpec("zero-shot"),), dataset="emoji-groups", seeds=(1,), shots=1, views=1)
+    run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
+    assert run.results.entities[0] == "zero-shot"
