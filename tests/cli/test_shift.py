@@ -17,8 +17,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from openworld import backbones, datasets
-from openworld.applications.shift import image_decomposition as _shift_seeing
-from openworld.applications.shift import text_decomposition as _shift_texts
+from openworld.applications.shift import decomposition
 from openworld.cli.app import app
 from openworld.shift import Decomposition, load_decomposition
 
@@ -59,8 +58,10 @@ def usual(folders):
 def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     done = openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "far in meaning" in done.output and ": of 32 pictures, " in done.output and "looks \\ meaning" in done.output
-    assert "Report:" in done.output and "2nd nearest of 24 reference pictures" in done.output
+    assert (
+        "far in meaning" in done.output and ": of 32 images, " in done.output and "appearance \\ meaning" in done.output
+    )
+    assert "Report:" in done.output and "2nd nearest of 24 reference images" in done.output
     told = json.loads((tmp_path / "out" / "shift.json").read_text())
     assert np.sum(told["cells"]) == 32 and [one["name"] for one in told["looks"]] and len(told["tests"]) == 2
     assert {one["n"] for one in told["looks"]} == {16}
@@ -71,7 +72,7 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     assert all((folders / "known") in one.parents for one in map(type(folders), table["semantic_nearest"]))
     assert load_decomposition(tmp_path / "out" / "laid.safetensors").about["method"] == "by hand"
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "Which looks are far" in page and "data:image/jpeg" in page and "http://" not in page.replace("www.w3", "")
+    assert "Which styles are far" in page and "data:image/jpeg" in page and "http://" not in page.replace("www.w3", "")
 
 
 def test_degrees_are_those_of_the_pictures_by_brute_force(folders, usual, tmp_path):
@@ -93,7 +94,7 @@ def test_degrees_are_those_of_the_pictures_by_brute_force(folders, usual, tmp_pa
 
 def test_what_is_in_the_reference_is_said_to_be(folders, usual):
     told = json.loads(openworld(*usual, "--test", folders / "known", "--json").output)
-    assert any("24 of the 24 pictures are in the reference too" in one for one in told["warnings"])
+    assert any("24 of the 24 images are in the reference too" in one for one in told["warnings"])
     assert told["axes"]["semantic"]["median"] == pytest.approx(told["axes"]["semantic"]["own_median"], abs=1e-6)
 
 
@@ -158,7 +159,7 @@ def test_numbers_agree_with_the_degrees_of_the_pictures(usual, folders, tmp_path
 
 
 def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folders, tmp_path, monkeypatch):
-    monkeypatch.setattr(_shift_texts, "STEPS", 20)
+    monkeypatch.setattr(decomposition, "STEPS", 20)
     (tmp_path / "names.txt").write_text(
         "\n".join(f"{kind} {thing}" for kind in ("red", "old") for thing in "abcdefghijkl")
     )
@@ -173,12 +174,12 @@ def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folde
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / one.name).write_bytes(one.read_bytes())
     alone = openworld("--reference", folders / "known", "--test", tmp_path / "one", "--neighbour", 2, *kept)
-    assert alone.exit_code == 0 and ": the picture lies " in alone.output
+    assert alone.exit_code == 0 and ": the image lies " in alone.output
 
 
 def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monkeypatch):
-    monkeypatch.setattr(_shift_seeing, "STEPS", 5)
-    monkeypatch.setattr(_shift_seeing, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))
+    monkeypatch.setattr(decomposition, "STEPS", 5)
+    monkeypatch.setattr(decomposition, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))
     images = datasets.load("emoji-concepts", part="test")
     first = [int(np.flatnonzero(images.labels == label)[0]) for label in range(22)]
     save(tmp_path / "things", images.subset(first), 22)
@@ -186,13 +187,13 @@ def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monke
     done = openworld("--reference", tmp_path / "things", *sides, "--out", tmp_path / "first")
     assert done.exit_code == 0, done.output
     told = json.loads((tmp_path / "first" / "shift.json").read_text())
-    assert told["backbone"] == "embedded, looks" and "pictures of 22 things in 5 looks" in " ".join(told["limits"])
+    assert told["backbone"] == "embedded, looks" and "images of 22 things in 5 appearances" in " ".join(told["limits"])
     kept = "--reference", tmp_path / "things", *sides[:4], "--laid", tmp_path / "first" / "laid.safetensors"
     assert openworld(*kept, "--out", tmp_path / "second").exit_code == 0
     degrees = [(tmp_path / place / "degrees.csv").read_bytes() for place in ("first", "second")]
     assert degrees[0] == degrees[1]
     refused = openworld("--reference", folders / "known", *sides)
-    assert refused.exit_code == 2 and "classes, and LAID learns what meaning is from pictures of 20" in refused.output
+    assert refused.exit_code == 2 and "classes, and LAID learns what meaning is from images of 20" in refused.output
 
 
 def test_killed_it_goes_on_and_ends_with_the_same_bytes(folders, usual, tmp_path, monkeypatch):
@@ -242,7 +243,7 @@ def test_folders_that_hold_no_classes(folders, usual, tmp_path):
         (tmp_path / "parts" / "train" / place).write_bytes(picture)
     told = json.loads(openworld(*usual, "--test", tmp_path / "deep", "--test", folders / "new", "--json").output)
     assert told["tests"][0]["n"] == 3 and told["tests"][0]["classes"] == 0
-    assert any("deep holds pictures in folders at several depths" in one for one in told["warnings"])
+    assert any("deep holds images in folders at several depths" in one for one in told["warnings"])
     refused = openworld(*usual, "--test", tmp_path / "parts")
     assert refused.exit_code == 2 and "parts holds parts, not classes" in refused.output
 
@@ -269,7 +270,7 @@ def test_refusals(folders, usual, tmp_path):
     few = "--reference", known, "--test", new, "--classnames", tmp_path / "names.txt"
     for arguments, sentence in (
         ((*usual, "--test", tmp_path / "empty"), "holds no picture"),
-        ((*usual, "--test", tmp_path / "one"), "one holds 1 picture(s), expected two or more"),
+        ((*usual, "--test", tmp_path / "one"), "one holds 1 image(s), expected two or more"),
         ((*usual, "--test", new, "--neighbour", 30), "neighbour 30 needs 32 or more"),
         ((*usual, "--test", tmp_path / "names.txt"), "is a file; give a folder"),
         ((*usual, "--test", tmp_path / "nowhere"), "nowhere"),
@@ -281,11 +282,11 @@ def test_refusals(folders, usual, tmp_path):
         (("--reference", known, "--test", new, "--laid", tmp_path / "nowhere"), "there is no file"),
         ((*usual, "--test", new, "--test", new), "new is given twice"),
         ((*usual, "--test", new, "--out", tmp_path / "names.txt"), "names.txt is a file; give a folder"),
-        ((*usual, "--test", new, "--out", tmp_path / "run"), "run holds a run, or a set of made pictures"),
+        ((*usual, "--test", new, "--out", tmp_path / "run"), "run holds a run, or a generated set of images"),
         ((*usual, "--test", new, "--levels", 2), "levels"),
         ((*usual, "--test", new, "--taught-by", "pictues"), "pictures"),
         ((*usual, "--test", "emoji-concepts/noto/test/more"), "has too many parts"),
-        ((*usual, "--test", tmp_path / "hidden"), "holds no picture but hidden ones"),
+        ((*usual, "--test", tmp_path / "hidden"), "holds no image but hidden ones"),
     ):
         done = openworld(*arguments)
         assert done.exit_code in (1, 2) and sentence in done.output, (arguments, done.output)

@@ -57,7 +57,7 @@ def usual(known, monkeypatch):
 def test_a_plan_tells_cells_disk_and_time_and_makes_nothing(usual, tmp_path):
     done = openworld(*usual, "--plan")
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "looks \\ meaning" in done.output
+    assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "appearance \\ meaning" in done.output
     assert "Painting takes about 0.0 MB of disk and 0 s here with own_painters:plain (tried on 4 of the " in done.output
     kept = openworld(*usual, "--plan", "--json", "--out", tmp_path / "set")
     told = json.loads(kept.output)
@@ -71,7 +71,7 @@ def test_pictures_a_manifest_and_every_prompts_degrees(usual, known, tmp_path):
     assert done.exit_code == 0, done.output
     found = read_generated(tmp_path / "set")
     report = found.about["report"]
-    assert f"{len(found)} pictures in {tmp_path / 'set'}." in done.output
+    assert f"{len(found)} images in {tmp_path / 'set'}." in done.output
     assert len(found) == report["images"] == 3 * int((np.array(report["unique"]) > 0).sum())
     assert found.images.classnames == ("cat", "sea lion", "kettle", "owl", "train")
     assert found.about["origin"]["neighbour"] == 2 and found.about["origin"]["reference_pictures"] == 24
@@ -121,7 +121,8 @@ def test_a_half_that_does_not_do_what_it_should_is_told(usual, known, tmp_path):
     for _ in range(2):  # measured, and read again
         done = openworld(*usual, "--laid", tmp_path / "poor", "--plan", "--out", tmp_path / "set")
         assert (
-            "the half for looks puts 10 % in the right order" in done.output and "half for meaning" not in done.output
+            "the half for appearance puts 10 % in the right order" in done.output
+            and "half for meaning" not in done.output
         )
 
 

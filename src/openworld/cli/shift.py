@@ -1,4 +1,4 @@
-"""`openworld shift`: how far are pictures from a reference, in meaning and in looks."""
+"""`openworld shift`: how far are images from a reference, in meaning and in appearance."""
 
 import shlex
 from pathlib import Path
@@ -8,27 +8,27 @@ import typer
 
 
 def shift(
-    reference: Annotated[str, typer.Option(help="MeasuredSet that a model knows: a folder, or NAME/DOMAIN/PART.")],
-    test: Annotated[list[str], typer.Option(help="MeasuredSet to measure: the same; repeat it, one for each look.")],
+    reference: Annotated[str, typer.Option(help="Images that a model knows: a folder, or NAME/DOMAIN/PART.")],
+    test: Annotated[list[str], typer.Option(help="Images to measure: the same; repeat it for each style.")],
     backbone: Annotated[str, typer.Option(help="Two-tower backbone whose features are used.")] = "embedded",
     laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to class names if left out.")] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for LAID to learn from.")] = None,
-    templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, as looks.")] = None,
+    templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, for LAID.")] = None,
     taught_by: Annotated[
         str, typer.Option(help="What LAID learns from: texts, or pictures of the reference.")
     ] = "texts",
     neighbour: Annotated[int, typer.Option(min=1, help="A degree is the distance to this neighbour.")] = 10,
     levels: Annotated[int, typer.Option(min=3, help="Levels of each axis of the grid.")] = 8,
     levels_of: Annotated[Path | None, typer.Option(help="shift.json of an earlier run, for its levels.")] = None,
-    least: Annotated[int, typer.Option(min=1, help="Cells with fewer pictures are N/A.")] = 10,
+    least: Annotated[int, typer.Option(min=1, help="Cells with fewer images are N/A.")] = 10,
     out: Annotated[Path | None, typer.Option(help="Keep page, degrees, JSON and LAID here.")] = None,
-    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID and of samples.")] = 0,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:
-    """Tell how far pictures are from a reference, in meaning (semantic shift) and in looks (covariate shift).
+    """Tell how far images are from a reference, in meaning (semantic shift) and in appearance (covariate shift).
 
     ```
     openworld shift --reference train/ --test new/ --out runs/new
@@ -38,29 +38,29 @@ def shift(
         --laid runs/new/laid.safetensors
     ```
 
-    A degree is the cosine distance to the 10th nearest reference picture, in one half of the backbone's features; LAID
-    splits them, learning from class names in many sentences which half tells of meaning and which of looks. A picture
-    is called far where its degree is above what 95 % of the reference's own pictures keep from the others.
+    A degree is the cosine distance to the 10th nearest reference image, in one half of the backbone's features. LAID
+    splits them: from class names in many sentences it learns which half tells of meaning and which of appearance. An
+    image is called far where its degree is above what 95 % of the reference's own images keep from the others.
 
-    **MeasuredSet**: a folder with a sub-folder per class, any folder of pictures, or a data set of `openworld list` as
-    NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as looks.
+    **Images** are a folder with a sub-folder per class, any folder of images, or a data set of `openworld list` as
+    NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as styles.
 
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--taught-by pictures`
-    it learns from a picture of each class of the reference, drawn over in ten looks, and from activations that see
-    looks. With `--out` it is kept for `--laid`, so that degrees of later pictures are measured alike.
+    it learns from an image of each class of the reference, drawn over in many appearances, and from activations that
+    see appearance. With `--out` it is kept for `--laid`, so that degrees of later images are measured alike.
 
-    **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per picture), shift.json,
+    **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per image), shift.json,
     laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
-    to search, and some 100 bytes a picture. Features are kept on disk (`openworld cache`): started again, it goes on.
+    to search, and some 100 bytes an image. Features are kept on disk (`openworld cache`): started again, it goes on.
     """
     from openworld.applications.shift import command
-    from openworld.applications.shift.inputs import DecompositionSource, ShiftInputs
+    from openworld.applications.shift.decomposition import DecompositionSource
     from openworld.applications.shift.measurement import ShiftOptions
     from openworld.cli import console
 
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(levels_of))
     source = DecompositionSource(laid, classnames, templates, taught_by)
-    inputs = ShiftInputs(reference, tuple(test), backbone, source, device, allow_corrupt, out)
+    inputs = command.ShiftInputs(reference, tuple(test), backbone, source, device, allow_corrupt, out)
     shown = console.output(quiet=quiet or as_json)
     with console.observer(shown) as observer:
         answer = command.measure_shift(inputs, options, observer, {"command": shlex.join(console.command())})

@@ -1,4 +1,4 @@
-"""`openworld synthesize`: pictures made to order, equally many at every level of shift."""
+"""`openworld synthesize`: images made to order, equally many at every level of shift."""
 
 import os
 import sys
@@ -9,13 +9,13 @@ import typer
 
 
 def synthesize(
-    reference: Annotated[list[str], typer.Option(help="Pictures that a model knows: a folder, or NAME/DOMAIN/PART.")],
+    reference: Annotated[list[str], typer.Option(help="Images that a model knows: a folder, or NAME/DOMAIN/PART.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the set; made where missing.")] = None,
     labels: Annotated[str, typer.Option(help="What is shown: a text file, a name per line, or a data set.")] = "",
     styles: Annotated[str, typer.Option(help="How: syn-is, rendered, or FILE.toml; what suits the painter.")] = "",
     painter: Annotated[str, typer.Option(help="sdxl-turbo, rendered, or package.module:function.")] = "sdxl-turbo",
     pictures: Annotated[list[str] | None, typer.Option(help="What `rendered` redraws; named like --reference.")] = None,
-    each: Annotated[int, typer.Option(min=1, help="Pictures of every cell.")] = 100,
+    each: Annotated[int, typer.Option(min=1, help="Images of every cell.")] = 100,
     backbone: Annotated[str, typer.Option(help="Two-tower backbone whose features are used.")] = "embedded",
     laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to the names if left out.")] = None,
     templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, for LAID.")] = None,
@@ -26,16 +26,16 @@ def synthesize(
     side: Annotated[int, typer.Option(min=8, help="Of sdxl-turbo: pixels.")] = 512,
     steps: Annotated[int, typer.Option(min=1, help="Of sdxl-turbo: steps of denoising.")] = 4,
     guidance: Annotated[float, typer.Option(min=0, help="Of sdxl-turbo: above 1, negative sentences count.")] = 0.0,
-    screen: Annotated[str, typer.Option(help="package.module:function that says which pictures to keep.")] = "",
-    batch: Annotated[int, typer.Option(min=0, help="Pictures at a time; 0: by the memory.")] = 0,
+    screen: Annotated[str, typer.Option(help="package.module:function that says which images to keep.")] = "",
+    batch: Annotated[int, typer.Option(min=0, help="Images at a time; 0: by the memory.")] = 0,
     only_plan: Annotated[bool, typer.Option("--plan", help="Say what would be made, and make nothing.")] = False,
-    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures that may be left out.")] = 0,
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID, of the draw and of all noise.")] = 0,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:
-    """Make a test set of pictures at measured shift from a reference: equally many at every level (Syn-IS).
+    """Make a test set of images at measured shift from a reference: equally many at every level (Syn-IS).
 
     ```
     openworld synthesize --painter rendered --levels 4 --each 25 \\
@@ -50,25 +50,25 @@ def synthesize(
 
     The first takes a minute and downloads nothing. Every label in every style is a prompt, such as "a blueprint of a
     sea lion". Each prompt is measured against the reference: the cosine distance of its text to the 10th nearest
-    picture, in the half of the backbone's features that tells of meaning and in the half that tells of looks (LAID;
-    `openworld shift --help` says more). Both axes are cut into levels, and every cell gets equally many
-    pictures. `--plan` tells first how many prompts each cell has, which cells stay empty, and what painting will take.
+    image, in the half of the backbone's features that tells of meaning and in the half that tells of appearance
+    (LAID; `openworld shift --help` says more). Both axes are cut into levels, and every cell gets equally many
+    images. `--plan` tells first how many prompts each cell has, which cells stay empty, and what painting will take.
 
     **Painters.** `sdxl-turbo` is the diffusion model of the paper (`pip install 'openworld[synth]'`, 7 GB of weights
-    under Stability AI's licence, a GPU). `rendered` redraws pictures that you have in 17 styles; labels are their
+    under Stability AI's licence, a GPU). `rendered` redraws images that you have in 17 styles; labels are their
     classes if you give none. A painter of your own is a function that Python can import.
 
     **Styles.** `syn-is` are the 51 of the paper in sentences of our own; a TOML file holds `[[style]]` entries with
     `name`, `prompt` (a sentence with {}) and, if you like, `negative`.
 
-    **Kept** with `--out`: the pictures, manifest.json with what made them and hashes of all, images.parquet (a row per
-    picture), and division/ with every prompt's degrees and the LAID. **Stopped or killed**, start it again: it goes on
+    **Kept** with `--out`: the images, manifest.json with what made them and hashes of all, images.parquet (a row per
+    image), and division/ with every prompt's degrees and the LAID. **Stopped or killed**, start it again: it goes on
     where it was, and ends with the same bytes.
 
-    The set is read by `openworld run` with `cells = { generated = "runs/twin" }` in a spec of incremental-shift
+    The set is read by `openworld run` with `cells = { generated = "runs/twin" }` in a spec of ood-detection
     (`examples/syn-is-embedded.toml`), and in Python by `openworld.shift.synthesis.read_generated`.
     """
-    from openworld.applications.shift.inputs import DecompositionSource
+    from openworld.applications.shift.decomposition import DecompositionSource
     from openworld.applications.synthesize import report
     from openworld.applications.synthesize.command import SynthesisInputs, json_of, plan_set
     from openworld.cli import console

@@ -1,6 +1,35 @@
-"""What reports call the two axes of measured shift; their levels count from 0, the nearest."""
+"""What reports call the two axes of measured shift, and how they draw them; levels count from 0, the nearest."""
 
-AXES = {"semantic": "meaning", "covariate": "looks"}
+from collections.abc import Mapping
+
+from openworld.report.charts import CellChart, ChartCell, Quantity
+
+AXES = {"semantic": "meaning", "covariate": "appearance"}
 LEVELS = {axis: f"{axis} level ({word})" for axis, word in AXES.items()}
 DEGREES = {axis: f"{axis} degree ({word})" for axis, word in AXES.items()}
-NEAR = "Rows: levels of looks, near at the bottom; columns: levels of meaning, near on the left"
+NEAR = "Rows: levels of appearance, near at the bottom; columns: levels of meaning, near on the left"
+KEYS = ("covariate_level", "semantic_level")
+"""Columns of data for the place of a cell."""
+
+Place = tuple[int, int]
+"""A covariate and a semantic level."""
+
+
+def level_quantity(axis: str) -> Quantity:
+    """The levels of an axis as what a chart is drawn over."""
+    return Quantity("level", LEVELS[axis], "number", 6, at_values=True)
+
+
+def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place) -> CellChart:
+    """A map of cells by place, rows of covariate and columns of semantic levels."""
+    rows, columns = ([str(level) for level in range(count)] for count in shape)
+    return CellChart(title, LEVELS["covariate"], LEVELS["semantic"], rows, columns, cells, KEYS)
+
+
+def place_text(place: Place) -> str:
+    """A place in words.
+
+    >>> place_text((1, 0))
+    'covariate 1, semantic 0'
+    """
+    return f"covariate {place[0]}, semantic {place[1]}"

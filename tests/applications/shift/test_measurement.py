@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.applications.shift.images import Gathered
+from openworld.applications.shift.images import ImageCollection
 from openworld.applications.shift.measurement import SAMPLE, ShiftOptions, measure
 from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
@@ -41,7 +41,7 @@ def pictures(name, count, seed, *, moved=0.0):
     rows = np.random.default_rng(seed).normal(size=(count, WIDTH)).astype(np.float32)
     rows[:, [0, WIDTH // 2]] += 4
     rows[:, 1] += np.float32(moved)
-    return Gathered(name, rows, False)
+    return ImageCollection(name, rows, False)
 
 
 def measured(known, *tests, reader=None, **options):
@@ -142,7 +142,7 @@ def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
 @pytest.mark.parametrize(
     ("count", "options", "sentence"),
     [
-        (1, {}, "holds 1 picture.s., expected two or more.*--levels-of"),
+        (1, {}, "holds 1 image.s., expected two or more.*--levels-of"),
         (9, {"k": 59}, "neighbour 59 needs 61 or more"),
         (9, {"k": 0}, "neighbour is 0"),
         (9, {"levels": 2}, "levels is 2"),
@@ -155,11 +155,11 @@ def test_refusals(known, count, options, sentence):
 
 
 def test_pictures_that_are_all_alike_cannot_be_divided(known):
-    alike = Gathered("alike", np.ones((6, WIDTH), np.float32), False)
+    alike = ImageCollection("alike", np.ones((6, WIDTH), np.float32), False)
     with pytest.raises(OpenworldError, match="cannot be divided into semantic levels"):
         measured(known, alike)
 
 
 def test_a_reference_of_which_too_little_can_be_read_is_refused(known):
-    with pytest.raises(OpenworldError, match=r"known holds 4 picture.s. that can be read"):
+    with pytest.raises(OpenworldError, match=r"known holds 4 image.s. that can be read"):
         measured(known, pictures("new", 9, 12), reader=Blocks(lost=range(4, 60)))

@@ -28,9 +28,9 @@ def test_the_answer_then_doubts_then_all_else():
             "Note: something is odd.",
             "2 of 3 concepts",
             "The numbers",
-            "Where the pictures lie",
-            "Pictures of every cell",
-            "Which looks are far",
+            "Where the images lie",
+            "Images of every cell",
+            "Which styles are far",
             "Which concepts are far",
             "What this cannot tell It sees little.",
             "Farthest in meaning",
@@ -56,7 +56,7 @@ def test_long_lists_are_cut_and_whole_among_the_other_numbers():
 
 def test_without_names_there_are_no_groups():
     told = text(report(replace(FOUND, concepts=(), looks=(), examples=())).html())
-    assert "Which concepts" not in told and "Which looks" not in told and "The pictures" not in told
+    assert "Which concepts" not in told and "Which styles" not in told and "The images" not in told
 
 
 def test_the_same_result_gives_the_same_bytes(tmp_path):
@@ -68,16 +68,16 @@ def test_every_table_says_the_same_in_every_form():
     many = tuple(replace(FOUND.concepts[0], name=f"owl [/x] {place:02}") for place in range(ON_PAGE + 5))
     answer = report(replace(FOUND, concepts=many))
     tables = [table for section in answer.page.sections for part in (section, *section.folded) for table in part.tables]
-    assert [table.name for table in answer.tables] == ["axes", "looks", "concepts", "cells"]
+    assert [table.name for table in answer.tables] == ["axes", "styles", "concepts", "cells"]
     assert len(answer.tables[2].rows) == ON_TERMINAL
-    assert [table.name for table in tables] == ["axes", "levels", "all-concepts", "looks", "concepts"]
+    assert [table.name for table in tables] == ["axes", "levels", "all-concepts", "styles", "concepts"]
     for table in (*answer.tables, *tables):
         check_table(table)
 
 
 def test_groups_and_cells():
     found = results_of(FOUND)
-    table = group_table(found, "looks", FOUND.looks, "covariate")
+    table = group_table(FOUND, found, "looks")
     assert [row.label for row in table.rows] == ["grey", "new"]
     assert [cell.value for cell in table.rows[0].cells] == [20, 0.4, 0.6, 0.1, 0.3]
     first, second, _ = cell_table(FOUND, found).rows

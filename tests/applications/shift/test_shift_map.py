@@ -69,7 +69,7 @@ def test_examples_lie_in_their_cells_and_those_of_na_cells_are_faint():
     figure = shift_examples(FOUND)
     svg = drawn(figure)
     assert svg.count("<image") == 5 and svg.count("cell-rare") == 1
-    assert "cat, grey: meaning 0.700, looks 0.300" in svg
+    assert "cat, grey: meaning 0.700, appearance 0.300" in svg
     assert [tuple(row.values())[:3] for row in figure.rows()] == [(0, 0, "owl, new")] * 4 + [(2, 3, "cat, grey")]
 
 

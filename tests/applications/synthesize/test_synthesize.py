@@ -7,10 +7,17 @@ import pytest
 import torch
 
 from openworld import OpenworldError, backbones, datasets
-from openworld.applications.shift.images import Gathered, Reader
+from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.applications.synthesize.kept_division import keep_division, kept_division
 from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_painter, find_styles
-from openworld.applications.synthesize.plan import Division, SynthesisOptions, divide, expect, plan, require_readable
+from openworld.applications.synthesize.plan import (
+    PromptDivision,
+    SynthesisOptions,
+    divide,
+    expect,
+    plan,
+    require_readable,
+)
 from openworld.datasets import ImageSet
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
@@ -37,7 +44,9 @@ def halves(clip):
 @pytest.fixture(scope="module")
 def known():
     images = datasets.load("emoji-concepts", part="test")
-    return Gathered("known", images.subset(range(30)), True), Gathered("more", images.subset(range(30, 50)), True)
+    return ImageCollection("known", images.subset(range(30)), True), ImageCollection(
+        "more", images.subset(range(30, 50)), True
+    )
 
 
 @pytest.fixture
@@ -46,14 +55,14 @@ def wanted():
 
 
 def reader(clip, folder, told=lambda *_: None):
-    return Reader(clip, 0, folder, told)
+    return Reader(clip, 0, told)
 
 
 def test_several_references_are_one(wanted, known, halves, clip, tmp_path):
     heard = []
     found = divide(wanted, known, halves, reader(clip, tmp_path, lambda *one: heard.append(one)))
     images = ImageSet.subset(datasets.load("emoji-concepts", part="test"), range(50))
-    whole = divide(wanted, (Gathered("all", images, True),), halves, reader(clip, tmp_path))
+    whole = divide(wanted, (ImageCollection("all", images, True),), halves, reader(clip, tmp_path))
     assert found.known == whole.known == 50
     for half in ("semantic", "covariate"):
         np.testing.assert_allclose(found.degrees[half], whole.degrees[half], rtol=0, atol=1e-6)
@@ -87,7 +96,7 @@ def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, ha
 def scattered():
     degrees = np.random.RandomState(0).uniform(size=(2, 51))
     cuts = {"semantic": Levels((0.3, 0.6)), "covariate": Levels((0.5,))}
-    return Division({"semantic": degrees[0], "covariate": degrees[1]}, cuts, 9)
+    return PromptDivision({"semantic": degrees[0], "covariate": degrees[1]}, cuts, 9)
 
 
 def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, scattered):
@@ -147,7 +156,7 @@ def twin(tmp_path_factory):
     images = datasets.load("emoji-concepts", part="test")
     wanted = SynthesisOptions(images.classnames[:4], rendered_styles(), each=3, levels=3, least=1)
     degrees = np.random.RandomState(0).uniform(size=(2, 68))
-    division = Division(
+    division = PromptDivision(
         {"semantic": degrees[0], "covariate": degrees[1]},
         {half: Levels((0.3, 0.6)) for half in ("semantic", "covariate")},
         9,

@@ -13,7 +13,7 @@ from openworld.cli.app import app
 from openworld.evaluations.ood_detection import figures, tables
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.record import DetectionRecord
-from openworld.evaluations.ood_detection.results import cell_values, is_blind, results
+from openworld.evaluations.ood_detection.results import DetectionResults, is_blind
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import as_tex, markdown_table
 from openworld.report.series_style import series_styles
@@ -22,8 +22,8 @@ from openworld.testing import check_story
 
 
 @pytest.fixture(scope="module")
-def both(shifts):
-    return results(shifts.run)
+def results(shifts):
+    return DetectionResults.read(shifts.run)
 
 
 def row_of(table, label="MCM"):
@@ -47,20 +47,19 @@ def test_names_of_detectors_and_models_are_text(make_run):
     assert all(as_tex(name) in story.export("latex") for name in (*names, "[/model]", "[b]"))
 
 
-def test_the_main_table_says_over_what(both):
-    found, facts = both
-    table = tables.main_table(found, facts)
+def test_the_main_table_says_over_what(results):
+    table = tables.main_table(results)
     assert "[95 % over seeds and images or over images]" in table.caption and "1 of 20" not in table.caption
     cells = row_of(table)
-    near, far = (found.value("MCM", "auroc", model="a CLIP", id_classes="kept", cells="all cells", axis="semantic",
-                             level=level).value for level in (0, 4))  # fmt: skip
+    place = {"model": "a CLIP", "id_classes": "kept", "cells": "all cells", "axis": "semantic"}
+    near, far = (results.rows.value("MCM", "auroc", **place, level=level).value for level in (0, 4))
     assert cells["semantic near → far"].content == f"{100 * near:.1f} → {100 * far:.1f}"
     assert cells["semantic near → far"].sort == far
     assert {place[1] for place in table.bold} == {1}, "of the AUROCs the largest"
 
 
-def test_every_metric_is_a_mean_over_cells(shifts, both):
-    table = tables.metric_table(*both)
+def test_every_metric_is_a_mean_over_cells(shifts, results):
+    table = tables.metric_table(results)
     record = shifts.run.metrics(DetectionRecord)[2]
     own = [cell.fpr_openood for row in record.detectors["MCM"].cells for cell in row if cell]
     assert row_of(table)["FPR@95, out positive"].content.value == pytest.approx(np.mean(own))
@@ -68,25 +67,25 @@ def test_every_metric_is_a_mean_over_cells(shifts, both):
     assert (column.index(min(column)), 2) in table.bold, "a false-positive rate is the better the smaller"
 
 
-def test_kept_removed_and_labelling(shifts, both):
+def test_kept_removed_and_labelling(shifts, results):
     record = shifts.run.metrics(DetectionRecord)[2]
     areas, cells = record.labelling.detectors["MCM"], record.otherwise.detectors["MCM"].cells
-    kept = row_of(tables.known_class_table(*both))
+    kept = row_of(tables.known_class_table(results))
     assert kept["whole pool: removed"].content.value == areas["unknown"].value
     own = [cell.auroc.value for row in cells for cell in row if cell]
     assert kept["mean of cells: removed"].content.value == pytest.approx(np.mean(own))
     size = record.labelling.subsets["far and unknown"]
-    labelling = row_of(tables.labelling_table(*both))
+    labelling = row_of(tables.labelling_table(results))
     assert labelling[f"far, other classes ({size:,})"].content.value == areas["far and unknown"].value
 
 
-def test_trends_levels_and_models(shifts, both):
-    trends = tables.trend_table(*both, "aupr_in")
+def test_trends_levels_and_models(shifts, results):
+    trends = tables.trend_table(results, "aupr_in")
     place = {"model": "a CLIP", "id_classes": "kept", "cells": "common cells", "axis": "covariate"}
     expected = shifts.results.value("MCM", "aupr_in_correlation", **place)
     assert row_of(trends)["covariate, common cells: r"].content == expected
-    assert "| 4 | 0.4000 | 94 | 4 | – | – | – |" in markdown_table(tables.level_table(*both)), "4 covariate"
-    assert [row.cells[1] for row in tables.model_table(*both).rows] == ["0 1", "0"]
+    assert "| 4 | 0.4000 | 94 | 4 | – | – | – |" in markdown_table(tables.level_table(results)), "4 covariate"
+    assert [row.cells[1] for row in tables.model_table(results).rows] == ["0 1", "0"]
 
 
 def test_the_verdict_answers_in_order(shifts):
@@ -125,43 +124,43 @@ def test_the_page_answers_under_questions(shifts):
     assert "<b>own" not in page and "&lt;b&gt;own" in page and "a &lt;remark&gt;" in page
 
 
-def test_a_map_per_detector_shows_every_cell(both):
-    figure = figures.heat_maps(*both)
-    facts = both[1]
+def test_a_map_per_detector_shows_every_cell(results):
+    figure = figures.heat_maps(results)
+    facts = results.facts
     assert [chart.title for chart in figure.charts] == [one.title for one in facts.detectors]
     assert len(figure.rows()) == 5 * 18
     for detector, chart in zip(facts.detectors, figure.charts, strict=True):
-        for place, value in cell_values(*both, detector).items():
+        for place, value in results.cells(detector).items():
             cell = chart.cells[place]
             assert (cell.row.get("auroc"), cell.dashed) == (value.value, is_blind(value))
             assert cell.shade is None if value.value is None else cell.shade == 2 * value.value - 1
 
 
-def test_differences_are_of_detectors_that_both_have(both, one_detector):
-    figure, facts = figures.cell_differences(*both), both[1]
+def test_differences_are_of_detectors_that_both_have(results, one_detector):
+    figure, facts = figures.cell_differences(results), results.facts
     assert [chart.title for chart in figure.charts] == ["MSP: a CLIP − resnet-8"] and len(figure.rows()) == 18
-    first, last = (cell_values(*both, one) for one in facts.detectors if one.label == "MSP")
+    first, last = (results.cells(one) for one in facts.detectors if one.label == "MSP")
     expected = [last[place].value - first[place].value for place in first if first[place].value is not None]
     assert [row["difference"] for row in figure.rows()] == pytest.approx(expected)
-    assert figures.cell_differences(*results(one_detector.run)) is None
+    assert figures.cell_differences(DetectionResults.read(one_detector.run)) is None
 
 
-def test_images_of_cells_are_those_that_a_record_keeps(both, write_run, shifts):
-    counts, images = figures.cell_counts(both[1]).charts
-    assert len(images.cells) == 19 and sum(row["images"] for row in counts.rows()) == both[1].counts().sum()
+def test_images_of_cells_are_those_that_a_record_keeps(results, write_run, shifts):
+    counts, images = figures.cell_counts(results.facts).charts
+    assert len(images.cells) == 19 and sum(row["images"] for row in counts.rows()) == results.facts.counts().sum()
     bare = ShiftFacts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord))))
     assert len(figures.cell_counts(bare).charts) == 1
 
 
 @pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
-def test_curves_have_a_chart_per_model_and_a_line_per_detector(both, axis, levels):
-    everything, common = figures.level_curves(*both, axis, series_styles(both[1].labels))
+def test_curves_have_a_chart_per_model_and_a_line_per_detector(results, axis, levels):
+    everything, common = figures.level_figures(results, axis, series_styles(results.facts.labels))
     assert [chart.title for chart in common.charts] == ["resnet-8, common cells", "a CLIP, common cells"]
     assert [len(chart.lines) for chart in everything.charts] == [3, 2]
     assert len(everything.rows()) == 5 * levels
     assert everything.charts[0].y == common.charts[1].y, "one range for all"
     line = everything.charts[0].lines["MSP"]
-    rows = both[0].where(
+    rows = results.rows.where(
         entity="MSP", metric="auroc", model="resnet-8", id_classes="kept", axis=axis, cells="all cells"
     )
     seeds = [row.per_seed for row in rows]
@@ -185,8 +184,8 @@ def test_a_crowd_fits_into_the_page(make_run, write_run):
     one = read_story(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
     (record,) = one.run.metrics(DetectionRecord)
     story = read_story(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
-    found, facts = story.results, ShiftFacts.read(story.run)
-    maps, pairs = figures.heat_maps(found, facts), figures.cell_differences(found, facts)
+    results = DetectionResults.read(story.run)
+    maps, pairs = figures.heat_maps(results), figures.cell_differences(results)
     assert len(maps.charts) == 32 and "8 more maps are left out" in maps.caption[1]
     assert len(pairs.charts) == 12 and "18 more pairs are not shown" in pairs.caption[0]
     assert len(story.html().encode()) < 1_300_000  # images may take 200,000

@@ -10,8 +10,9 @@ from openworld import OpenworldError
 from openworld.evaluations.ood_detection.errors import seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, difference, image_error
+from openworld.evaluations.ood_detection.measurements import AUROC, CELL_METRICS
 from openworld.evaluations.ood_detection.record import DetectionRecord
-from openworld.evaluations.ood_detection.results import CELL_METRICS, is_mixed, results
+from openworld.evaluations.ood_detection.results import DetectionResults, is_mixed
 from openworld.evaluations.stories import read_story
 from openworld.metrics import auroc, paired_test
 from openworld.results import RunFolder, Value
@@ -176,8 +177,8 @@ def test_a_run_without_any_cell(make_run):
 
 
 def test_seeds_without_a_number_have_no_mean():
-    assert seed_mean([0.5, None]).value is None and seed_mean([]).value is None
-    assert seed_mean([0.5, 0.5]).p is None  # seeds that agree exactly are no evidence
+    assert all(seed_mean(values, AUROC)[0].value is None for values in ([0.5, None], []))
+    assert seed_mean([0.5, 0.5], AUROC)[1] is None  # seeds that agree exactly are no evidence
 
 
 def test_other_pools_do_not_mix(make_run):
@@ -185,7 +186,7 @@ def test_other_pools_do_not_mix(make_run):
         return replace(record, counts=((1,) * 5,) * 4) if record.seed else record
 
     with pytest.raises(OpenworldError, match="different pools"):
-        results(RunFolder.read(make_run(change=other)))
+        DetectionResults.read(RunFolder.read(make_run(change=other)))
 
 
 def contender(story, label, model):
@@ -201,10 +202,11 @@ def area(outputs, label):
 
 def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shifts):
     facts = ShiftFacts.read(shifts.run)
-    found = difference(*(Contender(facts, Detector(label, "a CLIP", shared=True)) for label in ("MSP", "MCM")))
+    value, _ = difference(*(Contender(facts, Detector(label, "a CLIP", shared=True)) for label in ("MSP", "MCM")))
     expected = paired_test(*(area(facts.outputs[2], label) for label in ("MSP", "MCM")))
-    assert found.value == pytest.approx(expected.difference) and found.over == "images"
-    assert found.error.standard_error == pytest.approx(expected.standard_error, rel=0.01)
+    assert value.value == pytest.approx(expected.difference)
+    interval, half = value.over("images"), t.ppf(0.975, expected.degrees_of_freedom) * expected.standard_error
+    assert interval.high - value.value == pytest.approx(half, rel=0.01)
 
 
 def test_models_are_held_together_by_their_scores(shifts):
@@ -220,20 +222,21 @@ def test_models_are_held_together_by_their_scores(shifts):
 
 def test_a_single_seed_is_held_against_every_other_seed(shifts):
     pair = contender(shifts, "MCM", "a CLIP"), contender(shifts, "KNN", "resnet-8")
-    found, narrow = difference(*pair), image_error(*pair).standard_error
+    (value, _), error = difference(*pair), image_error(*pair)
     values = [
         shifts.results.value(label, "auroc", **who, images="all images")
         for label, who in (("MCM", CLIP), ("KNN", NETWORK))
     ]
-    assert found.value == pytest.approx(values[0].value - values[1].value)
-    assert found.over == "seeds and images" and found.error.standard_error > narrow
+    assert value.value == pytest.approx(values[0].value - values[1].value)
+    narrow = 2 * t.ppf(0.975, error.degrees_of_freedom) * error.standard_error
+    assert value.over("seeds and images").width > narrow
 
 
 def test_without_scores_models_have_no_error_over_images(shifts, write_run):
     records = shifts.run.metrics(DetectionRecord)
     bare = read_story(write_run(records))
     pair = [contender(bare, "MCM", "a CLIP"), contender(bare, "KNN", "resnet-8")]
-    assert difference(*pair).over == "seeds"
+    assert difference(*pair)[0].over().over == "seeds"
 
 
 def test_the_lead_counts_all_comparisons(shifts):

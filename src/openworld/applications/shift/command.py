@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from openworld import __version__
@@ -11,10 +11,9 @@ from openworld._csv import as_cell
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.shift import remarks
-from openworld.applications.shift.decomposition import fit_or_read
+from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
 from openworld.applications.shift.examples import examples
-from openworld.applications.shift.images import Gathered, Reader, gather
-from openworld.applications.shift.inputs import ShiftInputs
+from openworld.applications.shift.images import ImageCollection, Reader, gather
 from openworld.applications.shift.measurement import ShiftOptions, measure
 from openworld.applications.shift.report import report
 from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
@@ -26,6 +25,27 @@ from openworld.shift import HALVES, Levels
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
 USUAL = ShiftOptions()
+
+
+@dataclass(frozen=True)
+class ShiftInputs:
+    """What is compared, as it was named.
+
+    Args:
+        reference, tests: folders of images, or data sets as NAME/DOMAIN/PART.
+        backbone: whose features are used.
+        source: what tells meaning from appearance.
+        allow_corrupt: unreadable images that may be left out.
+        out: where page, degrees, numbers and decomposition are kept; None to keep nothing.
+    """
+
+    reference: str
+    tests: tuple[str, ...]
+    backbone: str = "embedded"
+    source: DecompositionSource = field(default_factory=DecompositionSource)
+    device: str = "auto"
+    allow_corrupt: int = 0
+    out: Path | None = None
 
 
 def measure_shift(
@@ -53,11 +73,11 @@ def measure_shift(
     reference, tests = gather(inputs.reference), _gather_all(inputs.tests)
     clip = load_once(inputs.backbone, device)
     clip, decomposition = fit_or_read(inputs.source, clip, [reference, *tests], options.seed, observer.progress)
-    reader = Reader(clip, inputs.allow_corrupt, None, observer.progress)
+    reader = Reader(clip, inputs.allow_corrupt, observer.progress)
     with failing():
         measured = measure(reference, tests, decomposition, options, reader)
         compared = ComparedSets(reference, tests, measured, decomposition.about, options.seed)
-        found = summarise(
+        measurement = summarise(
             compared,
             reader,
             examples=tuple(examples(compared)),
@@ -65,9 +85,9 @@ def measure_shift(
             limits=tuple(remarks.limits(compared, clip)),
             made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
         )
-    text = json_text(found.to_dict())
+    text = json_text(measurement.to_dict())
     files = {JSON: text.encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
-    answer = replace(report(found), found=found, json=text, files=files)
+    answer = replace(report(measurement), found=measurement, json=text, files=files)
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer
@@ -93,7 +113,7 @@ def _require_room(folder: Path | None) -> None:
     if folder.exists() and not folder.is_dir():
         raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
     if (folder / "run.json").exists() or (folder / "order.json").exists():
-        raise OpenworldError(f"--out {folder} holds a run, or a set of made pictures; give another folder.")
+        raise OpenworldError(f"--out {folder} holds a run, or a generated set of images; give another folder.")
 
 
 def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
@@ -103,26 +123,26 @@ def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
 
     cells = {name: list(map(as_cell, column)) for name, column in columns.items()}
     files = {}
-    for ending, write, held in ((".parquet", parquet.write_table, columns), (".csv", csv.write_csv, cells)):
+    for ending, write, content in ((".parquet", parquet.write_table, columns), (".csv", csv.write_csv, cells)):
         data = io.BytesIO()
-        write(pyarrow.table(held), data)
+        write(pyarrow.table(content), data)
         files[f"{TABLE}{ending}"] = data.getvalue()
     return files
 
 
-def _gather_all(tests: Sequence[str]) -> list[Gathered]:
-    """The sets of images, under names that differ: folders of one name by that of the folder they lie in, too."""
+def _gather_all(tests: Sequence[str]) -> list[ImageCollection]:
+    """The test images, under names that differ: folders of one name by that of the folder they lie in, too."""
     places = [Path(test).resolve() if Path(test).exists() else test for test in tests]
     for at, place in enumerate(places):
         if place in places[:at]:
-            raise OpenworldError(f"--test {tests[at]} is given twice; give each set of pictures once.")
-    found = [gather(test) for test in tests]
-    names = [images.name for images in found]
+            raise OpenworldError(f"--test {tests[at]} is given twice; give each set of images once.")
+    collections = [gather(test) for test in tests]
+    names = [collection.name for collection in collections]
     return [
-        replace(images, name="/".join(place.parts[-_depth(place, places) :]))
-        if names.count(images.name) > 1 and isinstance(place, Path)
-        else images
-        for images, place in zip(found, places, strict=True)
+        replace(collection, name="/".join(place.parts[-_depth(place, places) :]))
+        if names.count(collection.name) > 1 and isinstance(place, Path)
+        else collection
+        for collection, place in zip(collections, places, strict=True)
     ]
 
 
@@ -134,7 +154,7 @@ def _depth(folder: Path, others: Sequence[Path | str]) -> int:
 
 def _facts(inputs: ShiftInputs, clip, decomposition, options: ShiftOptions) -> dict[str, str]:
     about = decomposition.about
-    taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} looks"
+    taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} appearances"
     split = f"{about.get('method', 'unknown')} taught by {about.get('taught_by', 'texts')}: {taught}"
     right = about.get("validation") or about.get("training") or {}
     shares = ", ".join(f"{half} {100 * share:.1f} %" for half, share in right.items())

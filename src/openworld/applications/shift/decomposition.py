@@ -1,38 +1,72 @@
-"""What splits features into meaning and appearance: a kept decomposition, or one fitted to names or to images."""
+"""What splits features into meaning and appearance: a kept LAID, or one fitted to class names or to images."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import torch
+
 from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.shift.image_decomposition import PICTURES, TEACHERS, fit_by_pictures
-from openworld.applications.shift.images import Gathered
-from openworld.applications.shift.inputs import DecompositionSource
-from openworld.applications.shift.text_decomposition import fit_laid, read_laid
+from openworld.applications.shift.images import ImageCollection
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.shift import AppearanceEncoder, Decomposition, load_decomposition
+from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
+from openworld.shift import (
+    LAID,
+    LOOKS,
+    AppearanceEncoder,
+    Decomposition,
+    in_looks,
+    load_decomposition,
+    picture_grid,
+    write_texts,
+)
+
+TEXTS, IMAGES = TEACHERS = ("texts", "pictures")
+EMBEDDED = "embedded"
+NAMES, FEWEST = 200, 20  # names, or classes, that LAID learns from at most, and at least
+STEPS, RATE = 2000, 3e-3
+WHITENED, APPEARANCE = 192, 12  # numbers that features of images are whitened to, and how many tell of appearance
+LEARNING = "learning what is meaning and what is appearance"
+_TOGETHER = 16  # names written and encoded at a time
 
 Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True)
+class DecompositionSource:
+    """What tells meaning from appearance: a kept decomposition, or files to learn one from; None for the usual.
+
+    Args:
+        laid: a kept decomposition.
+        classnames, templates: text files of names and of sentences.
+        taught_by: "texts", or "pictures" of the reference in the place of names and sentences.
+    """
+
+    laid: Path | None = None
+    classnames: Path | None = None
+    templates: Path | None = None
+    taught_by: str = TEXTS
 
 
 def fit_or_read(
-    source: DecompositionSource, clip, sets: Sequence[Gathered], seed: int, progress: Progress
+    source: DecompositionSource, clip, collections: Sequence[ImageCollection], seed: int, progress: Progress
 ) -> tuple[object, Decomposition]:
-    """Return what images are encoded with, and its decomposition.
-
-    Args:
-        source: where the decomposition comes from. clip: a backbone. sets: the reference first. seed: of LAID.
-        progress: called with what is being done, how much of it, and how much there is.
-    """
+    """Return what images are encoded with, and its decomposition; `collections` begin with the reference."""
     if source.taught_by not in TEACHERS:
         raise unknown_name("teacher of LAID", source.taught_by, TEACHERS)
-    kept = source.laid and load_decomposition(source.laid).about.get("taught_by")
-    if kept == PICTURES:
+    by_images = source.laid is None and source.taught_by == IMAGES
+    if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == IMAGES):
         clip = AppearanceEncoder(clip)
-    elif source.laid is None and source.taught_by == PICTURES:
-        clip = AppearanceEncoder(clip)
-        return clip, fit_by_pictures(clip, sets[0], seed=seed, progress=progress)
-    return clip, decomposition_for(source, clip, _names(source, sets), seed, progress)
+    if by_images:
+        return clip, _fit_by_images(clip, collections[0], seed, progress)
+    if source.classnames is not None:
+        names = class_names(str(source.classnames)).names
+    else:
+        names = [name for collection in collections for name in collection.classnames]
+    return clip, decomposition_for(source, clip, distinct_names(names), seed, progress)
 
 
 def decomposition_for(
@@ -40,13 +74,13 @@ def decomposition_for(
 ) -> Decomposition:
     """Return the decomposition: read where one is kept, else fitted to the names."""
     if source.laid is not None:
-        return read_laid(source.laid, clip)
+        return _read(source.laid, clip)
     if not names:
         raise OpenworldError(
-            "no picture lies in a class folder, so there are no class names for LAID to learn from: give a list with "
+            "no image lies in a class folder, so there are no class names for LAID to learn from: give a list with "
             "--classnames FILE, a name per line, or a fitted decomposition with --laid."
         )
-    return fit_laid(clip, names, lines_of(source.templates), seed=seed, progress=progress)
+    return _fit_by_texts(clip, names, lines_of(source.templates), seed, progress)
 
 
 def lines_of(file: Path | None) -> tuple[str, ...]:
@@ -64,8 +98,83 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple({normalise_class_name(name): name for name in names}.values())
 
 
-def _names(source: DecompositionSource, sets: Sequence[Gathered]) -> tuple[str, ...]:
-    """Names that LAID learns from: those given, else those of all class folders."""
-    if source.classnames is not None:
-        return distinct_names(class_names(str(source.classnames)).names)
-    return distinct_names([name for images in sets for name in images.classnames])
+def _read(file: Path, clip) -> Decomposition:
+    """A kept decomposition, for this backbone."""
+    kept = load_decomposition(file)
+    width = clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension
+    if kept.about.get("weights") not in (None, clip.fingerprint) or kept.width != width:
+        raise OpenworldError(
+            f"{file} was fitted to features of {kept.about.get('backbone', 'another backbone')} ({kept.width} "
+            f"numbers), not of {clip.name} ({width}); give that backbone with --backbone, or fit again without --laid."
+        )
+    return kept
+
+
+def _fit_by_texts(clip, names: Sequence[str], templates: Sequence[str], seed: int, progress: Progress) -> Decomposition:
+    """LAID on names in templates, () for those that suit the backbone; of many names a draw of `NAMES`.
+
+    The embedded backbone gets a narrow covariate part: images of 64 pixels, and captions that say little of appearance.
+    """
+    if len(names) < FEWEST:
+        raise OpenworldError(
+            f"there are {len(names)} class names, and LAID learns what meaning is from {FEWEST} or more: give a list "
+            "with --classnames FILE (any names of things of this kind will do), or a fitted decomposition with --laid."
+        )
+    if len(names) > NAMES:
+        drawn = np.sort(np.random.default_rng(seed).choice(len(names), NAMES, replace=False))
+        names = [names[place] for place in drawn]
+    sentences = templates or (EMOJI_LOOKS if clip.name == EMBEDDED else CLIP_80)
+    features = _encode(clip, names, sentences, progress)
+    progress(LEARNING, 0, 1)
+    width = features.shape[2] * 7 // 8 if clip.name == EMBEDDED else None
+    method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width)
+    return _described(method.fit(features, seed=seed), clip, names, sentences=list(sentences))
+
+
+@torch.no_grad()
+def _encode(clip, names: Sequence[str], templates: Sequence[str], progress: Progress) -> torch.Tensor:
+    """float32[S, C, D]."""
+    parts = []
+    for start in range(0, len(names), _TOGETHER):
+        some = names[start : start + _TOGETHER]
+        rows = clip.encode_text(write_texts(some, templates)).float().cpu()
+        parts.append(rows.reshape(len(some), len(templates), -1))
+        progress("reading class names", start + len(some), len(names))
+    return torch.cat(parts)
+
+
+def _fit_by_images(
+    encoder: AppearanceEncoder, reference: ImageCollection, seed: int, progress: Progress
+) -> Decomposition:
+    """LAID on one image of each class (of many a draw of `NAMES`), in every appearance of `LOOKS`."""
+    rows = _one_of_each(reference, seed)
+    if len(rows) < FEWEST:
+        raise OpenworldError(
+            f"{reference.name} has {len(rows)} classes, and LAID learns what meaning is from images of {FEWEST} or "
+            "more things: give a reference of more class folders, or leave out --taught-by pictures."
+        )
+    sets, drawing = in_looks(reference.images.subset(rows), LOOKS, seed=seed), "drawing things in other appearances"
+    progress(drawing, 0, len(sets))
+    grid = picture_grid(encoder, sets, told=lambda done, total: progress(drawing, done, total))
+    progress(LEARNING, 0, 1)
+    width = min(WHITENED, encoder.width)
+    method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - APPEARANCE, whitened=width)
+    names = [reference.concept(row) for row in rows]
+    return _described(method.fit(grid, seed=seed), encoder, names, looks=list(LOOKS), taught_by=IMAGES)
+
+
+def _one_of_each(reference: ImageCollection, seed: int) -> list[int]:
+    """One image of each class, drawn; of many classes some."""
+    if not reference.named:
+        return []
+    generator, labels = np.random.default_rng(seed), reference.images.labels
+    rows = [int(generator.choice(np.flatnonzero(labels == label))) for label in np.unique(labels)]
+    if len(rows) > NAMES:
+        rows = [rows[place] for place in np.sort(generator.choice(len(rows), NAMES, replace=False))]
+    return rows
+
+
+def _described(fitted: Decomposition, clip, names: Sequence[str], **further) -> Decomposition:
+    """With what it was taught by, for those who read it again."""
+    about = {"backbone": clip.name, "weights": clip.fingerprint, "names": list(names)}
+    return replace(fitted, about={**fitted.about, **about, **further})

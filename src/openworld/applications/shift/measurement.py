@@ -1,13 +1,12 @@
-"""How far one's own pictures are from a reference, in meaning and in looks: what `openworld shift` computes.
+"""How far one's own images are from a reference, in meaning and in appearance: what `openworld shift` computes.
 
-Degrees, levels and cells as IS-OOD has them (Long et al., 2024). Beside them a yardstick that the paper does not have:
-the degrees of a sample of the reference's own pictures, each measured against all the others; what lies above the 95 %
-quantile of those is called far.
+Degrees, levels and cells as IS-OOD has them (Long et al., 2024). Beside them stands a baseline that the paper does not
+have: the degrees of a sample of the reference's own images, each measured against all the others; what lies above the
+95 % quantile of those is called far. An image that is itself in the reference is measured against the others, as if it
+were not there.
 
-A picture that is itself in the reference is measured against the others, as if it were not there.
-
-Memory does not grow with the pictures but for some 100 bytes of each: features are read from disk in blocks of `BLOCK`
-pictures, two blocks at a time.
+Memory does not grow with the images but for some 100 bytes of each: features are read from disk in blocks of `BLOCK`
+images, two blocks at a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.applications.shift.images import Gathered, Reader
+from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.shift import (
     HALVES,
     PUBLISHED_QUANTILES,
@@ -29,17 +28,21 @@ from openworld.shift import (
     shift_degrees,
 )
 
-SAMPLE = 1000  # reference pictures that are measured against the others
+SAMPLE = 1000  # reference images that are measured against the others
 USUAL = 0.95
-SAME = 1e-6  # distance in both halves below which a picture is one of the reference
+SAME = 1e-6  # distance in both halves below which an image is one of the reference
 
 
 @dataclass(frozen=True)
 class ShiftOptions:
     """What is wanted.
 
-    k: which neighbour, from 1. levels: of each axis, at least 3. least: cells with fewer pictures are N/A. seed: of
-    the sample of the reference. cuts: levels by half that were cut before; None to cut them by these pictures.
+    Args:
+        k: which neighbour, from 1.
+        levels: of each axis, at least 3.
+        least: cells with fewer images are N/A.
+        seed: of the sample of the reference.
+        cuts: levels by half that were cut before; None to cut them by these images.
     """
 
     k: int = 10
@@ -55,14 +58,17 @@ class ShiftOptions:
 
 @dataclass(frozen=True, eq=False)
 class ImageDegrees:
-    """Degrees of n test pictures.
+    """Degrees of n test images.
 
     Args:
-        test: int64[n], which set; row: int64[n], which picture of it.
-        degrees: float64[n] by half; nearest: int64[n] by half, the nearest reference picture.
-        usual: by half, float64 of the sampled reference pictures.
-        grid: levels of the n; cuts: Levels by half.
-        known: how many reference pictures were read; shared: how many test pictures are in the reference, too.
+        test, row: int64[n], which collection, and which image of it.
+        degrees: float64[n] by half.
+        nearest: int64[n] by half, the nearest reference image.
+        usual: by half, float64 of the sampled reference images.
+        grid: levels of the n.
+        cuts: Levels by half.
+        known: how many reference images were read.
+        shared: how many test images are in the reference, too.
         k: which neighbour the degrees are the distance to.
     """
 
@@ -78,88 +84,104 @@ class ImageDegrees:
     k: int
 
     def bound(self, half: str) -> float:
-        """What 95 % of the reference's own pictures stay below."""
+        """What 95 % of the reference's own images stay below."""
         return float(np.quantile(self.usual[half], USUAL))
 
     def far(self, half: str) -> np.ndarray:
-        """bool[n]: which pictures lie beyond the bound."""
+        """bool[n]: which images lie beyond the bound."""
         return self.degrees[half] > self.bound(half)
 
 
 def measure(
-    reference: Gathered, tests: Sequence[Gathered], decomposition: Decomposition, options: ShiftOptions, reader: Reader
+    reference: ImageCollection,
+    tests: Sequence[ImageCollection],
+    decomposition: Decomposition,
+    options: ShiftOptions,
+    reader: Reader,
 ) -> ImageDegrees:
-    """Degrees of all test pictures against all reference pictures, and their grid.
+    """Degrees of all test images against all reference images, and their grid.
 
     Raises:
-        OpenworldError: a reference of too few pictures, a single test picture, pictures that cannot be read.
+        OpenworldError: a reference of too few images, a single test image, images that cannot be read.
     """
-    _require_enough(reference, tests, options)
+    require_neighbours((reference,), len(reference.images), options.k, besides=2)
+    count = sum(len(test.images) for test in tests)
+    if count < 2 and options.cuts is None:
+        raise OpenworldError(
+            f"{' and '.join(test.name for test in tests)} holds {count} image(s), expected two or more: levels divide "
+            "images. To measure a single one, give the levels of an earlier run with --levels-of."
+        )
     known = sum(len(features) for _, features in reader.blocks(reference))
-    if known < options.k + 2:
-        raise _too_few(reference, known, options)
+    require_neighbours((reference,), known, options.k, besides=2)
     parts = [
         (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, options.k, reader))
         for place, test in enumerate(tests)
         for rows, features in reader.blocks(test)
     ]
-    test, row, semantic, covariate, near, near_looks, same = (np.concatenate(one) for one in zip(*parts, strict=True))
-    degrees = dict(zip(HALVES, (semantic, covariate), strict=True))
-    cuts = options.cuts or {half: _cut(half, degrees[half], options) for half in HALVES}
-    levels = {half: cuts[half].of(degrees[half]) for half in HALVES}
-    shape = len(cuts["covariate"]), len(cuts["semantic"])
-    return ImageDegrees(
-        test,
-        row,
-        degrees,
-        dict(zip(HALVES, (near, near_looks), strict=True)),
-        _usual(reference, known, decomposition, options, reader),
-        ShiftGrid(levels["semantic"], levels["covariate"], shape, options.least),
-        cuts,
-        known,
-        int(same.sum()),
-        options.k,
-    )
+    test, row, semantic, covariate, *nearest, same = (np.concatenate(part) for part in zip(*parts, strict=True))
+    degrees = {"semantic": semantic, "covariate": covariate}
+    cuts = options.cuts
+    if cuts is None:
+        advice = "give more, or such as differ, or the levels of an earlier run with --levels-of"
+        cuts = cut_levels(degrees, options.levels, "images", advice)
+    usual = _usual(reference, known, decomposition, options, reader)
+    grid = grid_of(degrees, cuts, options.least)
+    nearest = dict(zip(HALVES, nearest, strict=True))
+    return ImageDegrees(test, row, degrees, nearest, usual, grid, cuts, known, int(same.sum()), options.k)
 
 
-def _require_enough(reference: Gathered, tests: Sequence[Gathered], options: ShiftOptions) -> None:
-    if len(reference.images) < options.k + 2:
-        raise _too_few(reference, len(reference.images), options)
-    count = sum(len(test.images) for test in tests)
-    if count < 2 and options.cuts is None:
-        names = " and ".join(test.name for test in tests)
+def require_neighbours(reference: Sequence[ImageCollection], count: int, k: int, *, besides: int = 0) -> None:
+    """Refuse a reference of too few images for the distance to neighbour `k`, with some `besides`."""
+    if count < k + besides:
         raise OpenworldError(
-            f"{names} holds {count} picture(s), expected two or more: levels divide pictures. To measure a single one, "
-            "give the levels of an earlier run with --levels-of."
+            f"{' and '.join(images.name for images in reference)} holds {count} image(s) that can be read, and the "
+            f"distance to neighbour {k} needs {k + besides} or more: give more reference images, or a smaller "
+            "--neighbour."
         )
 
 
-def _too_few(reference: Gathered, count: int, options: ShiftOptions) -> OpenworldError:
-    return OpenworldError(
-        f"{reference.name} holds {count} picture(s) that can be read, and the distance to neighbour {options.k} needs "
-        f"{options.k + 2} or more: give more reference pictures, or a smaller --neighbour."
-    )
+def cut_levels(degrees: Mapping[str, np.ndarray], count: int, things: str, advice: str) -> dict[str, Levels]:
+    """Levels of both halves, of equal width between the published quantiles.
+
+    Args:
+        things: what has the degrees. advice: what to do where they hardly differ.
+    """
+    cuts = {}
+    for half in HALVES:
+        try:
+            cuts[half] = equal_width_levels(degrees[half], PUBLISHED_QUANTILES[half], count)
+        except OpenworldError as error:
+            raise OpenworldError(
+                f"the {things} cannot be divided into {half} levels, because their degrees hardly differ; {advice}."
+            ) from error
+    return cuts
 
 
-def _against(reference: Gathered, features, decomposition: Decomposition, k: int, reader: Reader) -> tuple:
-    """Both degrees, the nearest pictures in both halves, and whether a picture is in the reference: [n] each."""
-    shards, rows = [], []
+def grid_of(degrees: Mapping[str, np.ndarray], cuts: Mapping[str, Levels], least: int) -> ShiftGrid:
+    """The cells of what has these degrees."""
+    semantic, covariate = (cuts[half].of(degrees[half]) for half in HALVES)
+    return ShiftGrid(semantic, covariate, (len(cuts["covariate"]), len(cuts["semantic"])), least)
+
+
+def _against(reference: ImageCollection, features, decomposition: Decomposition, k: int, reader: Reader) -> tuple:
+    """Both degrees, the nearest images in both halves, and whether an image is in the reference: [n] each."""
+    merged, rows = [], []
     for own, block in reader.blocks(reference):
-        shards.append(shift_degrees(decomposition, features, block.embeddings, k=k + 1, first=sum(map(len, rows))))
+        merged.append(shift_degrees(decomposition, features, block.embeddings, k=k + 1, first=sum(map(len, rows))))
         rows.append(own)
-        if len(shards) > 1:
-            shards = [merge_degrees(shards)]
-    found, rows = [getattr(shards[0], half) for half in HALVES], np.concatenate(rows)
-    same = np.logical_and(*(near.distances[:, 0] < SAME for near in found))
-    first = same.astype(np.int64)  # a picture of the reference is its own first neighbour, which does not count
+        if len(merged) > 1:
+            merged = [merge_degrees(merged)]
+    neighbours, rows = [getattr(merged[0], half) for half in HALVES], np.concatenate(rows)
+    same = np.logical_and(*(near.distances[:, 0] < SAME for near in neighbours))
+    first = same.astype(np.int64)  # an image of the reference is its own first neighbour, which does not count
     each = np.arange(len(same))
-    degrees = (near.distances[each, first + k - 1] for near in found)
-    return *degrees, *(rows[near.places[each, first]] for near in found), same
+    degrees = (near.distances[each, first + k - 1] for near in neighbours)
+    return *degrees, *(rows[near.places[each, first]] for near in neighbours), same
 
 
 def _usual(
-    reference: Gathered, known: int, decomposition: Decomposition, options: ShiftOptions, reader: Reader
-) -> dict:
+    reference: ImageCollection, known: int, decomposition: Decomposition, options: ShiftOptions, reader: Reader
+) -> dict[str, np.ndarray]:
     """Degrees of a sample of the reference against the rest of it."""
     drawn = np.sort(np.random.default_rng(options.seed).choice(known, min(SAMPLE, known), replace=False))
     kept, first = [], 0
@@ -167,15 +189,5 @@ def _usual(
         own = drawn[(drawn >= first) & (drawn < first + len(block))] - first
         kept.append(np.asarray(block.embeddings[own]))
         first += len(block)
-    semantic, covariate, *_ = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
-    return {"semantic": semantic, "covariate": covariate}
-
-
-def _cut(half: str, degrees: np.ndarray, options: ShiftOptions) -> Levels:
-    try:
-        return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], options.levels)
-    except OpenworldError as error:
-        raise OpenworldError(
-            f"the pictures cannot be divided into {half} levels, because their degrees hardly differ; give more, or "
-            "such as differ, or the levels of an earlier run with --levels-of."
-        ) from error
+    degrees = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
+    return dict(zip(HALVES, degrees[:2], strict=True))

@@ -1,39 +1,63 @@
 """What speaks against a measured shift: warnings of this run, and what the measure cannot see in any."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from openworld.applications.shift.image_decomposition import PICTURES
+from openworld.applications.shift.decomposition import EMBEDDED, IMAGES
 from openworld.applications.shift.shift_measurement import SURE
 from openworld.applications.shift.summary import ComparedSets
-from openworld.applications.shift.text_decomposition import EMBEDDED
 from openworld.report.shift_axes import AXES
 
-FEW = 50  # pictures below which numbers depend on which pictures these happen to be
+FEW = 50  # images below which numbers depend on which images these happen to be
 FEW_NAMES = 100  # names below which what is learned about meaning is narrow
 
 
 def warnings(compared: ComparedSets) -> Iterator[str]:
     """What is wrong with this run, in sentences without a full stop, the gravest first."""
-    measured = compared.measured
-    yield from _unsure(compared)
+    measured, reference, chance = compared.measured, compared.reference, "depend on which images these happen to be"
+    count = len(measured.row)
+    for half, other, share in unsure(compared.right):
+        yield (
+            f"do not take {half} degrees at their word: of what was kept back to try it, the half for "
+            f"{AXES[half]} puts {100 * share:.0f} % in the right order, so what is far in {other} moves them "
+            "too; compare them within this run only, and look at the images"
+        )
     if measured.shared:
         yield (
-            f"{measured.shared:,} of the {len(measured.row):,} pictures are in the reference too (or look just like "
+            f"{measured.shared:,} of the {count:,} images are in the reference too (or look just like "
             "one of it); each was measured against the others, as if it were not there"
         )
     if measured.known < FEW:
-        yield f"with {measured.known} reference pictures, degrees depend on which pictures these happen to be"
-    if 1 < len(measured.row) < FEW:
-        yield f"with {len(measured.row)} pictures, shares and medians depend on which pictures these happen to be"
-    yield from _small_classes(compared)
-    yield from _deeper(compared)
-    if len(measured.row) >= FEW and not measured.grid.present.any():
+        yield f"with {measured.known} reference images, degrees {chance}"
+    if 1 < count < FEW:
+        yield f"with {count} images, shares and medians {chance}"
+    if reference.named:
+        sizes = np.bincount(reference.images.labels)
+        typical = int(np.median(sizes[sizes > 0]))
+        if typical <= measured.k:
+            yield (
+                f"half of the reference's classes have {typical} images or fewer, so neighbour {measured.k} lies in "
+                "another class and a known class seems far: give more images of each, or a smaller --neighbour"
+            )
+    for collection in (reference, *compared.tests):
+        if collection.deeper:
+            yield (
+                f"{collection.name} holds images in folders at several depths, which are not taken for classes; to "
+                "have concepts named, give the folder that holds the class folders"
+            )
+    if count >= FEW and not measured.grid.present.any():
         yield (
-            f"no cell holds {measured.grid.least} pictures, so all are N/A in statistics: give more pictures, fewer "
+            f"no cell holds {measured.grid.least} images, so all are N/A in statistics: give more images, fewer "
             "--levels, or a smaller --least"
         )
+
+
+def unsure(right: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
+    """Halves that do not do on new texts what they were fitted for: (half, word of the other, share in order)."""
+    for half, share in right.items():
+        if share < SURE:
+            yield half, next(word for own, word in AXES.items() if own != half), share
 
 
 def limits(compared: ComparedSets, clip) -> Iterator[str]:
@@ -46,74 +70,35 @@ def limits(compared: ComparedSets, clip) -> Iterator[str]:
     if clip.name.split(",")[0] == EMBEDDED:
         yield (
             "The embedded backbone knows emoji and nothing else, and was taught to name a thing however it is drawn. "
-            "For photographs, or where looks matter, give another: --backbone ViT-B/16."
+            "For photographs, or where appearance matters, give another: --backbone ViT-B/16."
         )
     yield from _fitted(compared)
     yield (
-        "Far is measured by the reference itself: the more alike its own pictures are, the sooner another "
+        "Far is measured by the reference itself: the more alike its own images are, the sooner another "
         "is far. Degrees of another reference, backbone, LAID or --neighbour cannot be compared with these."
     )
     yield (
-        "A far picture is not a mistake of your model, and a near one not a right answer: openworld estimate tells "
+        "A far image is not a mistake of your model, and a near one not a right answer: openworld estimate tells "
         "how accurate a model is on them, without labels."
     )
 
 
 def _fitted(compared: ComparedSets) -> Iterator[str]:
-    """How well meaning and looks could be told apart, and by what."""
-    about = compared.about
+    """How well meaning and appearance could be told apart, and by what."""
+    about, both = compared.about, " and ".join(AXES.values())
     names, templates = about.get("labels"), about.get("templates", "?")
     if names is None:
-        yield "Nothing is known about how meaning and looks were told apart; the file given with --laid does not say."
+        yield f"Nothing is known about how {both} were told apart; the file given with --laid does not say."
         return
-    right = compared.right
-    shares = " and ".join(f"{100 * right[half]:.0f} % for {word}" for half, word in AXES.items() if half in right)
-    pictures = about.get("taught_by") == PICTURES
-    by = (
-        f"pictures of {names} things in {templates} looks"
-        if pictures
-        else f"{names} class names in {templates} sentences"
-    )
-    told = f"Meaning and looks were told apart by {by}"
-    yield f"{told}; of those kept back, in the right order: {shares}." if shares else f"{told}."
-    if pictures:
+    by_images = about.get("taught_by") == IMAGES
+    by = f"images of {names} things in {templates} appearances"
+    by = by if by_images else f"{names} class names in {templates} sentences"
+    shares = [f"{100 * compared.right[half]:.0f} % for {word}" for half, word in AXES.items() if half in compared.right]
+    order = f"; of those kept back, in the right order: {' and '.join(shares)}" if shares else ""
+    yield f"{both.capitalize()} were told apart by {by}{order}."
+    if by_images:
         drawn = ", ".join(about.get("looks", ())[1:])
-        yield f"The looks were {drawn}; what is like none of these may count as meaning."
+        yield f"The appearances were {drawn}; what is like none of these may count as meaning."
     if names < FEW_NAMES:
-        more = "classes in the reference" if pictures else "things of this kind with --classnames"
+        more = "classes in the reference" if by_images else "things of this kind with --classnames"
         yield f"With so few, what counts as meaning is narrow: give {FEW_NAMES} or more {more}."
-
-
-def _unsure(compared: ComparedSets) -> Iterator[str]:
-    """Halves that do not do on new texts what they were fitted for."""
-    for half, share in compared.right.items():
-        if share < SURE:
-            other = next(word for own, word in AXES.items() if own != half)
-            yield (
-                f"do not take {half} degrees at their word: of what was kept back to try it, the half for "
-                f"{AXES[half]} puts {100 * share:.0f} % in the right order, so what is far in {other} moves them "
-                "too; compare them within this run only, and look at the pictures"
-            )
-
-
-def _small_classes(compared: ComparedSets) -> Iterator[str]:
-    """Reference classes too small for the neighbour to be of the same class."""
-    reference, k = compared.reference, compared.measured.k
-    if reference.named:
-        sizes = np.bincount(reference.images.labels)
-        typical = int(np.median(sizes[sizes > 0]))
-        if typical <= k:
-            yield (
-                f"half of the reference's classes have {typical} pictures or fewer, so neighbour {k} lies in another "
-                "class and a class that is known looks far: give more pictures of each, or a smaller --neighbour"
-            )
-
-
-def _deeper(compared: ComparedSets) -> Iterator[str]:
-    """Sets whose folders are not classes."""
-    for one in (compared.reference, *compared.tests):
-        if one.deeper:
-            yield (
-                f"{one.name} holds pictures in folders at several depths, which are not taken for classes; to have "
-                "concepts named, give the folder that holds the class folders"
-            )

@@ -1,8 +1,8 @@
-"""Every number of a measured shift as tidy rows: both axes, their levels, concepts and appearances, and the cells."""
+"""Every number of a measured shift as tidy rows: both axes, their levels, concepts and styles, and the cells."""
 
 from collections.abc import Iterator
 
-from openworld.applications.shift.shift_measurement import ImageGroup, ShiftMeasurement
+from openworld.applications.shift.shift_measurement import ShiftMeasurement
 from openworld.results import METRICS, Metric, Result, Results, Value
 
 IMAGES = METRICS["images"]
@@ -15,56 +15,40 @@ FAR_ALONE = Metric("far_in_it_alone", "far in it alone", better=0)
 ORDERED = Metric("held_out_triplets", "held-out triplets in the right order", better=0)
 START = Metric("level_start", "from", "fraction", 4, 0, (0.0, 2.0))
 
+GROUPS = {"looks": "style", "concepts": "concept"}
+"""A field of a `ShiftMeasurement` -> what its groups are called."""
 
-def results_of(found: ShiftMeasurement) -> Results:
+
+def results_of(measurement: ShiftMeasurement) -> Results:
     """Return all rows but the degrees of single images, which are a table of their own."""
-    rows = [*_image_sets(found), *_axes(found), *_levels(found)]
-    for kind, groups in (("concept", found.concepts), ("look", found.looks)):
-        rows += [row for group in groups for row in _group(kind, group)]
-    return Results("shift", (*rows, *_cells(found)))
+    return Results("shift", tuple(Result("", metric, value, where) for metric, value, where in _rows(measurement)))
 
 
-def group_place(kind: str, group: ImageGroup) -> dict[str, str]:
-    """Return where the rows of a group lie: `kind` is "concept" or "look"."""
-    return {"group": kind, "name": group.name}
-
-
-def _image_sets(found: ShiftMeasurement) -> Iterator[Result]:
-    for place, images in enumerate((found.reference, *found.tests)):
+def _rows(measurement: ShiftMeasurement) -> Iterator[tuple[Metric, Value, dict]]:
+    for place, images in enumerate((measurement.reference, *measurement.tests)):
         where = {"set": place, "name": images.name, "part": "test" if place else "reference"}
-        yield Result("", IMAGES, Value(images.n), where)
-        yield Result("", UNREADABLE, Value(images.unreadable), where)
-    for kind, count in found.far.items():
-        yield Result("", IMAGES, Value(count), {"far_in": kind})
-
-
-def _axes(found: ShiftMeasurement) -> Iterator[Result]:
-    for half, axis in found.axes.items():
+        yield IMAGES, Value(images.n), where
+        yield UNREADABLE, Value(images.unreadable), where
+    for kind, count in measurement.far.items():
+        yield IMAGES, Value(count), {"far_in": kind}
+    for half, axis in measurement.axes.items():
         where = {"axis": half}
         numbers = {MEDIAN: axis.median, OWN_MEDIAN: axis.own_median, USUAL: axis.usual, FAR: axis.beyond}
-        for metric, number in (numbers | {FAR_ALONE: found.far[half] / found.n}).items():
-            yield Result("", metric, Value(number), where)
-        reason = "" if axis.right is not None else "the decomposition does not say"
-        yield Result("", ORDERED, Value(axis.right, reason=reason), where)
-
-
-def _levels(found: ShiftMeasurement) -> Iterator[Result]:
-    for half, axis in found.axes.items():
+        for metric, number in (numbers | {FAR_ALONE: measurement.far[half] / measurement.n}).items():
+            yield metric, Value(number), where
+        yield ORDERED, Value(axis.right, reason="the decomposition does not say" * (axis.right is None)), where
+    for half, axis in measurement.axes.items():
         for level, (start, count) in enumerate(zip((0.0, *axis.cuts), axis.counts, strict=True)):
             where = {"axis": half, "level": level}
-            yield Result("", START, Value(start), where)
-            yield Result("", IMAGES, Value(count), where)
-
-
-def _group(kind: str, group: ImageGroup) -> Iterator[Result]:
-    where = group_place(kind, group)
-    yield Result("", IMAGES, Value(group.n), where)
-    for half in ("semantic", "covariate"):
-        yield Result("", MEDIAN, Value(getattr(group, half)), {**where, "axis": half})
-        yield Result("", FAR, Value(getattr(group, f"{half}_beyond")), {**where, "axis": half})
-
-
-def _cells(found: ShiftMeasurement) -> Iterator[Result]:
-    for row, counts in enumerate(found.cells):
+            yield START, Value(start), where
+            yield IMAGES, Value(count), where
+    for groups in ("concepts", "looks"):
+        for group in getattr(measurement, groups):
+            where = {"group": GROUPS[groups], "name": group.name}
+            yield IMAGES, Value(group.n), where
+            for half in measurement.axes:
+                yield MEDIAN, Value(getattr(group, half)), {**where, "axis": half}
+                yield FAR, Value(getattr(group, f"{half}_beyond")), {**where, "axis": half}
+    for row, counts in enumerate(measurement.cells):
         for column, count in enumerate(counts):
-            yield Result("", IMAGES, Value(count), {"covariate_level": row, "semantic_level": column})
+            yield IMAGES, Value(count), {"covariate_level": row, "semantic_level": column}

@@ -1,6 +1,6 @@
-"""What `openworld shift` found: how far pictures are from a reference, picture by picture and cell by cell.
+"""What `openworld shift` measured: how far images are from a reference, image by image and cell by cell.
 
-Degrees are cosine distances in [0, 2]. Everything but the examples' pictures can be written as JSON.
+Degrees are cosine distances in [0, 2]. Everything but the examples' images can be written as JSON.
 """
 
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from typing import Any
 
 SURE = 0.75  # share of held-out triplets below which a half is not trusted
 KINDS = ("neither", "semantic", "covariate", "both")
-"""In which halves a picture is far."""
+"""In which halves an image is far."""
 
 
 @dataclass(frozen=True)
 class MeasuredSet:
-    """One set of pictures. n: how many were read; unreadable: how many were left out; classes: 0 without names."""
+    """One set of images. n: how many were read; unreadable: how many were left out; classes: 0 without names."""
 
     name: str
     n: int
@@ -27,10 +27,12 @@ class ShiftAxis:
     """One axis of the grid.
 
     Args:
-        cuts: starts of levels 1, 2, ...; counts: pictures per level.
-        median: of the test pictures' degrees; own_median: of the reference's own, each measured against the others.
-        usual: degree that 95 % of the reference's own pictures stay below.
-        beyond: share of test pictures above `usual`, in [0, 1].
+        cuts: starts of levels 1, 2, ...
+        counts: images per level.
+        median: of the test images' degrees.
+        own_median: of the reference's own, each measured against the others.
+        usual: degree that 95 % of the reference's own images stay below.
+        beyond: share of test images above `usual`, in [0, 1].
         right: share of held-out triplets of texts that this half puts in the right order; None where not known.
     """
 
@@ -50,7 +52,7 @@ class ShiftAxis:
 
 @dataclass(frozen=True)
 class ImageGroup:
-    """Images of one name, a concept or a look: medians of both degrees, and shares beyond the usual."""
+    """Images of one concept or style: medians of both degrees, and shares beyond the usual."""
 
     name: str
     n: int
@@ -62,7 +64,7 @@ class ImageGroup:
 
 @dataclass(frozen=True)
 class ExampleImage:
-    """A picture that the page shows. cell: (covariate, semantic) level; kind: why; address: a `data:` PNG."""
+    """An image that the page shows. cell: (covariate, semantic) level; kind: why; address: a `data:` PNG."""
 
     kind: str
     name: str
@@ -77,13 +79,18 @@ class ShiftMeasurement:
     """The whole result.
 
     Args:
-        reference, tests: what was compared. backbone: whose features. k: which neighbour.
-        axes: by half. far: pictures by where they are far, a count for each of `KINDS`.
-        cells: pictures per cell, rows covariate levels, columns semantic ones.
-        least: cells with fewer pictures are N/A.
-        concepts, looks: groups by name, the farthest in meaning first; empty where pictures have no such names.
-        examples: for the page. warnings: of this run, sentences without a full stop. limits: what the measure cannot
-        see, sentences. made: how, as (name, value).
+        reference, tests: what was compared.
+        backbone: whose features.
+        k: which neighbour.
+        axes: by half.
+        far: images by where they are far, a count for each of `KINDS`.
+        cells: images per cell, rows covariate levels, columns semantic ones.
+        least: cells with fewer images are N/A.
+        concepts, looks: groups by class and by test set, the farthest in meaning first; empty without such names.
+        examples: for the page.
+        warnings: of this run, sentences without a full stop.
+        limits: what the measure cannot see, sentences.
+        made: how, as (name, value).
     """
 
     reference: MeasuredSet
@@ -103,12 +110,12 @@ class ShiftMeasurement:
 
     @property
     def n(self) -> int:
-        """How many test pictures were measured."""
-        return sum(one.n for one in self.tests)
+        """How many test images were measured."""
+        return sum(images.n for images in self.tests)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the pictures themselves; `present` says which cells are not N/A."""
-        told = asdict(self)
-        told["examples"] = [{name: one[name] for name in one if name != "address"} for one in told["examples"]]
-        told["present"] = [[count >= self.least for count in row] for row in self.cells]
-        return told
+        """Plain values for JSON, without the images themselves; `present` says which cells are not N/A."""
+        content = asdict(self)
+        for example in content["examples"]:
+            del example["address"]
+        return content | {"present": [[count >= self.least for count in row] for row in self.cells]}

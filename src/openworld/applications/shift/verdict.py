@@ -1,45 +1,46 @@
-"""A measured shift in sentences: how far, in which half, which concepts and appearances, and what to do next."""
+"""A measured shift in sentences: how far, in which half, which concepts and styles, and what to do next."""
 
 from collections.abc import Iterator
 
+from openworld.applications.shift.results import FAR, GROUPS, MEDIAN
 from openworld.applications.shift.shift_measurement import ImageGroup, ShiftAxis, ShiftMeasurement
 from openworld.report.sentences import listed
 from openworld.report.shift_axes import AXES
-from openworld.report.text import percent
 
 NAMED = 3  # groups named in a sentence
-FAR = 0.5  # share of far pictures from which they are called mostly far
+MOSTLY = 0.5  # share of far images from which they are called mostly far
 SOME = 0.1  # and partly far: twice what would be usual
+ORDERED_BY = {"concepts": "semantic", "looks": "covariate"}
+"""Groups -> the half that orders them."""
 
 
-def shift_sentences(found: ShiftMeasurement) -> list[str]:
-    """The answer, how far, which concepts and looks, what to do next; last, what the numbers are."""
-    told = [
-        headline(found),
-        *_how_far(found),
-        _far(found.concepts, "semantic", "concept"),
-        _far(found.looks, "covariate", "look"),
-        " ".join(_next(found)),
-        f"A degree is the cosine distance to the {_ordinal(found.k)} nearest of {found.reference.n:,} reference "
-        f"pictures, in the half of the features ({found.backbone}) that tells of meaning, or of looks. Far: above what "
-        f"95 % of the reference's own pictures keep from the others, {found.axes['semantic'].usual:.3f} in meaning and "
-        f"{found.axes['covariate'].usual:.3f} in looks.",
+def shift_sentences(measurement: ShiftMeasurement) -> list[str]:
+    """The answer, how far, which concepts and styles, what to do next; last, what the numbers are."""
+    bounds = listed([f"{MEDIAN.write(measurement.axes[half].usual)} in {word}" for half, word in AXES.items()])
+    sentences = [
+        headline(measurement),
+        _how_far(measurement),
+        *(_far_groups(measurement, groups) for groups in ORDERED_BY),
+        " ".join(_next(measurement)),
+        f"A degree is the cosine distance to the {_ordinal(measurement.k)} nearest of {measurement.reference.n:,} "
+        f"reference images, in the half of the features ({measurement.backbone}) that tells of meaning, or of "
+        f"appearance. Far: above what 95 % of the reference's own images keep from the others, {bounds}.",
     ]
-    return [sentence for sentence in told if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
-def headline(found: ShiftMeasurement) -> str:
+def headline(measurement: ShiftMeasurement) -> str:
     """The answer in a sentence."""
-    axes = [(found.axes[half], word) for half, word in AXES.items()]
-    words = " and ".join(_answer(axis, word, found.n) for axis, word in axes)
+    axes = {word: measurement.axes[half] for half, word in AXES.items()}
+    words = " and ".join(_answer(axis, word, measurement.n) for word, axis in axes.items())
     first = f"{words[0].upper()}{words[1:]}"
-    if found.n == 1:
-        degrees = " and ".join(f"{axis.median:.3f} in {word}" for axis, word in axes)
-        usual = " and ".join(f"{axis.usual:.3f}" for axis, _ in axes)
-        return f"{first}: the picture lies {degrees} from the reference, of whose own 95 % stay below {usual}."
-    shares = " and ".join(f"{percent(axis.beyond)} % in {word}" for axis, word in axes)
+    if measurement.n == 1:
+        degrees = " and ".join(f"{MEDIAN.write(axis.median)} in {word}" for word, axis in axes.items())
+        usual = " and ".join(MEDIAN.write(axis.usual) for axis in axes.values())
+        return f"{first}: the image lies {degrees} from the reference, of whose own 95 % stay below {usual}."
+    shares = " and ".join(f"{FAR.write(axis.beyond)} % in {word}" for word, axis in axes.items())
     return (
-        f"{first}: of {found.n:,} pictures, {shares} are farther from the reference than 95 % of its own are from "
+        f"{first}: of {measurement.n:,} images, {shares} are farther from the reference than 95 % of its own are from "
         "one another (about 5 % would be usual)."
     )
 
@@ -48,72 +49,74 @@ def _answer(axis: ShiftAxis, word: str, count: int) -> str:
     """How far in one half, in words."""
     sure = "" if axis.sure else f" (as far as {word} can be told here)"
     if count == 1:
-        return f"{'far' if axis.beyond else 'near'} in {word}{sure}"
-    return f"{'mostly far' if axis.beyond > FAR else 'partly far' if axis.beyond >= SOME else 'near'} in {word}{sure}"
+        amount = "far" if axis.beyond else "near"
+    else:
+        amount = "mostly far" if axis.beyond > MOSTLY else "partly far" if axis.beyond >= SOME else "near"
+    return f"{amount} in {word}{sure}"
 
 
-def _how_far(found: ShiftMeasurement) -> Iterator[str]:
-    """The typical picture, and in which halves the far ones are far."""
-    if found.n > 1:
-        typical = " and ".join(
-            f"{axis.median:.3f} in {AXES[half]} (one of the reference: {axis.own_median:.3f})"
-            for half, axis in found.axes.items()
-        )
-        far = found.far
-        yield (
-            f"The typical picture lies {typical} away. Far in both: {far['both']:,} pictures; in meaning alone: "
-            f"{far['semantic']:,}; in looks alone: {far['covariate']:,}; in neither: {far['neither']:,}."
-        )
+def _how_far(measurement: ShiftMeasurement) -> str:
+    """The typical image, and in which halves the far ones are far; "" for a single image."""
+    if measurement.n == 1:
+        return ""
+    typical = " and ".join(
+        f"{MEDIAN.write(axis.median)} in {AXES[half]} (one of the reference: {MEDIAN.write(axis.own_median)})"
+        for half, axis in measurement.axes.items()
+    )
+    alone = "; ".join(f"in {word} alone: {measurement.far[half]:,}" for half, word in AXES.items())
+    return (
+        f"The typical image lies {typical} away. Far in both: {measurement.far['both']:,} images; {alone}; in neither: "
+        f"{measurement.far['neither']:,}."
+    )
 
 
-def _next(found: ShiftMeasurement) -> Iterator[str]:
+def _next(measurement: ShiftMeasurement) -> Iterator[str]:
     """What to do about it."""
-    meaning, looks = (found.axes[half].beyond >= SOME for half in AXES)
-    sure = found.axes["covariate"].sure
+    meaning, appearance = (measurement.axes[half].beyond >= SOME for half in AXES)
     if meaning:
         yield (
             "Next, look at what is far in meaning: where it is something that the reference does not hold, label some "
             "and add it, or let a detector flag it (openworld list detectors)."
         )
-    if looks and sure:
+    if appearance and measurement.axes["covariate"].sure:
         yield (
-            "Where known things look otherwise, measure the accuracy on them without labels (openworld estimate), and "
-            "add such pictures to the training."
+            "Where known things change their appearance, measure the accuracy on them without labels (openworld "
+            "estimate), and add such images to the training."
         )
-    if not sure:
-        yield "Judge looks by eye, or with another backbone."
-    if not found.axes["semantic"].sure:
-        yield "Judge meaning by eye, or with another backbone."
-    if not (meaning or looks):
+    for half in ("covariate", "semantic"):
+        if not measurement.axes[half].sure:
+            yield f"Judge {AXES[half]} by eye, or with another backbone."
+    if not (meaning or appearance):
         yield (
-            "To the backbone these are pictures like the reference's own: if a model does worse on them, look "
+            "To the backbone these are images like the reference's own: if a model does worse on them, look "
             "elsewhere (labels, shares of classes, details too fine for this backbone)."
         )
 
 
 def ranked(groups: tuple[ImageGroup, ...], half: str) -> list[ImageGroup]:
     """The groups by their median degree in one half, the farthest first."""
-    return sorted(groups, key=lambda one: (-getattr(one, half), one.name))
+    return sorted(groups, key=lambda group: (-getattr(group, half), group.name))
 
 
-def _far(groups: tuple[ImageGroup, ...], half: str, word: str) -> str:
+def _far_groups(measurement: ShiftMeasurement, name: str) -> str:
     """Which groups are mostly far, in a sentence; "" without groups."""
-    order = ranked(groups, half)
-    far = [one for one in order if getattr(one, f"{half}_beyond") > FAR]
-    where = f"mostly far in {AXES[half]}"
-    if not groups:
+    kind, half = GROUPS[name], ORDERED_BY[name]
+    order, where = ranked(getattr(measurement, name), half), f"mostly far in {AXES[half]}"
+    share = {group: getattr(group, f"{half}_beyond") for group in order}
+    far = [group for group in order if share[group] > MOSTLY]
+    if not order:
         return ""
-    if len(groups) == 1:
-        return f"The one {word}, {order[0].name}, is {'' if far else 'not '}{where}."
+    if len(order) == 1:
+        return f"The only {kind}, {order[0].name}, is {'' if far else 'not '}{where}."
     if not far:
-        first = max(order, key=lambda one: getattr(one, f"{half}_beyond"))
-        share = percent(getattr(first, f"{half}_beyond"))
+        first = max(order, key=share.get)
         return (
-            f"None of the {len(groups)} {word}s is {where}; {first.name} comes nearest, with {share} % of its pictures."
+            f"None of the {len(order)} {kind}s is {where}; {first.name} comes nearest, with "
+            f"{FAR.write(share[first])} % of its images."
         )
-    names = listed([f"{one.name} ({getattr(one, half):.3f})" for one in far[:NAMED]])
-    verb, first = ("is", "") if len(far) == 1 else ("are", "" if len(far) <= NAMED else "first of all ")
-    return f"{len(far)} of {len(groups)} {word}s {verb} {where}: {first}{names}."
+    names = listed([f"{group.name} ({MEDIAN.write(getattr(group, half))})" for group in far[:NAMED]])
+    verb, first = "is" if len(far) == 1 else "are", "first of all " * (len(far) > NAMED)
+    return f"{len(far)} of {len(order)} {kind}s {verb} {where}: {first}{names}."
 
 
 def _ordinal(number: int) -> str:

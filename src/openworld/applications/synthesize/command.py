@@ -9,9 +9,13 @@ from typing import Any
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.applications.shift.decomposition import decomposition_for, distinct_names, lines_of
+from openworld.applications.shift.decomposition import (
+    DecompositionSource,
+    decomposition_for,
+    distinct_names,
+    lines_of,
+)
 from openworld.applications.shift.images import Reader, gather
-from openworld.applications.shift.inputs import DecompositionSource
 from openworld.applications.synthesize import plan as planning
 from openworld.applications.synthesize.kept_division import keep_division, kept_division
 from openworld.applications.synthesize.painters import (
@@ -99,7 +103,7 @@ def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet
     """
     device = find_device(inputs.device)
     if inputs.out is None and not inputs.only_plan:
-        raise OpenworldError("pictures need a place: give --out FOLDER, or --plan to make nothing.")
+        raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
     settings = PainterSettings(**inputs.settings, device=device, download=not inputs.only_plan)
     screen, options = find_screen(inputs.screen), _options(inputs, settings)
     painter = _painter(inputs, settings, options.prompts)
@@ -145,7 +149,7 @@ def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, obser
         planning.require_readable(options, clip)
         decomposition = decomposition_for(inputs.source, clip, names, options.seed, observer.progress)
         with failing():
-            reader = Reader(clip, inputs.allow_corrupt, None, observer.progress)
+            reader = Reader(clip, inputs.allow_corrupt, observer.progress)
             division = planning.divide(options, references, decomposition, reader)
         if inputs.out is not None:
             keep_division(inputs.out, options, request, division, decomposition)

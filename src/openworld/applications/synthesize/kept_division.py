@@ -1,4 +1,4 @@
-"""The division of prompts, kept beside the pictures: measured once, so that a set goes on by the plan it was begun.
+"""The division of prompts, kept beside the images: measured once, so that a set goes on by the plan it was begun.
 
 FOLDER/division/ holds laid.safetensors, prompts.parquet (a row per prompt: label, style, degrees, levels) and, written
 last, request.json: what was asked, and where levels begin.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.synthesize.plan import Division, SynthesisOptions
+from openworld.applications.synthesize.plan import PromptDivision, SynthesisOptions
 from openworld.runs import readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
@@ -27,7 +27,7 @@ def keep_division(
     folder: Path,
     options: SynthesisOptions,
     request: Mapping[str, Any],
-    division: Division,
+    division: PromptDivision,
     decomposition: Decomposition,
 ) -> None:
     """Write a division; FOLDER is made where it is missing."""
@@ -38,7 +38,7 @@ def keep_division(
     write_file(own / REQUEST, readable_json({**request, **division.about}))
 
 
-def kept_division(folder: Path, request: Mapping[str, Any]) -> Division | None:
+def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | None:
     """The division that a folder keeps; None where it keeps none.
 
     Raises:
@@ -58,12 +58,12 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> Division | None:
         rows = decode_table((own / TABLE).read_bytes())
         degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
         cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
-        return Division(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
+        return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
     except (OSError, KeyError, json.JSONDecodeError) as error:
         raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
 
 
-def _columns(options: SynthesisOptions, division: Division) -> dict[str, Any]:
+def _columns(options: SynthesisOptions, division: PromptDivision) -> dict[str, Any]:
     """Prompts in words and numbers; a level is counted from 0."""
     labels, styles = len(options.labels), len(options.styles)
     grid = division.grid(options.least)

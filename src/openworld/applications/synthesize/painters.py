@@ -1,7 +1,7 @@
-"""Who paints ordered pictures, by name: the diffusion model, the renderer, or a painter of one's own; and who screens.
+"""Who paints ordered images, by name: the diffusion model, the renderer, or a painter of one's own; and who screens.
 
 A function of one's own is named package.module:function. As a painter it is called without arguments and returns a
-`openworld.shift.synthesis.Painter`; as a screen it is called with pictures and says which to keep.
+`openworld.shift.synthesis.Painter`; as a screen it is called with images and says which to keep.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,13 @@ TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styl
 
 @dataclass(frozen=True)
 class PainterSettings:
-    """What painters can be told.
+    """Settings of painters.
 
-    pictures: what the renderer redraws, folders of class folders or data sets as NAME/DOMAIN/PART. weights, side,
-    steps, guidance: of the diffusion model; download: whether its weights may be fetched. device: "cpu", "cuda".
+    Args:
+        pictures: what the renderer redraws, folders of class folders or data sets as NAME/DOMAIN/PART.
+        weights, side, steps, guidance: of the diffusion model.
+        device: "cpu", "cuda".
+        download: whether weights may be fetched.
     """
 
     pictures: tuple[str, ...] = ()
@@ -38,14 +41,14 @@ class PainterSettings:
     download: bool = True
 
     def drawings(self) -> ImageSet:
-        """All pictures that are redrawn, as one image set by all their names.
+        """All images that are redrawn, as one image set by all their names.
 
         Raises:
             OpenworldError: none are named, or what is named holds none.
         """
         if not self.pictures:
             raise OpenworldError(
-                "the renderer redraws pictures, and none are named; give --pictures, a folder of class folders or a "
+                "the renderer redraws images, and none are named; give --pictures, a folder of class folders or a "
                 "data set as NAME/DOMAIN/PART."
             )
         sets = [labelled_images(where) for where in self.pictures]
@@ -81,7 +84,7 @@ def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompt
 
 
 def find_screen(name: str) -> synthesis.Screen | None:
-    """The check that pictures must pass; "" for none."""
+    """The check that images must pass; "" for none."""
     return synthesis.Screen(name, find_function(name)) if name else None
 
 
@@ -124,7 +127,7 @@ def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
 
 
 def shown_labels(images: ImageSet) -> tuple[str, ...]:
-    """Names of the classes that have a picture.
+    """Names of the classes that have an image.
 
     >>> shown_labels(ImageSet("toy", "", ("cat", "dog"), [1], [0], "one", None))
     ('dog',)

@@ -1,7 +1,7 @@
-"""Pictures made to order at measured shift: what `openworld synthesize` does before and around the painting.
+"""Images made to order at measured shift: what `openworld synthesize` does before and around the painting.
 
 Syn-IS (Long et al., 2024, section 2.3 and appendix D): labels x styles give prompts; the shift degrees of their text
-features against reference images cut these into cells; equally many pictures are made from every cell. The paper's cuts
+features against reference images cut these into cells; equally many images are made from every cell. The paper's cuts
 are unpublished; here they stand at the quantiles of its division of ImageNet-21K.
 
 Memory: of the reference one block of features at a time, some 330 MB of neighbours for a million prompts, and 32 bytes
@@ -9,7 +9,7 @@ of degrees and levels of each.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,30 +18,27 @@ import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.applications.shift.images import Gathered, Reader
-from openworld.applications.shift.shift_measurement import SURE
-from openworld.report.shift_axes import AXES as WORDS
+from openworld.applications.shift.images import ImageCollection, Reader
+from openworld.applications.shift.measurement import cut_levels, grid_of, require_neighbours
 from openworld.runs import digest
-from openworld.shift import (
-    HALVES,
-    PUBLISHED_QUANTILES,
-    Decomposition,
-    Levels,
-    ShiftGrid,
-    equal_width_levels,
-    synthesis,
-)
+from openworld.shift import HALVES, Decomposition, Levels, ShiftGrid, synthesis
 from openworld.shift.synthesis.set_files import as_png
 
-TRIED = 16  # pictures painted to tell what all will take
+TRIED = 16  # images painted to tell what all will take
+_TOGETHER = 4096  # prompts encoded at a time
 
 
 @dataclass(frozen=True)
 class SynthesisOptions:
     """What is to be made.
 
-    labels: distinct names. styles: in words. each: pictures of every cell. k: degrees are distances to this neighbour.
-    levels: of each axis, at least 3. least: cells of fewer prompts are N/A. seed: of the draw and of all noise.
+    Args:
+        labels: distinct names. styles: in words.
+        each: images of every cell.
+        k: degrees are distances to this neighbour.
+        levels: of each axis, at least 3.
+        least: cells of fewer prompts are N/A.
+        seed: of the draw and of all noise.
     """
 
     labels: tuple[str, ...]
@@ -62,15 +59,13 @@ class SynthesisOptions:
         """Every label in every style."""
         return synthesis.Prompts(self.labels, self.styles)
 
-    def request(self, references: tuple[Gathered, ...], clip, split: Mapping[str, Any]) -> dict[str, Any]:
-        """All that the prompts' degrees and levels depend on, as JSON knows it.
-
-        split: says which decomposition.
-        """
+    def request(self, references: tuple[ImageCollection, ...], clip, split: Mapping[str, Any]) -> dict[str, Any]:
+        """All that the prompts' degrees and levels depend on, as JSON knows it; `split` says which decomposition."""
+        styles = [(style.name, style.prompt) for style in self.styles]
         return {
             "labels": {"count": len(self.labels), "sha256": digest(self.labels)},
-            "styles": {"count": len(self.styles), "sha256": digest([(one.name, one.prompt) for one in self.styles])},
-            "reference": {one.name: one.images.fingerprint for one in references},
+            "styles": {"count": len(self.styles), "sha256": digest(styles)},
+            "reference": {collection.name: collection.images.fingerprint for collection in references},
             "backbone": {"name": clip.name, "weights": clip.fingerprint},
             "decomposition": dict(split),
             "neighbour": self.k,
@@ -79,11 +74,15 @@ class SynthesisOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Division:
+class PromptDivision:
     """N prompts by their degrees.
 
-    degrees: float64[N] by half. cuts: by half. known: how many reference pictures there were. right: by half, share of
-    the texts that the decomposition did not learn from which it puts in the right order; {} where nobody tried.
+    Args:
+        degrees: float64[N] by half.
+        cuts: by half.
+        known: how many reference images there were.
+        right: by half, share of the texts that the decomposition did not learn from which it puts in the right order;
+            {} where nobody tried.
     """
 
     degrees: dict[str, np.ndarray]
@@ -99,13 +98,12 @@ class Division:
 
     def grid(self, least: int) -> ShiftGrid:
         """The cells of the prompts."""
-        semantic, covariate = (self.cuts[half].of(self.degrees[half]) for half in HALVES)
-        return ShiftGrid(semantic, covariate, (len(self.cuts["covariate"]), len(self.cuts["semantic"])), least)
+        return grid_of(self.degrees, self.cuts, least)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What painting will take, from `tried` pictures of the plan: bytes on the disk and seconds, of all pictures."""
+    """What painting will take, from `tried` images of the plan: bytes on the disk and seconds, of all images."""
 
     tried: int
     size: int
@@ -119,63 +117,44 @@ def require_readable(options: SynthesisOptions, clip) -> None:
 
 
 def divide(
-    options: SynthesisOptions, references: tuple[Gathered, ...], decomposition: Decomposition, reader: Reader
-) -> Division:
-    """Measure all prompts against all reference pictures, and cut both axes.
+    options: SynthesisOptions, references: tuple[ImageCollection, ...], decomposition: Decomposition, reader: Reader
+) -> PromptDivision:
+    """Measure all prompts against all reference images, and cut both axes.
 
     Raises:
-        OpenworldError: too few reference pictures, pictures that cannot be read, prompts that hardly differ.
+        OpenworldError: too few reference images, images that cannot be read, prompts that hardly differ.
     """
-    blocks = tuple(features.embeddings for one in references for _, features in reader.blocks(one))
+    blocks = tuple(features.embeddings for collection in references for _, features in reader.blocks(collection))
     known = sum(map(len, blocks))
-    if known < options.k:
-        names = " and ".join(one.name for one in references)
-        raise OpenworldError(
-            f"{names} holds {known} picture(s) that can be read, and the distance to neighbour {options.k} needs "
-            f"{options.k} or more: give more reference pictures, or a smaller --neighbour."
-        )
+    require_neighbours(references, known, options.k)
     prompts = options.prompts
     encode = _Encoder(reader.clip, len(prompts), reader.progress)
-    found = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
-    degrees = {half: getattr(found, f"{half}_degree") for half in HALVES}
-    cuts = {half: _cut(half, degrees[half], options.levels) for half in HALVES}
-    return Division(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
+    measured = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
+    degrees = {half: getattr(measured, f"{half}_degree") for half in HALVES}
+    cuts = cut_levels(degrees, options.levels, "prompts", "give more labels and styles, or such as differ")
+    return PromptDivision(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
 
 
-def plan(options: SynthesisOptions, division: Division, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
-    """Equally many pictures of every cell that has prompts enough; the plan says what its levels come from."""
+def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
+    """Equally many images of every cell that has prompts enough; the plan says what its levels come from."""
     drawn = synthesis.plan_synthesis(options.prompts, division.grid(options.least), options.each, seed=options.seed)
     return replace(drawn, origin={**request, **division.about})
 
 
-def remarks(drawn: synthesis.SynthesisPlan) -> Iterator[str]:
-    """What to know before trusting a plan's levels, in sentences."""
-    for half, share in drawn.origin["held_out_right"].items():
-        if share < SURE:
-            other = next(word for own, word in WORDS.items() if own != half)
-            yield (
-                f"of the texts kept back to try it, the half for {WORDS[half]} puts {100 * share:.0f} % in the right "
-                f"order, so what is far in {other} moves its levels too; look at the pictures of each level."
-            )
-
-
 def expect(drawn: synthesis.SynthesisPlan, painter: synthesis.Painter, batch: int | None = None) -> Expected:
-    """Paint a few pictures of a plan, keep none, and tell what all will take.
+    """Paint a few images of a plan, keep none, and tell what all will take.
 
     Args:
-        batch: pictures at a time; None asks the painter.
+        batch: images at a time; None asks the painter.
     """
     size = painter.fitting() if batch is None else batch
     numbers = np.linspace(0, len(drawn) - 1, min(TRIED, size, len(drawn))).astype(int).tolist()
     orders = [drawn.commission(number) for number in numbers]
-    painter.paint(orders[:1])  # the first picture of a process takes longer than those after it
+    painter.paint(orders[:1])  # the first image of a process takes longer than those after it
     started = time.perf_counter()
-    files = [as_png(picture) for picture in painter.paint(orders)]
+    files = [as_png(image) for image in painter.paint(orders)]
     share = len(drawn) / len(orders)
     return Expected(len(orders), round(sum(map(len, files)) * share), (time.perf_counter() - started) * share)
-
-
-_TOGETHER = 4096  # prompts encoded at a time
 
 
 @dataclass
@@ -190,19 +169,9 @@ class _Encoder:
     @torch.no_grad()
     def __call__(self, texts: list[str]) -> np.ndarray:
         try:
-            found = self.clip.encode_text(texts).float().cpu().numpy()
+            features = self.clip.encode_text(texts).float().cpu().numpy()
         except OpenworldError as error:
             raise OpenworldError(f"{error} Or take another --backbone, or --styles of fewer words.") from error
         self.done += len(texts)
         self.progress("measuring prompts", self.done, self.count)
-        return found
-
-
-def _cut(half: str, degrees: np.ndarray, count: int) -> Levels:
-    try:
-        return equal_width_levels(degrees, PUBLISHED_QUANTILES[half], count)
-    except OpenworldError as error:
-        raise OpenworldError(
-            f"the prompts cannot be divided into {half} levels, because their degrees hardly differ; give more labels "
-            "and styles, or such as differ."
-        ) from error
+        return features

@@ -1,10 +1,12 @@
 """What is said of a plan and of a finished set: sentences, and the table of cells."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from openworld._sizes import duration, size_in_words
+from openworld.applications.shift.remarks import unsure
 from openworld.applications.synthesize.command import PlannedSet
-from openworld.applications.synthesize.plan import Expected, remarks
+from openworld.applications.synthesize.plan import Expected
 from openworld.report.shift_axes import AXES
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS
@@ -17,7 +19,7 @@ def headline(planned: PlannedSet) -> str:
     return (
         f"{len(plan.prompts):,} prompts: {len(options.labels):,} labels in {len(options.styles)} styles. "
         f"{cells} of {plan.shape[0] * plan.shape[1]} cells have {options.least} or more: {cells} x {plan.count:,} = "
-        f"{len(plan):,} pictures of {plan.report()['unique_prompts']:,} different prompts."
+        f"{len(plan):,} images of {plan.report()['unique_prompts']:,} different prompts."
     )
 
 
@@ -33,12 +35,17 @@ def cell_table(plan: SynthesisPlan) -> Table:
     return Table("cells", "Prompts of every cell", caption, label, heads, tuple(rows), best="")
 
 
-def plan_notes(planned: PlannedSet) -> tuple[str, ...]:
-    """Return which cells have no images, and what to know before trusting the levels."""
+def plan_notes(planned: PlannedSet) -> Iterator[str]:
+    """Yield which cells have no images, and what to know before trusting the levels."""
     plan, cells = planned.plan, planned.plan.shape[0] * planned.plan.shape[1]
-    least, empty = planned.options.least, cells - _filled(plan)
-    without = f"N/A: {empty} of {cells} cells, with fewer than {least} prompts (in brackets)."
-    return (*([without] if plan.report()["left_out"] else []), *(f"Note: {remark}" for remark in remarks(plan)))
+    if plan.report()["left_out"]:
+        least = planned.options.least
+        yield f"N/A: {cells - _filled(plan)} of {cells} cells, with fewer than {least} prompts (in brackets)."
+    for half, other, share in unsure(plan.origin["held_out_right"]):
+        yield (
+            f"Note: of the texts kept back to try it, the half for {AXES[half]} puts {100 * share:.0f} % in the right "
+            f"order, so what is far in {other} moves its levels too; look at the images of each level."
+        )
 
 
 def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
@@ -47,7 +54,7 @@ def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
         return f"What painting takes is not known: {expected}"
     return (
         f"Painting takes about {size_in_words(expected.size)} of disk and {duration(expected.seconds)} here with "
-        f"{planned.inputs.painter} (tried on {expected.tried} of the {len(planned.plan):,} pictures, none kept)."
+        f"{planned.inputs.painter} (tried on {expected.tried} of the {len(planned.plan):,} images, none kept)."
     )
 
 
@@ -55,7 +62,7 @@ def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
     """Return what lies where."""
     refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
     return (
-        f"{len(made):,} pictures in {folder}{refused}.",
+        f"{len(made):,} images in {folder}{refused}.",
         f"Manifest: {folder / 'manifest.json'}   Table: {folder / 'images.parquet'}",
         f'As a test set, in a spec of ood-detection: cells = {{ generated = "{folder}" }}',
     )

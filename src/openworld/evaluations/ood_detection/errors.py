@@ -7,7 +7,6 @@ it would be if they erred as one, is never too small. Degrees of freedom are Wel
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
@@ -17,78 +16,62 @@ from openworld.metrics.estimate import LEVEL, ROUNDING, Spread, student_quantile
 from openworld.results import Interval, Metric, Value
 
 UNKNOWN = Spread(None, None)
-UNDEFINED = "it is not defined for every seed"
 
 
-@dataclass(frozen=True)
-class SeedMean:
-    """The mean over seeds, or the number of a single one, and its error.
+def with_error(
+    number: float, error: Spread, metric: Metric, over: str, *, n: int | None = None, deviation: float | None = None
+) -> tuple[Value, float | None]:
+    """A number with Student's interval, cut at the bounds of the metric, and the p-value of its being 0, two-sided.
 
     Args:
-        value: None where a seed has none.
-        error: standard error and degrees of freedom; without them where they are not known.
+        error: standard error and degrees of freedom; where they are not known there is no interval and no p-value.
         over: "images", "seeds", "seeds and images", or "levels", of the straight line through a curve.
         n: how many of these, where that is one number.
+        deviation: over the seeds.
     """
+    quantile = student_quantile(LEVEL, error.degrees_of_freedom)
+    if quantile is None:
+        return Value(number, deviation=deviation), None
+    from scipy.special import stdtr
 
-    value: float | None
-    error: Spread = UNKNOWN
-    over: str = "seeds"
-    n: int | None = None
-
-    def interval(self, metric: Metric) -> Interval | None:
-        """Student's interval, cut at the bounds of the metric; None without an error."""
-        quantile = student_quantile(LEVEL, self.error.degrees_of_freedom)
-        if quantile is None or self.value is None:
-            return None
-        half, (least, most) = quantile * self.error.standard_error, metric.bounds
-        low = max(-inf if least is None else least, self.value - half)
-        high = min(inf if most is None else most, self.value + half)
-        return Interval(low, high, self.over, self.n)
-
-    @property
-    def p(self) -> float | None:
-        """Two-sided, of the number's being 0; None without an error."""
-        if self.value is None or self.error.degrees_of_freedom is None:
-            return None
-        from scipy.special import stdtr
-
-        return 2 * float(stdtr(self.error.degrees_of_freedom, -abs(self.value) / self.error.standard_error))
-
-    def as_value(self, metric: Metric, reason: str = "", deviation: float | None = None) -> Value:
-        """The number as a result."""
-        if self.value is None:
-            return Value(None, reason=reason or UNDEFINED)
-        interval = self.interval(metric)
-        return Value(self.value, (interval,) if interval else (), deviation=deviation)
+    half, (least, most) = quantile * error.standard_error, metric.bounds
+    low = max(-inf if least is None else least, number - half)
+    high = min(inf if most is None else most, number + half)
+    p = 2 * float(stdtr(error.degrees_of_freedom, -abs(number) / error.standard_error))
+    return Value(number, (Interval(low, high, over, n),), deviation=deviation), p
 
 
-def seed_mean(values: Sequence[float | None], over_images: Sequence[Spread] = ()) -> SeedMean:
-    """The mean over seeds.
+def seed_mean(
+    values: Sequence[float | None], metric: Metric, over_images: Sequence[Spread] = (), reason: str = ""
+) -> tuple[Value, float | None]:
+    """The mean over seeds with its interval, and the p-value of its being 0.
 
     Args:
         values: one per seed.
         over_images: their errors; where any is unknown, several seeds have an error over seeds alone.
+        reason: why there is no mean, where a seed has no value.
     """
     if not values or None in values or not np.isfinite(values).all():
-        return SeedMean(None)
-    mean, known = float(np.mean(values)), bool(over_images) and all(error.standard_error for error in over_images)
-    if len(values) == 1:
-        return SeedMean(mean, over_images[0] if known else UNKNOWN, "images")
-    parts = [(float(np.var(values, ddof=1)) / len(values), len(values) - 1)]
+        return Value(None, reason=reason or "it is not defined for every seed"), None
+    mean, count = float(np.mean(values)), len(values)
+    known = bool(over_images) and all(error.standard_error for error in over_images)
+    if count == 1:
+        return with_error(mean, over_images[0] if known else UNKNOWN, metric, "images")
+    variance = float(np.var(values, ddof=1))
+    variances, deviation = [(variance / count, count - 1)], sqrt(variance)
     if not known:
-        return SeedMean(mean, _sum_of(parts), "seeds", len(values))
-    error = float(np.mean([one.standard_error for one in over_images]))
-    parts.append((error**2, min(one.degrees_of_freedom for one in over_images)))
-    return SeedMean(mean, _sum_of(parts), "seeds and images")
+        return with_error(mean, _sum_of(variances), metric, "seeds", n=count, deviation=deviation)
+    error = float(np.mean([error.standard_error for error in over_images]))
+    variances.append((error**2, min(error.degrees_of_freedom for error in over_images)))
+    return with_error(mean, _sum_of(variances), metric, "seeds and images", deviation=deviation)
 
 
-def _sum_of(parts: Sequence[tuple[float, float]]) -> Spread:
+def _sum_of(variances: Sequence[tuple[float, float]]) -> Spread:
     """The error whose square is a sum of variances, each with its degrees of freedom."""
-    total = sum(variance for variance, _ in parts)
+    total = sum(variance for variance, _ in variances)
     if sqrt(total) <= ROUNDING:
         return UNKNOWN
-    return Spread(sqrt(total), total**2 / sum(variance**2 / degrees for variance, degrees in parts))
+    return Spread(sqrt(total), total**2 / sum(variance**2 / degrees for variance, degrees in variances))
 
 
 def joint_error(joint: JointErrors | None, contrast: Mapping[str, float]) -> Spread:
@@ -104,9 +87,9 @@ def joint_error(joint: JointErrors | None, contrast: Mapping[str, float]) -> Spr
     """
     if joint is None:
         return UNKNOWN
-    counted = {joint.detectors.index(label): factor for label, factor in contrast.items()}
-    degrees, cover = [joint.degrees_of_freedom[place] for place in counted], joint.covariance
-    variance = sum(one * other * cover[a][b] for a, one in counted.items() for b, other in counted.items())
+    counted = [(joint.detectors.index(label), factor) for label, factor in contrast.items()]
+    degrees = [joint.degrees_of_freedom[place] for place, _ in counted]
+    variance = sum(one * two * joint.covariance[a][b] for a, one in counted for b, two in counted)
     if None in degrees or variance <= ROUNDING**2:
         return UNKNOWN
     return Spread(sqrt(variance), min(degrees))
@@ -118,8 +101,8 @@ def line_error(curve: np.ndarray) -> Spread:
     Args:
         curve: float[L], NaN at a level that is left out.
 
-    >>> found = line_error(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
-    >>> round(found.standard_error, 3), found.degrees_of_freedom
+    >>> error = line_error(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
+    >>> round(error.standard_error, 3), error.degrees_of_freedom
     (0.866, 1)
     """
     x = np.flatnonzero(np.isfinite(curve)).astype(np.float64)

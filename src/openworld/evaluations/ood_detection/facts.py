@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.record import AxisLevels, DetectionRecord, PoolRecord
+from openworld.evaluations.ood_detection.record import DetectionRecord, PoolRecord
 from openworld.results import RunFolder
 from openworld.runs import Record
 
@@ -51,10 +51,11 @@ class ShiftFacts:
             OpenworldError: records of another evaluation, or of different pools.
         """
         resolved = run.resolved or {}
-        both = list(zip(run.metrics(DetectionRecord), run.records, strict=True))
+        pairs = list(zip(run.metrics(DetectionRecord), run.records, strict=True))
         order = [model.get("label") for model in resolved.get("models", ()) if isinstance(model, Mapping)]
-        order += [record.model for record, _ in both]
-        records, outputs = zip(*sorted(both, key=lambda pair: (order.index(pair[0].model), pair[0].seed)), strict=True)
+        order += [record.model for record, _ in pairs]
+        pairs.sort(key=lambda pair: (order.index(pair[0].model), pair[0].seed))
+        records, outputs = zip(*pairs, strict=True)
         if any(record.counts != records[0].counts for record in records):
             raise OpenworldError("these records judge different pools, so no table holds them all; report them apart.")
         return cls(records, outputs, int(resolved["least"]))
@@ -80,11 +81,8 @@ class ShiftFacts:
     @cached_property
     def detectors(self) -> tuple[Detector, ...]:
         """All detectors, model by model."""
-        shared = len(self.models) > 1
-        named = {
-            (settings["label"], record.model): None for record in self.records for settings in record.detector_settings
-        }
-        return tuple(Detector(*names, shared) for names in named)
+        named = [(settings["label"], record.model) for record in self.records for settings in record.detector_settings]
+        return tuple(Detector(*names, shared=len(self.models) > 1) for names in dict.fromkeys(named))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -101,24 +99,19 @@ class ShiftFacts:
         """The subset, of `SUBSETS`, that is the whole pool as the run counts it."""
         return "all" if self.first.id_kept else "unknown"
 
-    def counted(self, model: str, counting: str) -> list[PoolRecord]:
+    def pools(self, model: str, counting: str) -> list[PoolRecord]:
         """What the records of a model say of the pool in a way of counting it."""
         return [record if counting == self.counting else record.otherwise for record in self.of(model)]
 
     def counts(self, counting: str = "") -> np.ndarray:
         """int64[R, C], images of every cell."""
-        return np.array(self.counted(self.models[0], counting or self.counting)[0].counts)
-
-    def levels(self, counting: str = "") -> Mapping[str, AxisLevels]:
-        """The levels by axis."""
-        return self.counted(self.models[0], counting or self.counting)[0].levels
+        return np.array(self.pools(self.models[0], counting or self.counting)[0].counts)
 
     def present(self, counting: str = "") -> np.ndarray:
         """bool[R, C], cells that are not N/A."""
-        detectors = self.counted(self.models[0], counting or self.counting)[0].detectors
-        return np.array([[cell is not None for cell in row] for row in next(iter(detectors.values())).cells])
+        return self.counts(counting) >= self.least
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of covariate and of semantic levels."""
-        return self.present().shape
+        return self.counts().shape

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
+from openworld.evaluations.ood_detection.measurements import ALL
 from openworld.evaluations.ood_detection.record import SUBSETS
-from openworld.evaluations.ood_detection.results import ALL, results
+from openworld.evaluations.ood_detection.results import DetectionResults
 from openworld.papers import PaperTable, published_numbers
 from openworld.papers.results import PaperResult, PaperRun, paper_result
-from openworld.results import Result, Results, RunFolder, over_seeds
+from openworld.results import Result, RunFolder, over_seeds
 
 EVALUATION = "incremental-shift"
 GIVEN = "given cells"
@@ -43,56 +44,58 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
     Raises:
         OpenworldError: when no run holds a detector of the table.
     """
-    methods = tuple(dict.fromkeys(one.method for one in published_numbers(wanted.paper, wanted.number)))
-    found = [number for run in runs for number in _numbers(run, *run.read(_load), wanted, methods)]
-    found = [number for number in found if number.dataset in wanted.datasets] or found
-    if not found:
+    methods = tuple(dict.fromkeys(number.method for number in published_numbers(wanted.paper, wanted.number)))
+    numbers = [number for run in runs for number in _numbers(run, run.read(_load), wanted, methods)]
+    numbers = [number for number in numbers if number.dataset in wanted.datasets] or numbers
+    if not numbers:
         raise OpenworldError(
             f"{wanted.short_heading} is read from runs of incremental shift with {', '.join(methods)}; none of the "
             f"{len(runs)} given holds any of them."
         )
-    return tuple(found)
+    return tuple(numbers)
 
 
-def _numbers(run: PaperRun, found: Results, facts: ShiftFacts, wanted: PaperTable, methods) -> Iterator[PaperResult]:
-    of_one = _labelling if wanted.tasks == ("labelling issues",) else _trends
-    classifiers = [one for one in facts.detectors if facts.of(one.model)[0].kind == "classifier"] or facts.detectors
+def _numbers(
+    run: PaperRun, results: DetectionResults, wanted: PaperTable, methods: Sequence[str]
+) -> Iterator[PaperResult]:
+    facts, of_detector = results.facts, _labelling if wanted.tasks == ("labelling issues",) else _trends
+    classifiers = [own for own in facts.detectors if facts.of(own.model)[0].kind == "classifier"] or facts.detectors
     for detector in classifiers:
         method = run.method(detector.label)
         if detector.model == classifiers[0].model and method in methods:
-            for setting, metric, result in of_one(found, facts, detector, wanted.metrics):
+            for setting, metric, result in of_detector(results, detector, wanted.metrics):
                 names = {"dataset": run.dataset(_pool(facts)), "setting": setting, "method": method}
-                yield paper_result(_over_seeds(result), metric, backbone=detector.model, **names)
+                if len(result.seeds) > 1:  # papers are compared by the interval over these
+                    result = _over_seeds(result, result.per_seed)
+                yield paper_result(result, metric, backbone=detector.model, **names)
 
 
-def _trends(found: Results, facts: ShiftFacts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
+def _trends(results: DetectionResults, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
     """Slopes, without their sign, and correlations over the cells that are present."""
     for setting, axis in AXES.items():
-        place = {"model": detector.model, "id_classes": facts.counting, "cells": ALL, "axis": axis}
+        place = {"model": detector.model, "id_classes": results.facts.counting, "cells": ALL, "axis": axis}
         for metric in metrics:
             kind, _, of = metric.removesuffix(")").partition("(")
-            result = found.result(detector.label, f"{KEYS[of]}_{KINDS[kind]}", **place)
-            if kind == "sensitivity":
-                sizes = tuple(None if slope is None else abs(slope) for slope in result.per_seed)
-                result = replace(result, per_seed=sizes)
-            yield setting, metric, replace(result, value=over_seeds(result.per_seed, result.metric))
+            result = results.rows.result(detector.label, f"{KEYS[of]}_{KINDS[kind]}", **place)
+            sizes = [None if value is None else abs(value) for value in result.per_seed]
+            yield setting, metric, _over_seeds(result, sizes if kind == "sensitivity" else result.per_seed)
 
 
-def _labelling(found: Results, facts: ShiftFacts, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
+def _labelling(results: DetectionResults, detector: Detector, metrics: Sequence[str]) -> Iterator[tuple]:
     for setting, subset in COLUMNS.items():
-        yield setting, metrics[0], found.result(detector.label, "auroc", model=detector.model, images=SUBSETS[subset])
+        images = SUBSETS[subset]
+        yield setting, metrics[0], results.rows.result(detector.label, "auroc", model=detector.model, images=images)
 
 
-def _over_seeds(result: Result) -> Result:
-    """With several seeds the interval over these, which papers are compared by."""
-    return result if len(result.seeds) == 1 else replace(result, value=over_seeds(result.per_seed, result.metric))
+def _over_seeds(result: Result, values: Sequence[float | None]) -> Result:
+    return replace(result, value=over_seeds(values, result.metric), per_seed=tuple(values))
 
 
-def _load(folder: Path) -> tuple[Results, ShiftFacts]:
+def _load(folder: Path) -> DetectionResults:
     run = RunFolder.read(folder)
     if run.evaluation != EVALUATION:
         raise OpenworldError(f"{folder} is a run of {run.evaluation or 'nothing'}, expected {EVALUATION}.")
-    return results(run)
+    return DetectionResults.read(run)
 
 
 def _pool(facts: ShiftFacts) -> str:

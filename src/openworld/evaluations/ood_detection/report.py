@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.figures import cell_counts, cell_differences, heat_maps, level_curves
+from openworld.evaluations.ood_detection.facts import ShiftFacts
+from openworld.evaluations.ood_detection.figures import cell_counts, cell_differences, heat_maps, level_figures
 from openworld.evaluations.ood_detection.leads import Contender, area_test
+from openworld.evaluations.ood_detection.measurements import CELLS
 from openworld.evaluations.ood_detection.record import SUBSETS
-from openworld.evaluations.ood_detection.results import CELLS, results
+from openworld.evaluations.ood_detection.results import DetectionResults
 from openworld.evaluations.ood_detection.tables import (
     TREND_METRICS,
     cell_tables,
@@ -35,24 +36,24 @@ SAME = ("pool", "test pictures")
 
 def story(run: RunFolder) -> Story:
     """The story of a run."""
-    found, facts = results(run)
-    styles, table, sentences = series_styles(facts.labels), main_table(found, facts), verdict(found, facts)
-    trends = tuple(trend_table(found, facts, metric) for metric in TREND_METRICS)
-    further = Section("Every other number", tables=(level_table(found, facts), model_table(found, facts)))
+    results = DetectionResults.read(run)
+    styles, table, sentences = series_styles(results.facts.labels), main_table(results), verdict(results)
+    trends = tuple(trend_table(results, metric) for metric in TREND_METRICS)
+    further = Section("Every other number", tables=(level_table(results), model_table(results)))
     page = Page(
         title="How far off, and is it seen?",
-        subtitle=tuple(_subtitle(facts)),
+        subtitle=tuple(_subtitle(results.facts)),
         verdict=sentences,
         sections=(
             Section("The numbers", tables=(table, *trends), folded=(further,)),
-            *_sections(found, facts, styles),
+            *_sections(results, styles),
         ),
         styles=styles,
         series="Detectors",
-        facts=tuple(_provenance(facts)),
+        facts=tuple(_provenance(results.facts)),
     )
-    papers = (table, trends[0], *cell_tables(found, facts))
-    return Story(run, found, (table,), page, text=sentences[:-1], papers=papers)
+    papers = (table, trends[0], *cell_tables(results))
+    return Story(run, results.rows, (table,), page, text=sentences[:-1], papers=papers)
 
 
 def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
@@ -64,7 +65,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     Raises:
         OpenworldError: other images, other cells, or no detector that both have.
     """
-    before, after = (ShiftFacts.read(one.run) for one in (first, second))
+    before, after = (ShiftFacts.read(own.run) for own in (first, second))
     _require_same(before, after, (first.run.folder, second.run.folder))
     ours, theirs = first.results, second.results
     alone = len(before.models) == len(after.models) == 1
@@ -72,40 +73,46 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
         theirs = _of_model(theirs, after.models[0], before.models[0])
     if metric not in ("", "auroc"):
         return pair_results(ours, theirs, metric)
-    both = [(one, other) for one in before.detectors for other in after.detectors if _alike(one, other, alone)]
-    if not both:
+    detectors = [(old, new) for old in before.detectors for new in after.detectors
+                 if old.label == new.label and (alone or old.model == new.model)]  # fmt: skip
+    if not detectors:
         raise OpenworldError(
             f"{first.run.folder} and {second.run.folder} have no detector of the same name and model in common."
         )
-    tests = correct_for_many(area_test(Contender(after, other), Contender(before, one)) for one, other in both)
-    pairs = [_pair((first.results, before), (second.results, after), *one) for one in zip(both, tests, strict=True)]
+    tests = correct_for_many(area_test(Contender(after, new), Contender(before, old)) for old, new in detectors)
+    pairs, images = [], {"images": SUBSETS[before.whole]}
+    for (old, new), test in zip(detectors, tests, strict=True):
+        values = (
+            own.results.result(detector.label, "auroc", model=detector.model, **images)
+            for own, detector in ((first, old), (second, new))
+        )
+        pairs.append(Pair(*values, test))
     means, slopes = ({"id_classes": before.counting, "cells": cells} for cells in CELLS)
     for pair in pair_results(_at(ours, "auroc", means), _at(theirs, "auroc", means)):
         pairs.append(replace(pair, comparison=replace(pair.comparison, p=None, reason=WHOLE_ALONE)))
     for axis in AXES:
-        pairs += pair_results(*(_at(found, "auroc_slope", slopes | {"axis": axis}) for found in (ours, theirs)))
+        pairs += pair_results(*(_at(rows, "auroc_slope", slopes | {"axis": axis}) for rows in (ours, theirs)))
     return tuple(pairs)
 
 
-def _sections(found: Results, facts: ShiftFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
+def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
     """Figures and tables under the questions that they answer."""
     for axis in AXES:
-        curves = level_curves(found, facts, axis, styles)
-        yield Section(f"Does {axis} shift raise the AUROC?", (axis_sentence(found, facts, axis),), figures=curves)
-    for figure in (heat_maps(found, facts), cell_differences(found, facts), cell_counts(facts)):
+        figures = level_figures(results, axis, styles)
+        yield Section(f"Does {axis} shift raise the AUROC?", (axis_sentence(results, axis),), figures=figures)
+    for figure in (heat_maps(results), cell_differences(results), cell_counts(results.facts)):
         if figure is not None:
             yield Section(figure.title, figures=(figure,))
-    yield Section("False alarms and precision", tables=(metric_table(found, facts),))
-    known, size = facts.first.pool.known, facts.first.pool.n
+    yield Section("False alarms and precision", tables=(metric_table(results),))
+    pool = results.facts.first.pool
     text = (
-        f"{known:,} of the pool's {size:,} images are of in-distribution classes: out of distribution by their place "
-        "in the pool, not by their label. With them a detector that sees classes looks worse than it is; without them "
-        "nothing says what shift alone does to known classes."
+        f"{pool.known:,} of the pool's {pool.n:,} images are of in-distribution classes: out of distribution by their "
+        "place in the pool, not by their label. With them a detector that sees classes appears worse than it is; "
+        "without them nothing says what shift alone does to known classes."
     )
-    if known:
-        heading = "With and without in-distribution classes"
-        yield Section(heading, (text,), tables=(known_class_table(found, facts),))
-    yield Section("How much is labelling?", tables=(labelling_table(found, facts),))
+    if pool.known:
+        yield Section("With and without in-distribution classes", (text,), tables=(known_class_table(results),))
+    yield Section("How much is labelling?", tables=(labelling_table(results),))
 
 
 def _subtitle(facts: ShiftFacts) -> Iterator[str]:
@@ -143,27 +150,14 @@ def _require_same(first: ShiftFacts, second: ShiftFacts, names) -> None:
         )
 
 
-def _alike(one: Detector, other: Detector, alone: bool) -> bool:
-    return one.label == other.label and (alone or one.model == other.model)
-
-
-def _pair(first: tuple[Results, ShiftFacts], second: tuple[Results, ShiftFacts], detectors, test) -> Pair:
-    values = (
-        results.result(one.label, "auroc", model=one.model, images=SUBSETS[facts.whole])
-        for (results, facts), one in zip((first, second), detectors, strict=True)
-    )
-    return Pair(*values, test)
-
-
-def _of_model(found: Results, model: str, name: str) -> Results:
+def _of_model(results: Results, model: str, name: str) -> Results:
     """The results with a model under another name."""
-    renamed = (
-        replace(row, where={**row.where, "model": name}) if row.where.get("model") == model else row for row in found
-    )
-    return replace(found, rows=tuple(renamed))
+    rows = (replace(row, where=row.where | {"model": name}) if row.where.get("model") == model else row
+            for row in results)  # fmt: skip
+    return replace(results, rows=tuple(rows))
 
 
-def _at(found: Results, metric: str, place: Mapping[str, str]) -> Results:
+def _at(results: Results, metric: str, place: Mapping[str, str]) -> Results:
     """The results of a metric at a place that says no more than this and the model."""
-    rows = (row for row in found if row.metric.key == metric and {**row.where, "model": ""} == {**place, "model": ""})
-    return replace(found, rows=tuple(rows), comparisons=())
+    rows = (row for row in results.where(metric=metric, **place) if row.where.keys() == {"model", *place})
+    return replace(results, rows=tuple(rows), comparisons=())

@@ -7,7 +7,6 @@ import numpy as np
 
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
-from openworld.evaluations.ood_detection.outputs import groups_of, pool_table, test_table
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
     DetectionRecord,
@@ -19,7 +18,10 @@ from openworld.evaluations.ood_detection.scores import (
     ModelScores,
     ReadableImages,
     classifier_scores,
+    groups_of,
     joined,
+    pool_table,
+    test_table,
     two_tower_scores,
 )
 from openworld.evaluations.ood_detection.task import Task

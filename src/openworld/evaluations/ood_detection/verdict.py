@@ -5,59 +5,48 @@ them, on the common cells, for over all cells the mix may make a trend; where it
 detector was chosen on the images that it is scored on; whether it is above the next is tested on the same images.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 import numpy as np
 
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.leads import DIFFERENCE, ranked
-from openworld.evaluations.ood_detection.results import (
-    AUROC,
-    CELLS,
-    COMMON,
-    along,
-    best_cells,
-    cell_values,
-    curve,
-    is_below_chance,
-    is_blind,
-    is_mixed,
-    slope_of,
-    slope_tests,
-    whole_pool,
-)
-from openworld.evaluations.ood_detection.tables import counted, reach
-from openworld.report.sentences import counted as number_of
-from openworld.report.sentences import listed, span
+from openworld.evaluations.ood_detection.leads import DIFFERENCE
+from openworld.evaluations.ood_detection.measurements import AUROC, CELLS, COMMON, slope_of
+from openworld.evaluations.ood_detection.results import DetectionResults, is_below_chance, is_blind, is_mixed
+from openworld.evaluations.ood_detection.tables import counted_images, reach
+from openworld.report.sentences import counted, few, listed, span
 from openworld.report.shift_axes import AXES
-from openworld.results import Comparison, Results
+from openworld.results import Comparison, Value
 
 NAMED = 3  # models or detectors that a sentence names
+SLOPE = slope_of(AUROC)
 
 
-def verdict(found: Results, facts: ShiftFacts) -> tuple[str, ...]:
+def verdict(results: DetectionResults) -> tuple[str, ...]:
     """Sentences: semantic shift, covariate shift, the best detectors, blind cells, and what this rests on."""
+    facts = results.facts
     if not facts.present().any():
         return (
             f"No cell holds {facts.least} images, so nothing can be said of shift by cell; give a larger pool, fewer "
             "levels, or a lower `least`.",
             _evidence(facts),
         )
-    parts = (*(axis_sentence(found, facts, axis) for axis in AXES), _best(found, facts), _blind(found, facts))
-    return (*filter(None, parts), _evidence(facts))
+    sentences = (*(axis_sentence(results, axis) for axis in AXES), _best(results), _blind(results))
+    return (*filter(None, sentences), _evidence(facts))
 
 
-def axis_sentence(found: Results, facts: ShiftFacts, axis: str) -> str:
+def axis_sentence(results: DetectionResults, axis: str) -> str:
     """Whether shift along an axis raises the AUROC, by how much for whom, and whether the mix of cells makes it."""
-    tests = slope_tests(found, axis)
+    tests = results.slope_tests(axis)
     if any(test.difference is None for test in tests):
         return f"{axis.capitalize()} shift: fewer than two levels have a cell, so nothing can be said."
-    common, other = tests[0].where["cells"] == COMMON, "columns" if axis == "covariate" else "rows"
-    verbs = {1: "raises the AUROC", -1: "lowers the AUROC", 0: "does not significantly move the AUROC one way"}
-    where = f" Read on the {other} that all its levels share." * common
-    first = f"{axis.capitalize()} shift ({AXES[axis]}) {verbs[direction(tests)]}: {_sizes(found, facts, tests, axis)}."
-    return f"{first}{where} {_warning(found, facts, tests, axis)}".rstrip()
+    other, verbs = "column" if axis == "covariate" else "row", {1: "raises the AUROC", -1: "lowers the AUROC"}
+    verb = verbs.get(direction(tests), "does not significantly move the AUROC one way")
+    first = f"{axis.capitalize()} shift ({AXES[axis]}) {verb}: {_sizes(results, tests, axis)}."
+    if tests[0].where["cells"] != COMMON:
+        return f"{first} No {other} is present at all levels, so the mix of cells may make this trend."
+    return f"{first} Read on the {other}s that all its levels share. {_mix(results, axis)}".rstrip()
 
 
 def direction(tests: Sequence[Comparison]) -> int:
@@ -66,71 +55,64 @@ def direction(tests: Sequence[Comparison]) -> int:
     return next((sign for sign in (1, -1) if 2 * signs.count(sign) > len(signs)), 0)
 
 
-def _sizes(found: Results, facts: ShiftFacts, tests: Sequence[Comparison], axis: str) -> str:
+def _sizes(results: DetectionResults, tests: Sequence[Comparison], axis: str) -> str:
     """Points per level, model by model, or on average where there are many."""
-    both = list(zip(facts.detectors, tests, strict=True))
-    if len(facts.models) > NAMED:
-        return _size(found, facts, both, axis)
-    parts = []
-    for model in facts.models:
-        who = f"of {model} " * (len(facts.models) > 1)
-        parts.append(f"{who}{_size(found, facts, [pair for pair in both if pair[0].model == model], axis)}")
-    return "; ".join(parts)
+    pairs, models = list(zip(results.facts.detectors, tests, strict=True)), results.facts.models
+    if len(models) == 1 or len(models) > NAMED:
+        return _size(results, pairs, axis)
+    by_model = {model: [pair for pair in pairs if pair[0].model == model] for model in models}
+    return "; ".join(f"of {model} {_size(results, own, axis)}" for model, own in by_model.items())
 
 
-def _size(found: Results, facts: ShiftFacts, both: Sequence[tuple[Detector, Comparison]], axis: str) -> str:
+def _size(results: DetectionResults, pairs: Sequence[tuple[Detector, Comparison]], axis: str) -> str:
     """The mean slope, from where to where, and for how many detectors it is significant."""
-    slope = slope_of(AUROC).write(fmean(test.difference for _, test in both))
-    curves = [reach(curve(found, facts, one, axis, test.where["cells"])) for one, test in both]
-    near, far = (AUROC.write(fmean(ends)) for ends in zip(*curves, strict=True))
-    up, down = (sum(test.differs and sign * test.difference > 0 for _, test in both) for sign in (1, -1))
+    slope = SLOPE.write(fmean(test.difference for _, test in pairs))
+    ends = [reach(results.curve(detector, axis, test.where["cells"])) for detector, test in pairs]
+    near, far = (AUROC.write(fmean(end)) for end in zip(*ends, strict=True))
+    up, down = (sum(test.differs and sign * test.difference > 0 for _, test in pairs) for sign in (1, -1))
     ways = " and ".join([f"up for {up}"] * bool(up) + [f"down for {down}"] * bool(down))
-    sure = (
-        f"significantly {ways} of {len(both)} detectors" if ways else f"significant for none of {len(both)} detectors"
-    )
-    if len(both) == 1:
+    if len(pairs) == 1:
         sure = "which is significant" if ways else "which is not significant"
+    else:
+        sure = f"{f'significantly {ways}' if ways else 'significant for none'} of {len(pairs)} detectors"
     return f"{slope} points per level, from {near} to {far} ({sure})"
 
 
-def _warning(found: Results, facts: ShiftFacts, tests: Sequence[Comparison], axis: str) -> str:
+def _mix(results: DetectionResults, axis: str) -> str:
     """What the mix of cells does; "" where it does nothing."""
-    if tests[0].where["cells"] != COMMON:
-        other = "column" if axis == "covariate" else "row"
-        return f"No {other} is present at all levels, so the mix of cells may make this trend."
-    everything, common = ([along(found, facts, one, axis, cells) for one in facts.detectors] for cells in CELLS)
-    mixed, count = sum(map(is_mixed, everything, common)), len(common)
+    detectors = results.facts.detectors
+    everything, common = ([results.trend(detector, axis, cells) for detector in detectors] for cells in CELLS)
+    mixed = sum(map(is_mixed, everything, common))
     if not mixed:
         return ""
-    slope = slope_of(AUROC).write(fmean(value.value for value in everything))
-    whose = "" if count == 1 else f"for {mixed} of {count} detectors "
+    slope = SLOPE.write(fmean(value.value for value in everything))
+    whose = "" if len(detectors) == 1 else f"for {mixed} of {len(detectors)} detectors "
     return (
         f"But over all cells that are present it would be {slope}, {whose}a trend that the mix of cells makes, because "
         "N/A cells are missing from some levels only."
     )
 
 
-def _best(found: Results, facts: ShiftFacts) -> str:
-    best, *others = ranked(found, facts) or [None]
+def _best(results: DetectionResults) -> str:
+    best, *others = results.ranked() or [None]
     if not others:
         return ""
-    cells = best_cells(found, facts)
-    counts = {one: int(where.sum()) for one, where in cells.items()}
-    leaders = sorted((one for one in facts.detectors if one != best and counts[one]), key=lambda one: -counts[one])
-    value = whole_pool(found, facts, best)
-    first = (
-        f"{best.title} has the largest AUROC against the whole pool, "
-        f"{AUROC.write(value.value)} {AUROC.write_interval(value.over())}".rstrip()
-        + f", and in {counts[best]} of {int(facts.present().sum())} cells"
+    cells = results.best_cells()
+    counts = {detector: int(where.sum()) for detector, where in cells.items()}
+    leaders = sorted((own for own in counts if own != best and counts[own]), key=lambda own: -counts[own])
+    value, present = results.whole_pool(best), int(results.facts.present().sum())
+    number = f"{AUROC.write(value.value)} {AUROC.write_interval(value.over())}".rstrip()
+    sentence = (
+        f"{best.title} has the largest AUROC against the whole pool, {number}, and in {counts[best]} of {present} cells"
     )
-    named = [f"{one.title} in {counts[one]} ({_where(cells[one])})" for one in leaders[:NAMED]]
+    named = [f"{own.title} in {counts[own]} ({_where(cells[own])})" for own in leaders[:NAMED]]
     named += [f"{len(leaders) - NAMED} more in some"] * (len(leaders) > NAMED)
-    return f"{first}; {listed(named)}.{_ahead(found, best)}" if named else f"{first}.{_ahead(found, best)}"
+    return "; ".join(filter(None, (sentence, listed(named) if named else ""))) + f".{_ahead(results, best)}"
 
 
-def _ahead(found: Results, best: Detector) -> str:
+def _ahead(results: DetectionResults, best: Detector) -> str:
     """Whether the best is significantly above the next; "" where that cannot be tested."""
-    tests = [one for one in found.comparisons if one.metric.key == "auroc" and one.entity == best.title]
+    tests = [test for test in results.rows.comparisons if test.metric.key == "auroc" and test.entity == best.title]
     test = tests[0]
     if test.interval is None:
         return ""
@@ -153,26 +135,36 @@ def _where(cells: np.ndarray) -> str:
     return f"mostly {' and '.join(parts)}" if parts else "here and there"
 
 
-def _blind(found: Results, facts: ShiftFacts) -> str:
+def _blind(results: DetectionResults) -> str:
     """Where every detector is blind, and which is least and most often."""
-    cells = {one: cell_values(found, facts, one) for one in facts.detectors}
-    blind = {one: _mask(facts, values, is_blind) for one, values in cells.items()}
-    everywhere, present = np.logical_and.reduce(list(blind.values())), int(facts.present().sum())
-    counts = {one: int(where.sum()) for one, where in blind.items()}
+    blind, present = _masks(results, is_blind), int(results.facts.present().sum())
+    everywhere = np.logical_and.reduce(list(blind.values()))
+    counts = {detector: int(cells.sum()) for detector, cells in blind.items()}
     worst, least = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
     meaning = "blind: the 95 % interval over images reaches down to 50, chance"
-    below = _below(facts, {one: _mask(facts, values, is_below_chance) for one, values in cells.items()})
     if len(counts) == 1:
-        return f"It is blind in {counts[worst]} of {present} cells ({meaning}).{below}"
+        return f"It is blind in {counts[worst]} of {present} cells ({meaning}).{_below(results)}"
     where = f" ({_levels(everywhere)})" if everywhere.any() else ""
     first = f"In {int(everywhere.sum()) or 'none'} of {present} cells every detector is blind{where}"
     second = f"such cells are fewest for {least.title} ({counts[least]}), most for {worst.title} ({counts[worst]})"
-    return f"{first}; {second} ({meaning}).{below}"
+    return f"{first}; {second} ({meaning}).{_below(results)}"
 
 
-def _mask(facts: ShiftFacts, values: Mapping, holds) -> np.ndarray:
-    """bool[R, C], cells whose value `holds`."""
-    return np.array([holds(values[place]) for place in np.ndindex(facts.shape)]).reshape(facts.shape)
+def _below(results: DetectionResults) -> str:
+    counts = {detector: int(cells.sum()) for detector, cells in _masks(results, is_below_chance).items()}
+    most = max(counts, key=counts.__getitem__)
+    if not counts[most]:
+        return ""
+    who, cells = "it" if len(counts) == 1 else most.title, counted(counts[most], "cell")
+    return f" In {cells} {who} is below chance: it ranks their images above the in-distribution ones."
+
+
+def _masks(results: DetectionResults, holds: Callable[[Value], bool]) -> dict[Detector, np.ndarray]:
+    """bool[R, C], cells in which something holds of a detector's AUROC."""
+    return {
+        detector: np.array([*map(holds, results.cells(detector).values())]).reshape(results.facts.shape)
+        for detector in results.facts.detectors
+    }
 
 
 def _levels(cells: np.ndarray) -> str:
@@ -181,35 +173,21 @@ def _levels(cells: np.ndarray) -> str:
     return f"semantic level {span(columns.tolist())}, covariate level {span(rows.tolist())}"
 
 
-def _below(facts: ShiftFacts, below: Mapping[Detector, np.ndarray]) -> str:
-    counts = {one: int(cells.sum()) for one, cells in below.items()}
-    most = max(counts, key=counts.__getitem__)
-    if not counts[most]:
-        return ""
-    who, cells = "it" if len(counts) == 1 else most.title, number_of(counts[most], "cell")
-    return f" In {cells} {who} is below chance: it ranks their images above the in-distribution ones."
-
-
 def seeds_text(facts: ShiftFacts) -> str:
     """Seeds of every model, those that are alike together."""
     by_count: dict[int, list[str]] = {}
     for model in facts.models:
         by_count.setdefault(len(facts.seeds(model)), []).append(model)
-    parts = [number_of(count, "seed") for count in by_count]
-    if len(parts) == 1:
-        return parts[0]
-    whose = [listed(models) if len(models) <= NAMED else f"{len(models)} models" for models in by_count.values()]
-    return listed([f"{part} of {models}" for part, models in zip(parts, whose, strict=True)])
+    parts = {counted(count, "seed"): few(models, "models", NAMED) for count, models in by_count.items()}
+    return listed([f"{seeds} of {models}" for seeds, models in parts.items()] if len(parts) > 1 else list(parts))
 
 
 def _evidence(facts: ShiftFacts) -> str:
     pool, source, present = facts.first.pool, facts.first.source, facts.present()
-    cells, detectors = f"{int(present.sum())} of {present.size} cells", number_of(len(facts.detectors), "detector")
-    models = listed(facts.models) if len(facts.models) <= NAMED else f"{len(facts.models)} models"
-    several = len(facts.detectors) > 1
-    chosen = " The best detector was chosen on the images that it is scored on, which flatters it." * several
+    chosen = " The best detector was chosen on the images that it is scored on, which flatters it."
     return (
         f"This rests on {source.n:,} in-distribution images of {source.classes} classes against a pool of {pool.n:,} "
-        f"in {cells} ({counted(facts)}), {detectors} of {models}, {seeds_text(facts)}. "
-        f"Levels cut this pool's own degrees.{chosen}"
+        f"in {int(present.sum())} of {present.size} cells ({counted_images(facts)}), "
+        f"{counted(len(facts.detectors), 'detector')} of {few(facts.models, 'models', NAMED)}, {seeds_text(facts)}. "
+        f"Levels cut this pool's own degrees.{chosen * (len(facts.detectors) > 1)}"
     )

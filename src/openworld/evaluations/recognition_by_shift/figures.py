@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR, SAME, RecognitionShiftFacts
 from openworld.report.charts import CellChart, ChartCell, Line, LineChart, Quantity
-from openworld.report.charts.cells import count_cell, level_map
+from openworld.report.charts.cells import count_cell
 from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
-from openworld.report.shift_axes import AXES, LEVELS
+from openworld.report.shift_axes import AXES, LEVELS, level_map
 from openworld.report.shift_axes import NEAR as READING
 from openworld.results import METRICS, Results
 
@@ -89,7 +89,7 @@ def _map(facts: RecognitionShiftFacts, name: str, table: Mapping[tuple[int, int]
         text = AUC.write(value)
         hint = f"covariate {place[0]}, semantic {place[1]}: {text}, {count:,} new images"
         cells[place] = ChartCell(text, (value - low) / ((high - low) or 1.0), hint, row=row)
-    return level_map(name, cells, tuple(place + 1 for place in facts.cells[-1]), LEVELS)
+    return level_map(name, cells, tuple(place + 1 for place in facts.cells[-1]))
 
 
 def estimate_figure(found: Results, facts: RecognitionShiftFacts, styles: Styles) -> Figure:

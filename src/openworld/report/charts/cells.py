@@ -181,13 +181,6 @@ def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | 
     return ChartCell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})
 
 
-def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, titles: Mapping[str, str]) -> CellChart:
-    """Return a map of measured shift: rows of covariate and columns of semantic levels, counted from 0."""
-    rows, columns = ([str(level) for level in range(count)] for count in shape)
-    keys = ("covariate_level", "semantic_level")
-    return CellChart(title, titles["covariate"], titles["semantic"], rows, columns, cells, keys)
-
-
 def scale_key(samples: Sequence[tuple[ChartCell, str]]) -> tuple[tuple[Markup, str], ...]:
     """Return samples of cells, 26 by 14, for the key over a figure."""
     return tuple((_sample(cell), text) for cell, text in samples)
