@@ -40,12 +40,10 @@ def shift_examples(measurement: ShiftMeasurement) -> Figure:
     for example in measurement.examples:
         if example.kind == "cell" and example.address:
             examples.setdefault(example.cell, []).append(example)
-    cells = {
-        (row, column): ChartCell(
-            images=tuple(map(_image, own)), faint=measurement.cells[row][column] < measurement.least
-        )
-        for (row, column), own in examples.items()
-    }
+    cells = {}
+    for (row, column), own in examples.items():
+        faint = measurement.cells[row][column] < measurement.least
+        cells[row, column] = ChartCell(images=tuple(map(_image, own)), faint=faint)
     rows = tuple(
         dict(zip(KEYS, cell, strict=True))
         | {"name": example.name, "semantic_degree": example.semantic, "covariate_degree": example.covariate}
