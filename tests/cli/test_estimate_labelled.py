@@ -96,6 +96,7 @@ def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkey
     monkeypatch.setattr(scoring, "write_scores", counting)
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
     options = ("--labelled-shift", "corruptions", "--out", tmp_path / "out", "--template", "an icon of a {}.")
+    options += ("--estimator", "DoC")
     done = openworld(*asked, *options)
     assert done.exit_code in (0, 4), done.output
     assert len(looked) == 18 and len(list((tmp_path / "out" / "scores").glob("labelled-*.parquet"))) == 16
@@ -114,7 +115,7 @@ def test_labelled_pictures_are_looked_at(pictures, tmp_path):
     places |= dict.fromkeys(("a folder", "the same folder"), pictures / "source")
     shifts = [part for family, place in places.items() for part in ("--labelled-shift", f"{family}={place}")]
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded", *shifts)
-    done = openworld(*asked, "--template", "an icon of a {}.", "--json")
+    done = openworld(*asked, "--template", "an icon of a {}.", "--json", "--estimator", "DoC")
     assert done.exit_code in (0, 4), done.output
     left_out = json.loads(done.output)["learned"]["left_out"]
     assert {one["family"] for one in left_out} == set(places)

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.applications import score_files
+from openworld.applications.estimate import alerts
 from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
+from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.runs import to_json
@@ -22,6 +25,7 @@ from simulated import outputs  # noqa: E402
 
 WITH_REFERENCE = ["two-views", "FRAP", "RAP"]
 NAMES = np.array(["ant", "bee", "cat", "dog"])
+FAST = EstimateOptions(("AC",))
 ALONE = ["COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"]
 
 
@@ -32,30 +36,44 @@ def save(path, data, **further):
     return open_table([path])
 
 
+def make_pair(folder, partners=0, reference=True, target=600, labels=False, **further):
+    """Tables of a source and of a target that is named worse; with further arrays."""
+    source, other = (outputs(seed, n, 4, grip, partners) for seed, n, grip in ((0, 400, 2.0), (1, target, 1.2)))
+    if not reference:
+        source, other = replace(source, reference=None), replace(other, reference=None)
+    known = save(folder / "source.npz", source, classnames=NAMES)
+    return known, save(folder / "target.npz", other if labels else replace(other, labels=None), **further)
+
+
 @pytest.fixture
 def pair(tmp_path):
-    """Tables of a source and of a target that is named worse; further arrays as asked."""
-
-    def make(partners=0, reference=True, target=600, labels=False, **further):
-        one, other = (outputs(seed, n, 4, grip, partners) for seed, n, grip in ((0, 400, 2.0), (1, target, 1.2)))
-        if not reference:
-            one, other = replace(one, reference=None), replace(other, reference=None)
-        source = save(tmp_path / "source.npz", one, classnames=NAMES)
-        return source, save(tmp_path / "target.npz", other if labels else replace(other, labels=None), **further)
-
-    return make
+    return partial(make_pair, tmp_path)
 
 
-def test_all_that_the_scores_allow(pair):
-    found = estimate_accuracy(*pair(reference=False))
-    assert [one.name for one in found.methods] == ALONE
-    found = estimate_accuracy(*pair(partners=2))
-    assert [one.name for one in found.methods] == [*WITH_REFERENCE, *ALONE, "GDE", "ALine-S", "ALine-D"]
-    assert [one.name for one in estimate_accuracy(*pair(partners=1)).methods][-1] == "GDE"
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The estimate of the usual pair, by every method."""
+    return estimate_accuracy(*make_pair(tmp_path_factory.mktemp("plain")))
 
 
-def test_numbers_are_those_of_the_estimators(pair):
-    found = estimate_accuracy(*pair())
+@pytest.fixture
+def few_draws(monkeypatch):
+    """An alert is tested against few resampled sources: fast, and too rough for a rate."""
+    monkeypatch.setattr(alerts, "SOURCES", 8)
+
+
+def test_all_that_the_scores_allow():
+    def names(partners=0, **further):
+        pair = (replace(outputs(seed, 400, 4, 2.0, partners), **further) for seed in (0, 1))
+        return list(fit_all((), *pair))
+
+    assert names(reference=None) == ALONE
+    assert names(partners=2) == [*WITH_REFERENCE, *ALONE, "GDE", "ALine-S", "ALine-D"]
+    assert names(partners=1)[-1] == "GDE"
+
+
+def test_numbers_are_those_of_the_estimators(plain):
+    found = plain
     source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
     for one in found.methods:
         expected = ESTIMATORS[one.name]().fit(source).estimate(target)
@@ -79,9 +97,9 @@ def test_what_may_be_quoted(pair, tmp_path):
     assert found.quote.low < 0.4 < found.quote.high
 
 
-def test_labels_of_the_target_are_only_compared_with(pair):
-    blind, told = estimate_accuracy(*pair()), estimate_accuracy(*pair(labels=True))
-    assert told.methods == blind.methods and told.target.accuracy == 1 - outputs(1, 600, 4, 1.2).mistakes / 600
+def test_labels_of_the_target_are_only_compared_with(pair, plain):
+    labelled = estimate_accuracy(*pair(labels=True))
+    assert labelled.methods == plain.methods and labelled.target.accuracy == 1 - outputs(1, 600, 4, 1.2).mistakes / 600
 
 
 def test_named_estimators_alone_and_the_first_is_quoted(pair):
@@ -100,7 +118,7 @@ def test_named_estimators_alone_and_the_first_is_quoted(pair):
 
 
 def test_what_the_reference_and_the_partner_know_is_said(pair, tmp_path):
-    found = estimate_accuracy(*pair(partners=2))
+    found = estimate_accuracy(*pair(partners=2), FAST)
     assert any(warning.startswith("the first partner names") for warning in found.warnings)
     one, other = outputs(0, 400, 4, 2.0), replace(outputs(1, 600, 4, 1.2), labels=None)
     copied = [save(tmp_path / f"{n}.npz", replace(each, reference=each.logits)) for n, each in enumerate((one, other))]
@@ -108,24 +126,24 @@ def test_what_the_reference_and_the_partner_know_is_said(pair, tmp_path):
     assert any("may not err independently" in warning for warning in found.warnings)
     assert found.quote.method != "two-views"
     source, target = save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", replace(other, reference=None))
-    assert "the target has no reference" in estimate_accuracy(source, target).warnings[0]
+    assert "the target has no reference" in estimate_accuracy(source, target, FAST).warnings[0]
 
 
 def test_columns_that_are_not_used_are_named(pair):
-    found = estimate_accuracy(*pair(refrence=np.zeros(600), id=np.arange(600)))
+    found = estimate_accuracy(*pair(refrence=np.zeros(600), id=np.arange(600)), FAST)
     assert "columns of target.npz that were not used: refrence" in found.warnings
 
 
-def test_predicted_shares_that_move(pair, tmp_path):
-    assert not estimate_accuracy(*pair()).shift.clear
+def test_predicted_shares_that_move(plain, tmp_path):
+    assert not plain.shift.clear
     one = outputs(0, 400, 4, 2.0)
     other = outputs(1, 4000, 4, 1.2)
     rare = replace(other.take(np.flatnonzero(other.predictions < 2)), labels=None)
-    moved = estimate_accuracy(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare)).shift
+    moved = estimate_accuracy(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare), FAST).shift
     assert moved.clear and moved.distance == pytest.approx(0.53, abs=0.05)
 
 
-def test_over_time(pair):
+def test_over_time(pair, few_draws):
     asked = EstimateOptions(chunking=Chunking(rows=250), alert=0.9)
     found = estimate_accuracy(*pair(labels=True), asked)
     assert [(one.label, one.n) for one in found.chunks] == [
@@ -150,12 +168,12 @@ def test_over_time_by_the_calendar(pair):
     when = np.datetime64("2024-01-01T00", "h") + np.arange(600)
     source, _ = pair(when=when)
     target = open_table([source.files[0].path.with_name("target.npz")], times="when")
-    found = estimate_accuracy(source, target, EstimateOptions(chunking=Chunking(period="1w", times=True)))
+    found = estimate_accuracy(source, target, replace(FAST, chunking=Chunking(period="1w", times=True)))
     assert [one.label for one in found.chunks] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
 
 
 def test_an_alert_without_chunks_is_of_the_whole(pair):
-    named = ("COTT",)
+    named = ("DoC",)
     assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.99)).alerts == ("target.npz",)
     assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.01)).alerts == ()
     with pytest.raises(OpenworldError, match="the alert is 80, expected a fraction"):
@@ -197,24 +215,20 @@ def test_class_by_class(pair):
 
 
 def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
-    whole = estimate_accuracy(*pair())
     monkeypatch.setattr(streaming, "ROWS", 300)
     monkeypatch.setattr(score_files, "NUMBERS", 400)
-    told = []
-    found = estimate_accuracy(*pair(), progress=lambda doing, done: told.append((doing, done)))
-    for one, other in zip(whole.methods, found.methods, strict=True):
-        if one.name in ("AC", "ATC-NE", "ATC-MC", "DoC"):
-            assert other.sampled == 300 and other.details["n_target"] == 600
-    assert ("estimating", 600) in told and ("reading the target", 600) in told
+    heard, exact = [], ("AC", "ATC-NE", "ATC-MC", "DoC")
+    found = estimate_accuracy(*pair(), EstimateOptions(exact), lambda doing, done: heard.append((doing, done)))
+    for method in found.methods:
+        assert method.sampled == 300 and method.details["n_target"] == 600
+    assert ("estimating", 600) in heard and ("reading the target", 600) in heard
     assert "of 400 source images a uniform sample of 300 is used" in found.warnings
 
 
-def test_it_survives_json(pair):
-    found = estimate_accuracy(
-        *pair(labels=True, partners=2), EstimateOptions(chunking=Chunking(parts=2), by_class=True, alert=0.5)
-    )
-    told = to_json(found)
-    assert json.loads(json.dumps(told)) == told and set(told["quote"]) >= {"method", "accuracy", "low", "high", "why"}
+def test_it_survives_json(pair, few_draws):
+    options = EstimateOptions(chunking=Chunking(parts=2), by_class=True, alert=0.5)
+    data = to_json(estimate_accuracy(*pair(labels=True, partners=2), options))
+    assert json.loads(json.dumps(data)) == data and set(data["quote"]) >= {"method", "accuracy", "low", "high", "why"}
 
 
 def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
@@ -227,16 +241,18 @@ def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
         replace(held, logits=np.take(held.logits, order, 1), reference=np.take(held.reference, order, 1), labels=None),
         classnames=NAMES[order],
     )
-    one, other = estimate_accuracy(source, straight), estimate_accuracy(source, turned)
+    options = EstimateOptions(("FRAP", "COTT", "AC"))
+    one, other = (estimate_accuracy(source, target, options) for target in (straight, turned))
     assert [method.accuracy for method in one.methods] == [method.accuracy for method in other.methods]
     assert other.warnings[-1].startswith("the classes of turned.npz come in another order")
 
 
-def test_cbpe_is_asked_with_fifty_source_images_a_class_or_by_name(pair, tmp_path):
+def test_cbpe_is_usual_with_fifty_source_images_a_class_or_by_name(pair, tmp_path):
     _, target = pair()
-    for n, asked in ((200, True), (196, False)):
-        source = save(tmp_path / "few.npz", outputs(0, n, 4, 2.0))
-        assert ("CBPE" in [one.name for one in estimate_accuracy(source, target).methods]) == asked
+    for n, usual in ((200, True), (196, False)):
+        source = outputs(0, n, 4, 2.0)
+        assert ("CBPE" in fit_all((), source, outputs(1, 60, 4, 1.2))) == usual
+    source = save(tmp_path / "few.npz", source)
     (found,) = estimate_accuracy(source, target, EstimateOptions(estimators=("CBPE",))).methods
     assert any("196 source images, 49.0 a class" in warning for warning in found.warnings)
 
@@ -246,27 +262,29 @@ def test_a_source_that_will_not_do_is_said(pair, tmp_path):
     one, other = outputs(0, 400, 10, 2.0), outputs(1, 600, 10, 1.2)
     source = save(tmp_path / "source.npz", one)
     target = save(tmp_path / "both.npz", replace(one.take(slice(0, 100)), labels=None))
-    assert "100 of 100 target images have the very scores" in estimate_accuracy(source, target).warnings[0]
+    assert "100 of 100 target images have the very scores" in estimate_accuracy(source, target, FAST).warnings[0]
     target = save(tmp_path / "other.npz", replace(other, labels=None))
-    assert not any("very scores" in one or "trained on" in one for one in estimate_accuracy(source, target).warnings)
+    assert not any(
+        "very scores" in one or "trained on" in one for one in estimate_accuracy(source, target, FAST).warnings
+    )
 
 
 def test_a_side_without_class_names_beside_one_with_them(pair):
-    assert "target.npz names no classes: they are taken" in "\n".join(estimate_accuracy(*pair()).warnings)
-    assert "names no classes" not in "\n".join(estimate_accuracy(*pair(classnames=NAMES)).warnings)
+    assert "target.npz names no classes: they are taken" in "\n".join(estimate_accuracy(*pair(), FAST).warnings)
+    assert "names no classes" not in "\n".join(estimate_accuracy(*pair(classnames=NAMES), FAST).warnings)
 
 
 def test_logits_of_which_some_are_a_softmax(pair, tmp_path):
     source, _ = pair()
     one = outputs(1, 200, 4, 1.2).logits
     softmax = np.exp(one) / np.exp(one).sum(axis=1, keepdims=True)
-    for rows, told in ((200, "all rows"), (20, "20 of 200 rows")):
+    for rows, words in ((200, "all rows"), (20, "20 of 200 rows")):
         mixed = np.concatenate([softmax[:rows], one[rows:]]).astype(np.float32)
         np.savez(tmp_path / "mixed.npz", logits=mixed)
-        with pytest.raises(OpenworldError, match=f"logits of mixed.npz are probabilities: {told}"):
+        with pytest.raises(OpenworldError, match=f"logits of mixed.npz are probabilities: {words}"):
             estimate_accuracy(source, open_table([tmp_path / "mixed.npz"]))
     np.savez(tmp_path / "mixed.npz", logits=one, reference=softmax, partner_1=softmax)  # only those of the judged model
-    assert estimate_accuracy(source, open_table([tmp_path / "mixed.npz"])).methods
+    assert estimate_accuracy(source, open_table([tmp_path / "mixed.npz"]), FAST).methods
 
 
 def test_what_is_refused(pair, tmp_path):
