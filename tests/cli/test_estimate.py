@@ -101,7 +101,8 @@ def test_files_of_an_earlier_call_do_not_stay(both, tmp_path):
 
 def test_the_same_again(both, tmp_path):
     for name in ("a", "b"):
-        assert openworld(*both, "--out", tmp_path / name, "--quiet").output == ""
+        named = ("--estimator", "FRAP", "--estimator", "COTT")
+        assert openworld(*both, *named, "--out", tmp_path / name, "--quiet").output == ""
     for file in ("methods.svg", "report.html"):
         one, other = ((tmp_path / name / file).read_text(encoding="utf-8") for name in ("a", "b"))
         assert one.replace(str(tmp_path / "a"), "") == other.replace(str(tmp_path / "b"), "")
@@ -176,7 +177,7 @@ def test_wrong_use_is_exit_code_2(files, words):
 
 def test_pictures_and_a_backbone(pictures, tmp_path):
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded")
-    sentence = ("--template", "an icon of a {}.")
+    sentence = ("--template", "an icon of a {}.", "--estimator", "FRAP", "--estimator", "COTT")
     done = openworld(*asked, *sentence, "--reference", "embedded", "--out", tmp_path / "out", "--seed", 1)
     assert done.exit_code == 0, done.output
     assert "Estimated accuracy on target (48 images)" in done.output and "FRAP" in done.output
@@ -185,7 +186,7 @@ def test_pictures_and_a_backbone(pictures, tmp_path):
     told = json.loads((tmp_path / "out" / "estimate.json").read_text())
     paths = pyarrow.parquet.read_table(kept[1]).column("path").to_pylist()
     assert sorted(pictures / "target" / path for path in paths) == sorted((pictures / "target").rglob("*.png"))
-    again = json.loads(openworld("--source", kept[0], "--target", kept[1], "--json", "--seed", 1).output)
+    again = json.loads(openworld("--source", kept[0], "--target", kept[1], *sentence[2:], "--json", "--seed", 1).output)
     assert again["methods"] == told["methods"]  # the scores that were kept stand in for the pictures
     assert told["made"]["model (logits)"].startswith("embedded")
 

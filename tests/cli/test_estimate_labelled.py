@@ -84,13 +84,13 @@ def test_wrong_use_is_exit_code_2(files):
         assert done.exit_code == 2 and words in done.output + str(done.stderr), done.output
 
 
-def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkeypatch):
+def test_corruptions_of_the_source_are_scored_once(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(corruptions, "MOST", 8)
-    looked = []
+    scored = []
     write = scoring.write_scores
 
     def counting(shown, panel, path, *rest, **further):
-        looked.append(path.name)
+        scored.append(path.name)
         return write(shown, panel, path, *rest, **further)
 
     monkeypatch.setattr(scoring, "write_scores", counting)
@@ -99,20 +99,20 @@ def test_corruptions_of_the_source_are_looked_at_once(pictures, tmp_path, monkey
     options += ("--estimator", "DoC")
     done = openworld(*asked, *options)
     assert done.exit_code in (0, 4), done.output
-    assert len(looked) == 18 and len(list((tmp_path / "out" / "scores").glob("labelled-*.parquet"))) == 16
+    assert len(scored) == 18 and len(list((tmp_path / "out" / "scores").glob("labelled-*.parquet"))) == 16
     told = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert len(told["learned"]["left_out"]) == 16 and told["learned"]["caution"] > 1
     assert {one["name"] for one in told["learned"]["left_out"]} >= {"gaussian_noise 2", "fog 5"}
     openworld(*asked, *options)
-    assert len(looked) == 20  # source and target again, no corrupted copy
+    assert len(scored) == 20  # source and target again, no corrupted copy
     openworld(*asked, *options, "--seed", 1)
-    assert len(looked) == 38
+    assert len(scored) == 38
 
 
-def test_labelled_pictures_are_looked_at(pictures, tmp_path):
-    styles = ("noto", "noto-v1", "emojione")
-    places = {style: f"emoji-groups/{style}/validation" for style in styles}
-    places |= dict.fromkeys(("a folder", "the same folder"), pictures / "source")
+def test_labelled_images_are_scored(pictures):
+    """Of a data set, and of a folder of class folders."""
+    places = {"noto": "emoji-groups/noto/validation"}
+    places |= dict.fromkeys(("a folder", "the same", "again", "once more"), pictures / "source")
     shifts = [part for family, place in places.items() for part in ("--labelled-shift", f"{family}={place}")]
     asked = ("--source", pictures / "source", "--target", pictures / "target", "--model", "embedded", *shifts)
     done = openworld(*asked, "--template", "an icon of a {}.", "--json", "--estimator", "DoC")

@@ -183,7 +183,7 @@ def test_an_alert_without_chunks_is_of_the_whole(pair):
 def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
     """COTT says much too little of small sets, which is taken out; so does what is quoted by the rules."""
     source = save(tmp_path / "source.npz", replace(outputs(0, 400, 4, 2.0), reference=None, partners=()))
-    healthy, fallen = outputs(2, 2000, 4, 2.0), outputs(3, 400, 4, 0.4)
+    healthy, fallen = outputs(2, 1200, 4, 2.0), outputs(3, 400, 4, 0.4)
     both = Outputs(np.concatenate([healthy.logits, fallen.logits]))
     target = save(tmp_path / "target.npz", both)
     accuracy = 1 - healthy.mistakes / healthy.n
@@ -191,8 +191,8 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
         found = estimate_accuracy(
             source, target, EstimateOptions(named, chunking=Chunking(rows=100), alert=accuracy - 0.03)
         )
-        assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 2000} == set()
-        assert "2,301 to 2,400" in found.alerts
+        assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 1200} == set()
+        assert "1,501 to 1,600" in found.alerts
 
 
 def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
+from openworld.applications.estimate import alerts
 from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.inputs import named_shift
@@ -36,9 +37,10 @@ def save(path, data, reference=False, **further):
     return open_table([path])
 
 
-@pytest.fixture
-def tables(tmp_path):
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
     """Source, a target that has lost much, and four labelled shifts of each of three families."""
+    tmp_path = tmp_path_factory.mktemp("tables")
     target = replace(model(99, 1.0, 600), labels=None)
     labelled = [
         LabelledTable(family, save(tmp_path / f"{family}-{place}.npz", model(10 * seed + place, place / 3.2)))
@@ -49,20 +51,32 @@ def tables(tmp_path):
     return source, save(tmp_path / "target.npz", target), labelled
 
 
+@pytest.fixture(scope="module")
+def plain(tables):
+    """The estimate without labelled shifts."""
+    return estimate_accuracy(*tables[:2])
+
+
+@pytest.fixture(scope="module")
+def learned(tables):
+    """The estimate with all labelled shifts."""
+    source, target, labelled = tables
+    return estimate_accuracy(source, target, labelled=labelled)
+
+
 TRUE = 1 - model(99, 1.0, 600).mistakes / 600
 
 
-def test_where_the_rules_cannot_tell_labelled_shifts_may(tables):
-    source, target, labelled = tables
-    assert estimate_accuracy(source, target).quote.accuracy is None
-    found = estimate_accuracy(source, target, labelled=labelled)
+def test_where_the_rules_cannot_tell_labelled_shifts_may(plain, learned):
+    assert plain.quote.accuracy is None
+    found = learned
     assert found.quote.accuracy == pytest.approx(TRUE, abs=0.06) and found.quote.low <= TRUE <= found.quote.high
     assert "12 labelled sets of 3 families" in found.quote.why and found.quote.signs is not None
     assert found.quote.method == found.learned.estimator
     assert "12 labelled sets" in sentences(found)[0] and "12 labelled sets" not in " ".join(sentences(found)[1:])
     assert [(one.name, one.family) for one in found.learned.left_out][0] == ("noise-1.npz", "noise")
-    told = to_json(found)["learned"]
-    assert len(told["left_out"]) == 12 and set(told["left_out"][0]) >= {"family", "accuracy", "estimated", "n"}
+    left_out = to_json(found)["learned"]["left_out"]
+    assert len(left_out) == 12 and set(left_out[0]) >= {"family", "accuracy", "estimated", "n"}
 
 
 def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_was_learned(tables, tmp_path):
@@ -76,10 +90,10 @@ def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_wa
     assert any("Labelled shifts say" in one for one in sentences(found))
 
 
-def test_corruptions_are_shown_and_do_not_decide(tables):
+def test_corruptions_are_shown_and_do_not_decide(tables, plain):
     source, target, labelled = tables
     artificial = [replace(one, artificial=True) for one in labelled]
-    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=artificial)
+    found = estimate_accuracy(source, target, labelled=artificial)
     assert (found.quote.accuracy, found.quote.low) == (plain.quote.accuracy, plain.quote.low)
     assert found.learned.artificial and found.learned_quote != found.quote
     assert any("Corrupted copies" in one or "labelled shifts are no help" in one for one in sentences(found))
@@ -106,8 +120,9 @@ def test_every_span_is_corrected(tables):
     assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
 
 
-def test_an_alert_tests_what_was_learned(tables):
+def test_an_alert_tests_what_was_learned(tables, monkeypatch):
     source, target, labelled = tables
+    monkeypatch.setattr(alerts, "SOURCES", 8)
     found = estimate_accuracy(source, target, EstimateOptions(alert=0.8), labelled=labelled)
     assert found.alarm.counted == found.quote.accuracy and found.alerts == ("target.npz",)
 
@@ -115,22 +130,23 @@ def test_an_alert_tests_what_was_learned(tables):
 def test_two_views_are_a_candidate_where_every_set_has_a_reference(tables, tmp_path):
     _, _, labelled = tables
     source = save(tmp_path / "with.npz", model(0, 0.0, 800), reference=True, classnames=NAMES)
-    target = save(tmp_path / "seen.npz", replace(model(99, 1.0, 600), labels=None), reference=True)
+    target = save(tmp_path / "seen.npz", replace(model(99, 1.0, 300), labels=None), reference=True)
+    sets = [model(50 + place, place % 4 / 3.2, 300) for place in range(6)]
     seen = [
-        LabelledTable(one.family, save(tmp_path / f"{place}.npz", model(50 + place, place % 4 / 3.2), reference=True))
-        for place, one in enumerate(labelled)
+        LabelledTable(FAMILIES[place % 3], save(tmp_path / f"{place}.npz", data, reference=True))
+        for place, data in enumerate(sets)
     ]
     assert "two-views" in estimate_accuracy(source, target, labelled=seen).learned.powers
     assert "two-views" not in estimate_accuracy(source, target, labelled=[*seen[:-1], labelled[-1]]).learned.powers
 
 
-def test_classes_are_put_in_order_by_name(tables, tmp_path):
+def test_classes_are_put_in_order_by_name(tables, learned, tmp_path):
     source, target, labelled = tables
-    first = model(11, 0.25)
+    first = model(11, 1 / 3.2)
     backwards = replace(first, logits=first.logits[:, ::-1], labels=3 - first.labels)
     turned = save(tmp_path / "noise-1.npz", backwards, classnames=NAMES[::-1])
     again = estimate_accuracy(source, target, labelled=[replace(labelled[0], table=turned), *labelled[1:]])
-    assert again.quote == estimate_accuracy(source, target, labelled=labelled).quote
+    assert again.quote == learned.quote
 
 
 @pytest.mark.parametrize(
