@@ -101,8 +101,8 @@ def test_a_judged_model_by_hand(by_hand):
     made, (record, other) = by_hand
     assert made == [0, 16]  # nothing to train; eight pictures of the source and eight of the target
     assert record.name == "by colour, seed 0, epoch 3"
-    told_of, target = record.metrics, record.metrics["targets"][0]
-    assert (told_of["source"]["n"], told_of["source"]["mistakes"], told_of["source"]["accuracy"]) == (8, 1, 7 / 8)
+    metrics, target = record.metrics, record.metrics["targets"][0]
+    assert (metrics["source"]["n"], metrics["source"]["mistakes"], metrics["source"]["accuracy"]) == (8, 1, 7 / 8)
     assert (target["n"], target["accuracy"], target["row"], target["kind"]) == (8, 5 / 8, "away", "natural")
     errors = {label: one["error"] for label, one in target["estimates"].items()}
     # Source: levels 51 51 51 102 102 153 153 204, one mistake at 51: the lowest two tie, so that none lies below.
@@ -115,7 +115,7 @@ def test_a_judged_model_by_hand(by_hand):
     assert other.metrics["targets"][0]["accuracy"] == 3 / 8
 
 
-def test_the_table_holds_every_picture(by_hand):
+def test_the_table_holds_every_image(by_hand):
     record = by_hand[1][0]
     table, target = record.table("images"), record.metrics["targets"][0]
     assert table["id"].tolist() == list(range(8)) and set(table["target"]) == {0}
@@ -123,7 +123,7 @@ def test_the_table_holds_every_picture(by_hand):
     assert table["prediction"].tolist() == [0, 0, 1, 0, 1, 1, 0, 0]
 
 
-def test_the_table_says_which_picture_a_row_is_of(by_hand, colours, told_columns):
+def test_the_table_says_which_image_a_row_is_of(by_hand, colours, told_columns):
     table = by_hand[1][0].table("images")
     assert set(table) <= told_columns
     for path, name in zip(table["path"], table["label_name"], strict=True):
@@ -139,12 +139,12 @@ def test_an_uninformative_reference_is_said_to_be_one(by_hand):
 
 
 def test_a_record_says_what_ran(by_hand):
-    told_of = by_hand[1][0].metrics
-    assert told_of["architecture"] == "by_colour:network" and told_of["checkpoint"] == 0 and told_of["epoch"] == 3
-    assert told_of["references"] == ["uniform", "dirichlet"] and told_of["classes"] == 2
-    frap = told_of["estimators"][-1]
+    metrics = by_hand[1][0].metrics
+    assert metrics["architecture"] == "by_colour:network" and metrics["checkpoint"] == 0 and metrics["epoch"] == 3
+    assert metrics["references"] == ["uniform", "dirichlet"] and metrics["classes"] == 2
+    frap = metrics["estimators"][-1]
     assert frap["reference"] == "uniform" and frap["settings"]["tau"] == "dynamic"
-    assert told_of["estimators"][0]["reference"] is None
+    assert metrics["estimators"][0]["reference"] is None
     seconds = by_hand[1][0].timing["seconds"]
     assert set(seconds["fit"]) == set(seconds["estimate"]) == set(BY_HAND)
     shown = [name for name in by_hand[1][0].attachments if name.startswith("pictures/0/")]
@@ -173,9 +173,9 @@ def test_partners_own_seeds_first_then_other_models_at_the_same_place(trained):
     planned = tasks(read_protocol(trained | {"seeds": [0, 1, 10]}))
     assert [task.name for task in planned][:3] == [f"convnet, seed {s}, epoch {e}" for s, e in ((0, 1), (0, 2), (1, 1))]
     task = next(one for one in planned if (one.model, one.seed, one.checkpoint) == (0, 1, 1))
-    told_of = [(one.label, one.seed, one.epoch) for one in task.partners]
+    partners = [(one.label, one.seed, one.epoch) for one in task.partners]
     own = [("convnet", 10, 2), ("convnet", 0, 2)]
-    assert told_of == [*own, ("resnet-8", 1, 2), ("resnet-8", 10, 2), ("resnet-8", 0, 2)]
+    assert partners == [*own, ("resnet-8", 1, 2), ("resnet-8", 10, 2), ("resnet-8", 0, 2)]
 
 
 def test_conditions_in_order(trained):
@@ -208,9 +208,11 @@ def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_pat
     assert len(records) == 3 and {path.name for path in folder.glob(".*")} == {".locks", ".writing"}
     one = records[0].metrics
     assert set(one["targets"][0]["estimates"]) == set(ESTIMATORS)
-    said = {name: told for name, told in one["targets"][0]["estimates"].items() if told["error"] is not None}
+    said = {
+        name: estimate for name, estimate in one["targets"][0]["estimates"].items() if estimate["error"] is not None
+    }
     assert set(ESTIMATORS) - set(said) <= {"two-views"}  # a reference that knows nothing of the source tells nothing
-    assert all(0 <= told["error"] <= 1 for told in said.values())
+    assert all(0 <= estimate["error"] <= 1 for estimate in said.values())
     assert len(one["training"]["history"]) == 2
     assert len(one["targets"]) == 3
     assert prepare(spec, folder, tmp_path / "cache") == [0, 0]
@@ -225,7 +227,7 @@ def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, f
     assert sets == [4, 3, 3]
 
 
-def test_changed_pictures_stop_a_planned_unit(colours, tmp_path):
+def test_changed_images_stop_a_planned_unit(colours, tmp_path):
     spec, machine = read_protocol(given(colours)), Machine(cache=str(tmp_path))
     unit = EVALUATION.units(spec, machine)[0]
     changed = dict(unit.inputs) | {"source pictures": "others"}
@@ -251,7 +253,7 @@ def test_damaged_answers_are_refused_by_a_unit_and_made_again_by_the_stage(colou
     assert damaged.read_bytes() == whole
 
 
-def test_an_unreadable_picture_stops_or_is_left_out(colours, tmp_path):
+def test_an_unreadable_image_stops_or_is_left_out(colours, tmp_path):
     root = shutil.copytree(colours, tmp_path / "colours")
     (root / "away" / "test" / "red" / "3.png").write_bytes(b"no picture")
     spec, folder = read_protocol(given(root)), tmp_path / "run"

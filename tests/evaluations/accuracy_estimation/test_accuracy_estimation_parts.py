@@ -157,7 +157,7 @@ def test_other_references(looked):
     assert not np.allclose(here, similarities(ReferenceSpec("dirichlet"), fewer, rows, "", machine))
 
 
-def test_held_out_pictures_are_not_trained_on(shapes):
+def test_held_out_images_are_not_trained_on(shapes):
     model = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 28}}
     given = {
         "protocol": "accuracy-estimation",

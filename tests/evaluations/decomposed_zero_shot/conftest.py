@@ -13,8 +13,8 @@ def one_set(row, accuracies, look="plain", few=False):
         return Share(value, (value - 0.1, value + 0.1), 50)
 
     parts = zip(PARTS, accuracies, strict=True)
-    told = {part: PartAccuracy(share(value), None if few else share(value + 0.1)) for part, value in parts}
-    return SetRecord(row, "any", None, look, told)
+    accuracies_of = {part: PartAccuracy(share(value), None if few else share(value + 0.1)) for part, value in parts}
+    return SetRecord(row, "any", None, look, accuracies_of)
 
 
 def record(method, seed, semantic, sets=()):

@@ -64,12 +64,12 @@ def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
     table = shift.decomposed_zero_shot(shift.PCA().fit(grid), found.embeddings[:], found.labels, texts)
-    told = records[2].metrics["sets"][2]
-    assert (told["row"], told["look"]) == ("shifted", "sketch")
+    metrics = records[2].metrics["sets"][2]
+    assert (metrics["row"], metrics["look"]) == ("shifted", "sketch")
     for row in table:
         for rank, accuracy in (("top1", row.top1), ("top5", row.top5)):
-            assert np.isclose(told["parts"][row.part][rank]["value"], accuracy.value)
-            assert told["parts"][row.part][rank]["n"] == len(images)
+            assert np.isclose(metrics["parts"][row.part][rank]["value"], accuracy.value)
+            assert metrics["parts"][row.part][rank]["n"] == len(images)
 
 
 def test_names_of_the_tested_classes_may_be_kept_from_teaching():

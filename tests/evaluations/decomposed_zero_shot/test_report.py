@@ -12,7 +12,7 @@ from openworld.report.render import as_tex, markdown_table
 from openworld.testing import check_story
 
 
-def test_a_run_is_told_in_every_form(make_run, one_row):
+def test_a_run_has_every_form(make_run, one_row):
     check_story(read_story(make_run()))
     names = [one_row("LAID [texts]", 0, "crane [/bird]", few=True)]
     story = read_story(make_run(names, "names"))
@@ -64,8 +64,12 @@ def test_two_runs_are_tested_over_the_seeds_that_both_have(make_run, one_row):
     by_part = {pair.first.where["part"]: pair.comparison for pair in found.pairs}
     assert by_part["semantic half"].better and by_part["semantic half"].difference == pytest.approx(0.305 / 3)
     assert by_part["whole feature"].p is None and "no seeds" in by_part["whole feature"].reason
-    told = json.loads(found.to_json())
-    assert told["of"] == "top1" and len(told["pairs"]) == 3 and told["pairs"][1]["verdict"].startswith("better")
+    compared = json.loads(found.to_json())
+    assert (
+        compared["of"] == "top1"
+        and len(compared["pairs"]) == 3
+        and compared["pairs"][1]["verdict"].startswith("better")
+    )
     assert compare_runs(first, second, "top5").metric.key == "top5"
     with pytest.raises(OpenworldError, match="did you mean 'top5'"):
         compare_runs(first, second, "topp5")
@@ -96,7 +100,7 @@ def test_a_record_of_another_kind_is_refused_by_name(make_run, one_row, monkeypa
         read_story(folder)
 
 
-def test_telling_needs_no_torch(make_run):
+def test_a_report_needs_no_torch(make_run):
     code = (
         "import sys; from openworld.evaluations.stories import read_story; "
         "read_story(sys.argv[1]).write(); assert 'torch' not in sys.modules"

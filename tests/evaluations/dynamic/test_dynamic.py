@@ -95,8 +95,8 @@ def test_it_is_tuned_on_the_first_half_of_the_seeds_order(spec, records):
 def test_scenario_runs_by_hand(records):
     of_classes, against = records[0].metrics["courses"], records[-1].metrics["courses"]
     played = of_classes + against
-    told = [(course["scenario"], [view["n_new_classes"] for view in course["views"]]) for course in played]
-    assert told == [
+    by_scenario = [(course["scenario"], [view["n_new_classes"] for view in course["views"]]) for course in played]
+    assert by_scenario == [
         ("emerging-classes", [0, 1, 2, 2, 3, 4]),
         ("varying-ratio", [0, 1, 2, 2, 3, 4]),
         ("distribution-shift", [0] * 6),

@@ -29,7 +29,7 @@ STYLES = series_styles(("zero-shot", "CoOp", "GMoP"), ["zero-shot"])
 
 
 @pytest.fixture(scope="module")
-def told(course_run):
+def run_story(course_run):
     return read_story(course_run)
 
 
@@ -57,7 +57,7 @@ def section(story, heading):
 
 
 @pytest.mark.parametrize("kind", ["several", "single", "crowded"])
-def test_a_run_is_told_in_every_form(kind, course_run, crowded, make_course_run):
+def test_a_run_has_every_form(kind, course_run, crowded, make_course_run):
     single = (("distribution-shift", "clay"),)
     folders = {
         "several": lambda: course_run,
@@ -67,30 +67,30 @@ def test_a_run_is_told_in_every_form(kind, course_run, crowded, make_course_run)
     check_story(read_story(folders[kind]()))
 
 
-def test_a_terminal_shows_a_table_per_scenario_run_and_of_many_one_per_scenario(told, crowded):
-    assert len(told.tables) == 3 and len(told.papers) == 1 + 3, "one mean over two runs"
+def test_a_terminal_shows_a_table_per_scenario_run_and_of_many_one_per_scenario(run_story, crowded):
+    assert len(run_story.tables) == 3 and len(run_story.papers) == 1 + 3, "one mean over two runs"
     many = read_story(crowded)
     assert len(many.tables) == 1 and len(many.papers) == 1 + 6 and "6 scenario runs" in many.text[-1]
     assert "Friedman's test over 6 scenario runs: p" in many.tables[0].caption
 
 
-def test_the_table_says_over_what_and_ends_in_a_verdict(told):
-    text = printed(told.tables[0], 200)
+def test_the_table_says_over_what_and_ends_in_a_verdict(run_story):
+    text = printed(run_story.tables[0], 200)
     head, zero_shot, _, gmop = text.splitlines()[1:5]
     assert head.split()[:11] == ["learner", "Acc(0)", "AUC", "WA", "EVM", "VS", "PA", "NA", "ΔAUC", "rank", "place"]
     assert "[" in gmop and "better, p" in gmop and "–" in zero_shot
-    caption = told.tables[0].caption
+    caption = run_story.tables[0].caption
     assert all(fact in caption for fact in ("n = 12", "given the seeds", "Holm over 3 pairs", "mean curve of 2 seeds"))
 
 
-def test_a_narrow_terminal_keeps_whole_numbers_and_says_what_it_left_out(told):
-    text = printed(told.tables[0], 80)
+def test_a_narrow_terminal_keeps_whole_numbers_and_says_what_it_left_out(run_story):
+    text = printed(run_story.tables[0], 80)
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     assert "ΔAUC" in text and "For want of room without" in " ".join(text.split()) and " VS" not in text.splitlines()[1]
 
 
-def test_papers_have_every_interval_over_images_and_mark_those_over_seeds(told):
-    mean, run = told.papers[0], told.papers[1]
+def test_papers_have_every_interval_over_images_and_mark_those_over_seeds(run_story):
+    mean, run = run_story.papers[0], run_story.papers[1]
     gmop = next(place for place, row in enumerate(mean.rows) if row.label == "GMoP")
     titles = [column.heading for column in mean.columns]
     marked = {title for title, at in zip(titles, range(len(titles)), strict=True) if mean.cell(gmop, at).mark}
@@ -100,7 +100,7 @@ def test_papers_have_every_interval_over_images_and_mark_those_over_seeds(told):
     assert all("over seeds: " in row.cells[-1].note for row in run.rows[1:])
 
 
-def test_pointing_at_a_number_tells_the_seeds_and_their_mean_where_it_is_another(found):
+def test_the_note_of_a_number_has_the_seeds_and_their_mean_where_it_is_another(found):
     table = robustness_table(found[0], found[1].runs[0], "zero-shot", "t")
     notes = {column.heading: table.cell(2, at).note for at, column in enumerate(table.columns)}
     assert "(seed 1)" in notes["AUC"] and "(seed 2)" in notes["AUC"] and "mean of the seeds" not in notes["AUC"]
@@ -118,8 +118,8 @@ def test_the_overview_has_a_gain_with_its_test_and_a_rank_by_scenario(found):
     assert table.cell(0, 0).content.value is None and "2 runs" in table.columns[2].heading
 
 
-def test_accuracy_by_level_stands_over_its_parts(told):
-    (levels,) = [part for part in section(told, "The numbers").folded if part.heading == "Accuracy by level"]
+def test_accuracy_by_level_stands_over_its_parts(run_story):
+    (levels,) = [part for part in section(run_story, "The numbers").folded if part.heading == "Accuracy by level"]
     assert len(levels.tables) == 3
     first, shift = levels.tables[:2]
     assert [column.heading for column in first.columns] == ["t = 0", "t = 0.5", "t = 1"]
@@ -127,8 +127,8 @@ def test_accuracy_by_level_stands_over_its_parts(told):
     assert not shift.cell(2, 1).under and "60 of 12" in shift.caption
 
 
-def test_three_sentences_of_several_scenario_runs(told):
-    leader, tuning, evidence = told.page.verdict
+def test_three_sentences_of_several_scenario_runs(run_story):
+    leader, tuning, evidence = run_story.page.verdict
     assert leader.startswith("Over 3 scenario runs GMoP has the largest mean area under its curves")
     assert "better than zero-shot in 3 and worse in none" in leader
     assert tuning.startswith("Against zero-shot, which tunes nothing, 3 of 6 curves have a larger area")
@@ -164,8 +164,8 @@ def test_names_that_look_like_markup_come_out_letter_by_letter(make_course_run):
     assert all(plain(name) in story.export("markdown") and as_tex(name) in story.export("latex") for name in names)
 
 
-def test_the_page_is_escaped_and_has_its_facts(told):
-    page = told.html()
+def test_the_page_is_escaped_and_has_its_facts(run_story):
+    page = run_story.html()
     assert "&lt;b&gt;clay" in page and "<b>clay" not in page
     for heading in ("Emerging new classes", "Distribution shift", "What is lost, the old or the new?", "Which ranks"):
         assert heading in page
@@ -180,7 +180,7 @@ def test_two_runs_are_compared_over_the_seeds_that_both_have(course_run, make_co
     assert gains["zero-shot"] == gains["GMoP"] == 0 < gains["CoOp"]
 
 
-def test_telling_needs_no_torch(course_run):
+def test_a_report_needs_no_torch(course_run):
     code = (
         "import sys; from openworld.evaluations.stories import read_story; "
         "read_story(sys.argv[1]).write(); assert 'torch' not in sys.modules"

@@ -47,7 +47,7 @@ def test_class_counts_by_hand():
     assert sizes(few, "new") == [0, 0, 1, 1, 2, 10]  # steps of the smaller side, and in the end all
 
 
-def test_ten_classes_of_ten_pictures_taken_over_by_ten():
+def test_ten_classes_of_ten_images_taken_over_by_ten():
     labels = np.repeat(np.arange(22), 10)
     run = co_evolution(labels, range(12), range(12, 22), seed=1)
     assert [len(view.classes) for view in run.views] == [10] * 6
@@ -86,7 +86,7 @@ def kind(view, classes):
 
 @settings(max_examples=30)
 @given(class_counts, seeds, st.none() | st.integers(1, 40))
-def test_pictures_of_a_shift_are_nested_and_constant_in_number(classes, seed, limit):
+def test_images_of_a_shift_are_nested_and_constant_in_number(classes, seed, limit):
     source, variant = uneven_labels(classes, 1), uneven_labels(classes, 2)
     variant = variant[variant % 2 == 0]
     labels, shifted = np.concatenate([source, variant]), np.arange(len(source) + len(variant)) >= len(source)

@@ -15,7 +15,7 @@ from openworld.evaluations.accuracy_estimation.cards import (
 )
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
 from openworld.evaluations.accuracy_estimation.record import FUSED
-from openworld.evaluations.accuracy_estimation.reference_results import JUDGED, alignment_values
+from openworld.evaluations.accuracy_estimation.reference_results import JUDGED_MODELS, alignment_values
 from openworld.evaluations.accuracy_estimation.results import is_complete, leader
 from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
 from openworld.report.charts.dots import dots_key
@@ -145,7 +145,7 @@ def alignment_gap(measured: Measurements) -> Figure | None:
     charts, rows = [], []
     for entity in fused:
         reference = entity.removeprefix(FUSED)
-        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (JUDGED, reference)]
+        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (JUDGED_MODELS, reference)]
         x, y = (
             Quantity(key, f"over {name}, points", "points", covers=(0.0,))
             for key, name in zip(GAPS, ("the judged model", reference), strict=True)

@@ -24,7 +24,7 @@ from openworld.evaluations.accuracy_estimation.cards import (
 )
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements
 from openworld.evaluations.accuracy_estimation.record import FUSED, RAW, SCALED, TTC
-from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATIONS, JUDGED
+from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATIONS, JUDGED_MODELS
 from openworld.evaluations.accuracy_estimation.tables import error_cell
 from openworld.report.sentences import counted, none_or
 from openworld.report.table import Cell, Column, Row, Table
@@ -141,7 +141,7 @@ def alignment_table(results: Results, measured: Measurements) -> Table | None:
     fused = results.where(metric=ALIGNMENT_GAIN.key).entities
     if not fused:
         return None
-    columns = [Column(ALIGNMENT, JUDGED, intervals=0)]
+    columns = [Column(ALIGNMENT, JUDGED_MODELS, intervals=0)]
     for entity in fused:
         name = entity.removeprefix(FUSED)
         columns += [Column(ALIGNMENT, each, intervals=0) for each in (name, entity)]
@@ -154,11 +154,11 @@ def alignment_table(results: Results, measured: Measurements) -> Table | None:
         return Cell(gain, under="" if share.value is None else f"{GAINS.write(share.value)}\u00a0%")
 
     def row(line: str) -> Row:
-        cells = [results.value(JUDGED, ALIGNMENT.key, images=line)]
+        cells = [results.value(JUDGED_MODELS, ALIGNMENT.key, images=line)]
         for entity in fused:
             name = entity.removeprefix(FUSED)
             cells += [results.value(each, ALIGNMENT.key, images=line) for each in (name, entity)]
-            cells += [gap(entity, other, line) for other in (JUDGED, name)]
+            cells += [gap(entity, other, line) for other in (JUDGED_MODELS, name)]
         return Row(line, tuple(cells), rule=line == AVERAGE)
 
     taxonomy = measured.records[0].taxonomy.name
@@ -179,7 +179,9 @@ def alignment_sentences(results: Results, measured: Measurements) -> Iterator[st
         yield f"Semantic alignment is not known: {reason.removesuffix('.')}."
     for entity in results.where(metric=ALIGNMENT_GAIN.key).entities:
         name = entity.removeprefix(FUSED)
-        shares = (results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED, name))
+        shares = (
+            results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED_MODELS, name)
+        )
         judged, alone = (GAINS.write(share.value) for share in shares)
         yield (
             f"Fused with {name}, predictions lie nearer in meaning to the true class than the judged model's "

@@ -57,7 +57,7 @@ def paper_table(results: Results, measured: Measurements) -> Table:
         f"Mean absolute error, points; every condition of a line with {count_models(measured)}. {DEVIATION}. The "
         "smallest of every line in bold."
     )
-    return Table("paper", "The same as the paper lays it out: lines by methods", text, "line", columns, rows, "rows")
+    return Table("paper", "Lines by methods, as in the paper", text, "line", columns, rows, "rows")
 
 
 def bias_table(results: Results, measured: Measurements) -> Table:

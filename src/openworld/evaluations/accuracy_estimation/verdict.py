@@ -48,9 +48,9 @@ def _others(results: Results, measured: Measurements, best: str) -> str:
     if len(equal) == len(tested) > 3:
         return f"it does not differ significantly from any of the {len(tested)} others, next {listed(names[:3])}"
     worse = len(tested) - len(equal)
-    shown = f"shown to err less than {worse} of {len(tested)} others, it" if worse else "it"
+    lead = f"shown to err less than {worse} of {len(tested)} others, it" if worse else "it"
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-    return f"{shown} does not differ significantly from {listed([*names[:3], *more])}"
+    return f"{lead} does not differ significantly from {listed([*names[:3], *more])}"
 
 
 def _against_baseline(results: Results, measured: Measurements) -> str:

@@ -110,8 +110,8 @@ def rank_figure(results: Results, facts: DynamicFacts, styles: Styles) -> Figure
     charts = tuple(_ranks(results, run, distance.value) for run, distance in distances.items() if distance.value)
     if charts:
         reading = "A bar joins learners whose mean ranks lie closer than the critical difference CD"
-        not_shown = f"{reading}, so that they are not shown to differ at 5 % (Nemenyi)."
-        caption = (f"{what}.{' ' + none if refused else ''}", not_shown)
+        equal = f"{reading}, so that they are not shown to differ at 5 % (Nemenyi)."
+        caption = (f"{what}.{' ' + none if refused else ''}", equal)
     else:
         caption = (none, f"{what}; runs that share a source are not independent.")
     return Figure("critical-difference", "Which ranks differ?", caption, charts, styles, names=("scenario", "learner"))

@@ -93,8 +93,8 @@ def _against_baseline(results: Results, facts: DynamicFacts) -> str:
     better, worse = [pair for pair in tested if pair[1].better], [pair for pair in tested if pair[1].worse]
     shares = (
         f"Against {baseline}, which tunes nothing, {none_or(len(better))} of {len(tested)} curves have a larger area, "
-        f"{none_or(len(worse))} a smaller one, and {none_or(len(tested) - len(better) - len(worse))} cannot be told "
-        "apart from it"
+        f"{none_or(len(worse))} a smaller one, and {none_or(len(tested) - len(better) - len(worse))} are not "
+        "shown to differ from it"
     )
     if len(facts.runs) == 1:
         names = [f"{test.entity} ({GAIN.write(test.difference)})" for _, test in better + worse]
