@@ -10,7 +10,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
 from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, read_results
-from openworld.papers import PaperTable
+from openworld.papers import METRICS, PaperTable
 from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Results, RunFolder
 
@@ -18,7 +18,6 @@ WHOLE = "CLIP"
 """What the paper calls whole features."""
 
 SETTINGS = {"whole": "full features", "semantic": "semantic features", "covariate": "covariate features"}
-RANKS = {"Acc@1": "top1", "Acc@5": "top5"}
 
 
 def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
@@ -43,7 +42,7 @@ def _numbers(run: PaperRun, results: Results, facts: Facts, wanted: PaperTable) 
         if run.methods and method not in run.methods.values():
             continue  # of whole features alone some method was run that nobody asked for, or the other way round
         for metric in wanted.metrics:
-            if RANKS[metric] == result.metric.key:
+            if METRICS[metric].key == result.metric.key:
                 names = {"dataset": run.dataset(result.where["images"]), "setting": settings[result.where["part"]]}
                 yield paper_result(result, metric, method=method, backbone=facts.backbone, **names)
 

@@ -7,24 +7,9 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.curves import ScenarioCurves, ScenarioKey, scenario_curves
-from openworld.papers import AVERAGE, PaperTable
+from openworld.papers import AVERAGE, METRICS, PaperTable
 from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Result, RunFolder
-
-KEYS = {
-    "Acc(0)": "initial_accuracy",
-    "AUC": "auc",
-    "WA": "worst_accuracy",
-    "EVM": "variation",
-    "VS": "slope_variance",
-    "PosArea": "positive_area",
-    "NegArea": "negative_area",
-    "delta_AUC": "delta_auc",
-    "delta_PN": "delta_pn",
-    "Friedman_rank": "friedman_rank",
-    "Final_rank": "final_rank",
-}
-"""A number of the paper -> our metric."""
 
 PlacedRun = tuple[str, ScenarioCurves, PaperRun]
 """What a paper calls the data set whose images or classes are new; its curves; the run."""
@@ -76,7 +61,7 @@ def _measured(rows: Iterable[Result], metrics: Sequence[str], dataset: str, run:
     by_place = {(row.entity, row.metric.key): row for row in rows if "level" not in row.where}
     for learner in dict.fromkeys(learner for learner, _ in by_place):
         for metric in metrics:
-            row = by_place[learner, KEYS[metric]]
+            row = by_place[learner, METRICS[metric].key]
             if row.value.value is not None:
                 yield paper_result(row, metric, dataset=dataset, method=run.method(learner), backbone=run.backbone)
 
