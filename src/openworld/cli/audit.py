@@ -43,11 +43,11 @@ def audit(
 
     audits = _audits(names, against or [], root, backbone, template, wordnet)
     if as_json:
-        console.write(json.dumps([one.to_dict() for one in audits], indent=1, ensure_ascii=False))
+        console.write(json.dumps([checked.to_dict() for checked in audits], indent=1, ensure_ascii=False))
     else:
-        for one in audits:
-            say_audit(one, console.output())
-    if any(one.counts["error"] for one in audits):
+        for checked in audits:
+            say_audit(checked, console.output())
+    if any(checked.counts["error"] for checked in audits):
         sys.exit(1)
 
 
@@ -55,8 +55,9 @@ def say_audit(audit, out) -> None:
     """One audit for people: a line, then a line for every finding and for every check that was not made."""
     out.print(audit.headline, style="bold", markup=False)
     styles = {"error": "red", "warning": "yellow", "note": "dim"}
-    for one in audit.findings:
-        out.print(f"  {one.severity:<8}{one.kind:<15}{one.sentence}", style=styles[one.severity], markup=False)
+    for finding in audit.findings:
+        text = f"  {finding.severity:<8}{finding.kind:<15}{finding.sentence}"
+        out.print(text, style=styles[finding.severity], markup=False)
     for check in audit.not_made:
         out.print(f"  not made: {check}", style="dim", markup=False)
 
@@ -68,16 +69,16 @@ def _audits(names, against, root, backbone, template, wordnet) -> list:
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.datasets.templates import PHOTO, TEMPLATES
 
-    listed = [class_names(name, root) for name in names]
-    others = {one.dataset: one.names for one in (class_names(name, root) for name in against)}
+    lists = [class_names(name, root) for name in names]
+    others = {other.dataset: other.names for other in (class_names(name, root) for name in against)}
     shared = {"wordnet": find_wordnet(wordnet), "tokenizer": backbones.load(backbone).tokenizer if backbone else None}
     return [
         audit(
-            one.names,
-            one.dataset,
-            against={name: theirs for name, theirs in others.items() if name != one.dataset},
-            template=template or TEMPLATES.get(one.dataset, PHOTO),
+            classes.names,
+            classes.dataset,
+            against={name: theirs for name, theirs in others.items() if name != classes.dataset},
+            template=template or TEMPLATES.get(classes.dataset, PHOTO),
             **shared,
         )
-        for one in listed
+        for classes in lists
     ]

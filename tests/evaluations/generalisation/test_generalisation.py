@@ -13,9 +13,9 @@ from openworld.datasets import ClassSplit, imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.generalisation.encoded_targets import encoded_targets
 from openworld.evaluations.generalisation.evaluation import EVALUATION
-from openworld.evaluations.generalisation.predictions import answer_stage, answer_stages
-from openworld.evaluations.generalisation.stages import stages
+from openworld.evaluations.generalisation.predictions import answer_target, answer_targets
 from openworld.evaluations.generalisation.task import Other, Task, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
@@ -179,10 +179,10 @@ def test_base_pictures_of_another_data_set_are_the_sources(run):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_slices_are_what_each_target_gives_by_itself(name):
-    fitted, staged = small_task(name)
-    for stage, answer in zip(staged, answer_stages(fitted, staged), strict=True):
-        alone = answer_stage(fitted, stage)
-        assert answer.logits.shape == (len(stage.labels), len(stage.split.names))
+    fitted, targets = small_task(name)
+    for target, answer in zip(targets, answer_targets(fitted, targets), strict=True):
+        alone = answer_target(fitted, target)
+        assert answer.logits.shape == (len(target.labels), len(target.split.names))
         np.testing.assert_allclose(answer.logits, alone.logits, atol=1e-3)
         np.testing.assert_allclose(answer.baseness, alone.baseness, atol=1e-4)
         assert (answer.base_logits is None) == (alone.base_logits is None)
@@ -191,11 +191,11 @@ def test_slices_are_what_each_target_gives_by_itself(name):
 
 
 def test_pictures_that_targets_share_are_answered_once(monkeypatch):
-    fitted, staged = small_task("CoOp")
+    fitted, targets = small_task("CoOp")
     asked, answer = [], type(fitted).answer
     monkeypatch.setattr(type(fitted), "answer", lambda own, one, bank: asked.append(len(one)) or answer(own, one, bank))
-    list(answer_stages(fitted, staged))
-    assert sum(asked) == sum(len(stage.labels) for stage in staged) - 2 * len(staged[0].base)
+    list(answer_targets(fitted, targets))
+    assert sum(asked) == sum(len(target.labels) for target in targets) - 2 * len(targets[0].base)
 
 
 def small_task(name):
@@ -214,7 +214,7 @@ def small_task(name):
     }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("openworld.evaluations.image_selection.ImageSelection.load", lambda source: world.shots)
-        return fitted, list(stages(task, parts))
+        return fitted, list(encoded_targets(task, parts))
 
 
 def test_a_split_keeps_the_order_of_the_source():

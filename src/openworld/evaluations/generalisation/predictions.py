@@ -12,57 +12,52 @@ import numpy as np
 
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.answer_slices import default_scores, scored_by_default
-from openworld.evaluations.generalisation.stages import Stage
-from openworld.features import Features
+from openworld.evaluations.generalisation.encoded_targets import EncodedTarget
 from openworld.learners import Answer, FittedLearner
 
 
-def answer_stages(fitted: FittedLearner, stages: Sequence[Stage]) -> Iterator[Answer]:
-    """The answers at each stage, images in its order; by slices of one answer where that is exact.
+def answer_targets(fitted: FittedLearner, targets: Sequence[EncodedTarget]) -> Iterator[Answer]:
+    """The answers at each target, images in its order; by slices of one answer where that is exact.
 
     Args:
         fitted: a fitted learner.
-        stages: of one task; those that show the same base images share the answer about them.
+        targets: of one task; those that show the same base images share the answer about them.
     """
-    at_home = [stage for stage in stages if stage.base is stages[0].base]
-    shared = None if fitted.learner.depends_on_other_names else _Shared.of(fitted, at_home)
-    for stage in stages:
-        yield answer_stage(fitted, stage, shared if stage in at_home else None)
+    at_home = [target for target in targets if target.base is targets[0].base]
+    shared = None if fitted.learner.depends_on_other_names else _SharedAnswer.of(fitted, at_home)
+    for target in targets:
+        yield answer_target(fitted, target, shared if target in at_home else None)
 
 
-def answer_stage(fitted: FittedLearner, stage: Stage, shared: "_Shared | None" = None) -> Answer:
-    """The answer at one stage; without `shared` nothing is sliced, and `answer_stages` must equal it."""
-    bank = fitted.text_bank(stage.split.base_names, stage.split.new_names)
-    base = fitted.answer(stage.base, bank) if shared is None else shared.slice(fitted, stage, bank)
-    both = base, fitted.answer(stage.new, bank)
-    joined = (_joined([getattr(one, name) for one in both], stage.order) for name in Answer.__annotations__)
-    return Answer(*joined)
+def answer_target(fitted: FittedLearner, target: EncodedTarget, shared: "_SharedAnswer | None" = None) -> Answer:
+    """The answer at one target; without `shared` nothing is sliced, and `answer_targets` must equal it."""
+    bank = fitted.text_bank(target.split.base_names, target.split.new_names)
+    base = fitted.answer(target.base, bank) if shared is None else shared.slice(fitted, target, bank)
+    both = base, fitted.answer(target.new, bank)
+    parts = ([getattr(answer, name) for answer in both] for name in Answer.__annotations__)
+    return Answer(*(None if part[0] is None else np.concatenate(part)[target.order] for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
-    """The answer about base images among base names and every new name that some stage has."""
+class _SharedAnswer:
+    """The answer about base images among base names and every new name that some target has."""
 
     answer: Answer
     places: dict[str, int]
     default: bool
 
     @classmethod
-    def of(cls, fitted: FittedLearner, stages: Sequence[Stage]) -> "_Shared":
-        base: Features = stages[0].base
-        names = {normalise_class_name(name): name for stage in stages for name in stage.split.new_names}
-        answer = fitted.answer(base, fitted.text_bank(stages[0].split.base_names, names.values()))
-        places = {name: place for place, name in enumerate(names, len(stages[0].split.base))}
-        return cls(answer, places, scored_by_default(answer, len(stages[0].split.base)))
+    def of(cls, fitted: FittedLearner, targets: Sequence[EncodedTarget]) -> "_SharedAnswer":
+        base, base_names = targets[0].base, targets[0].split.base_names
+        names = {normalise_class_name(name): name for target in targets for name in target.split.new_names}
+        answer = fitted.answer(base, fitted.text_bank(base_names, names.values()))
+        places = {name: place for place, name in enumerate(names, len(base_names))}
+        return cls(answer, places, scored_by_default(answer, len(base_names)))
 
-    def slice(self, fitted: FittedLearner, stage: Stage, bank) -> Answer:
-        """The part of a stage, whose names `bank` holds."""
-        new = [self.places[normalise_class_name(name)] for name in stage.split.new_names]
-        logits = self.answer.logits[:, [*range(len(stage.split.base)), *new]]
-        if self.default:
-            return Answer(logits, default_scores(logits, len(stage.split.base)), self.answer.base_logits)
-        return Answer(logits, fitted.answer(stage.base, bank).baseness, self.answer.base_logits)
-
-
-def _joined(parts: list[np.ndarray | None], order: np.ndarray) -> np.ndarray | None:
-    return None if parts[0] is None else np.concatenate(parts)[order]
+    def slice(self, fitted: FittedLearner, target: EncodedTarget, bank) -> Answer:
+        """The part of a target, whose names `bank` holds."""
+        base_count = len(target.split.base)
+        new = [self.places[normalise_class_name(name)] for name in target.split.new_names]
+        logits = self.answer.logits[:, [*range(base_count), *new]]
+        scores = default_scores(logits, base_count) if self.default else fitted.answer(target.base, bank).baseness
+        return Answer(logits, scores, self.answer.base_logits)

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from openworld.datasets import DATASETS
-from openworld.evaluations.generalisation.predictions import answer_stages
+from openworld.evaluations.generalisation.encoded_targets import EncodedTarget, encoded_targets
+from openworld.evaluations.generalisation.predictions import answer_targets
 from openworld.evaluations.generalisation.record import GeneralisationRecord, ScoredTarget
-from openworld.evaluations.generalisation.stages import Stage, stages
 from openworld.evaluations.generalisation.task import Target, Task
 from openworld.evaluations.learning import fit, split_name, training_facts
 from openworld.evaluations.recognition.record import numbers_of
@@ -22,12 +22,12 @@ from openworld.runs import UnitResult
 def evaluate(task: Task, machine: Machine) -> UnitResult:
     """Fit one learner once, score it at every target, compute every metric of each."""
     parts = encoded_parts(task, machine)
-    staged, clock = list(stages(task, parts)), Clock(machine)
-    shots = parts["train"].of_classes(staged[0].split.base)
+    targets, clock = list(encoded_targets(task, parts)), Clock(machine)
+    shots = parts["train"].of_classes(targets[0].split.base)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
-    answers = answer_stages(fitted, staged)
-    tables = [image_table(answer, stage, len(stage.split.base)) for stage, answer in zip(staged, answers, strict=True)]
+    answers = zip(targets, answer_targets(fitted, targets), strict=True)
+    tables = [image_table(answer, images, len(images.split.base)) for images, answer in answers]
     clock.stop("score")
     record = GeneralisationRecord(
         **training_facts(task, fitted, shots),
@@ -36,25 +36,25 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
         shots=task.shots,
         training_classnames=fitted.classnames,
         detail={"settings": task.learner.settings, "history": fitted.history},
-        targets=tuple(_target(task, stage, table) for stage, table in zip(staged, tables, strict=True)),
+        targets=tuple(_target(task, images, table) for images, table in zip(targets, tables, strict=True)),
     )
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
-        outputs={"images": _stacked(list(map(partial(_named, task), staged, tables)))},
+        outputs={"images": _stacked(list(map(partial(_named, task), targets, tables)))},
         metrics=asdict(record),
-        attachments=dict(_images(task, staged, tables)) | learned,
+        attachments=dict(_images(task, targets, tables)) | learned,
         timing=clock.timing,
     )
 
 
-def _named(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _named(task: Task, images: EncodedTarget, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """With paths, and names of classes."""
 
     def path_of(number: int) -> str:
-        part, own = stage.image(number)
-        return task.sources[part].load().path_of(own)
+        part, row = images.locate(number)
+        return task.sources[part].load().path_of(row)
 
-    return with_names(table, stage.split.names, path_of)
+    return with_names(table, images.split.names, path_of)
 
 
 def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -63,21 +63,21 @@ def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {"target": target} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def _images(task: Task, staged: list[Stage], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+def _images(task: Task, targets: list[EncodedTarget], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """Thumbnails of every target, in a folder by its number."""
-    for number, (stage, table) in enumerate(zip(staged, tables, strict=True)):
-        yield from thumbnails(table, partial(_image, task, stage), f"pictures/{number}").items()
+    for number, (images, table) in enumerate(zip(targets, tables, strict=True)):
+        yield from thumbnails(table, partial(_image, task, images), f"pictures/{number}").items()
 
 
-def _image(task: Task, stage: Stage, number: int):
-    """The image of an id of a stage."""
-    part, own = stage.image(number)
-    return task.sources[part].load().image(own)
+def _image(task: Task, images: EncodedTarget, number: int):
+    """The image of an id at a target."""
+    part, row = images.locate(number)
+    return task.sources[part].load().image(row)
 
 
-def _target(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> ScoredTarget:
+def _target(task: Task, images: EncodedTarget, table: dict[str, np.ndarray]) -> ScoredTarget:
     """Return what a record says of a target."""
-    target, source = stage.target, task.source
+    target, source = images.target, task.source
     known = DATASETS.get(target.data.dataset)
     same = target.data.dataset == source.dataset
     return ScoredTarget(
@@ -89,11 +89,11 @@ def _target(task: Task, stage: Stage, table: dict[str, np.ndarray]) -> ScoredTar
         split=_split(task, target),
         train_domain=source.domain,
         test_domain=target.data.domain,
-        n_base_classes=len(stage.split.base),
-        n_new_classes=len(stage.split.new),
-        classnames=stage.split.names,
-        parts=tuple(dict.fromkeys(["test" if stage.moved else target.part, target.part])),
-        new_ids_from=stage.moved,
+        n_base_classes=len(images.split.base),
+        n_new_classes=len(images.split.new),
+        classnames=images.split.names,
+        parts=tuple(dict.fromkeys(["test" if images.moved else target.part, target.part])),
+        new_ids_from=images.moved,
         group_name=known.group_name if known else "",
         left_out=tuple(overlap.name for overlap in target.left_out),
         overlaps=target.left_out,

@@ -42,13 +42,17 @@ def other_mixes(table: Table, *, factor: float, ratios: Sequence[float], resampl
         seed: of the draws.
 
     Returns:
-        The fields of a record: imbalance, ratio_sweep and ratio_variation, of the functions of these names.
+        The fields of a record: imbalance (Table 3); ratio_sweep, the rows of Tables 11 and 12: per ratio the counts,
+        the mean of each of MIXED over the draws, and its spread; ratio_variation, their last rows: mean and variance
+        over the ratios. Both of these are of one draw, as the tables print them, and then averaged over the draws.
+        (Fractions: the printed variance, in squared points, is 10,000 times as large.)
     """
-    sweeps = _sweeps(table, ratios, resamples, seed)
+    base, new = (_slim(half) for half in sides(table))
+    sweeps = [_sweep(base, new, ratios, np.random.default_rng([seed, resample])) for resample in range(resamples)]
     return {
         "imbalance": imbalance(table, factor, resamples, seed),
-        "ratio_sweep": ratio_sweep(sweeps),
-        "ratio_variation": ratio_variation(sweeps),
+        "ratio_sweep": tuple(RatioMix(**_joined(draws)) for draws in zip(*sweeps, strict=True)),
+        "ratio_variation": {name: _variation([[point[name] for point in sweep] for sweep in sweeps]) for name in MIXED},
     }
 
 
@@ -69,13 +73,12 @@ def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: in
         generator = np.random.default_rng([seed, resample])
         rows = thin(slim[side]["label"], factor, generator)
         draws.append(_numbers(**slim | {side: rows_of(slim[side], rows)}))
-    values = [draw["openworld_auc"] for draw in draws]
-    joined = _joined(draws)
+    joined, values = _joined(draws), [draw["openworld_auc"] for draw in draws]
     return ShrunkMix(
         factor=factor,
         **joined,
         standard_deviation=joined["spread"].openworld_auc,
-        interval=_interval(values),
+        interval=None if None in values else seed_spread(values).interval(),  # None where all draws are alike
         values=tuple(values),
         expected=_expected(halves, side, factor),
     )
@@ -90,25 +93,8 @@ def _expected(halves: Mapping[str, Table], side: str, factor: float) -> Expected
     return ExpectedAUC(found.value, found.reason, None if found.value is None else found.interval())
 
 
-def ratio_sweep(sweeps: Sequence[Sequence[dict]]) -> tuple[RatioMix, ...]:
-    """The rows of Tables 11 and 12: per ratio the counts, the mean of each of MIXED over the draws, and its spread.
-
-    Args:
-        sweeps: per draw the numbers at every ratio, as `_sweeps` draws them.
-    """
-    return tuple(RatioMix(**_joined(draws)) for draws in zip(*sweeps, strict=True))
-
-
-def ratio_variation(sweeps: Sequence[Sequence[dict]]) -> dict[str, Variation]:
-    """The last rows of Tables 11 and 12: mean and sample variance of each of MIXED over the ratios.
-
-    Both are of one draw, as the tables print them, and then averaged over the draws. (Fractions: the printed variance,
-    in squared points, is 10,000 times as large.) None where a number is undefined, or there are less than two ratios.
-    """
-    return {name: _varied([[point[name] for point in sweep] for sweep in sweeps]) for name in MIXED}
-
-
-def _varied(sweeps: list[list[float | None]]) -> Variation:
+def _variation(sweeps: list[list[float | None]]) -> Variation:
+    """Of one number; None where it is undefined, or there are less than two ratios."""
     if not sweeps[0] or any(value is None for sweep in sweeps for value in sweep):
         return Variation(None, None)
     values = np.array(sweeps)
@@ -116,17 +102,12 @@ def _varied(sweeps: list[list[float | None]]) -> Variation:
     return Variation(float(values.mean()), variance)
 
 
-def _sweeps(table: Table, ratios: Sequence[float], resamples: int, seed: int) -> list[list[dict]]:
-    """Per draw, the numbers at every ratio.
+def _sweep(base: Table, new: Table, ratios: Sequence[float], generator: np.random.Generator) -> list[dict]:
+    """The numbers at every ratio, in one draw.
 
     A ratio above one keeps 1 / ratio of the base images, one below keeps that share of the new images: the first of one
     order of each side, so that within a draw smaller samples are parts of larger ones.
     """
-    base, new = (_slim(half) for half in sides(table))
-    return [_sweep(base, new, ratios, np.random.default_rng([seed, resample])) for resample in range(resamples)]
-
-
-def _sweep(base: Table, new: Table, ratios: Sequence[float], generator: np.random.Generator) -> list[dict]:
     base_order, new_order = (generator.permutation(len(side["label"])) for side in (base, new))
     return [
         {"ratio": ratio}
@@ -158,8 +139,8 @@ def _joined(draws: Sequence[dict]) -> dict:
     """Numbers of several draws of one mix: what they share, their means, and under `spread` standard deviations."""
     shared = {name: value for name, value in draws[0].items() if name not in MIXED}
     values = {name: [draw[name] for draw in draws] for name in MIXED}
-    means = {name: _mean(found) for name, found in values.items()}
-    spread = MixNumbers(**{name: _deviation(found) for name, found in values.items()})
+    means = {name: _mean(each) for name, each in values.items()}
+    spread = MixNumbers(**{name: _deviation(each) for name, each in values.items()})
     return shared | {"resamples": len(draws)} | means | {"spread": spread}
 
 
@@ -173,9 +154,3 @@ def _deviation(values: list[float | None]) -> float | None:
     if None in values or len(values) < 2:
         return None
     return 0.0 if len(set(values)) == 1 else float(np.std(values, ddof=1))
-
-
-def _interval(values: list[float | None]) -> tuple[float, float] | None:
-    """95 % of the mean over draws, by Student's t, within [0, 1]; None where all draws are alike."""
-    spread = None if None in values else seed_spread(values)
-    return spread and spread.interval()

@@ -15,7 +15,7 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.evaluations.recognition.record import ExpectedCost, OperatingPointRecord, Rate, Reached, TestRates
-from openworld.metrics import Accuracy, Costs, Threshold, choose_threshold, operating_point
+from openworld.metrics import Costs, Threshold, choose_threshold, operating_point
 
 ScoredValidation = Literal["nothing", "base", "all"]
 """Of which classes a unit scores the validation images."""
@@ -162,7 +162,13 @@ def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> t
     outcomes = tuple(outcomes)
     for outcome in outcomes:
         _require_scores(outcome, rule)
-    return tuple(_with_operating_point(outcome, rule) for outcome in outcomes)
+    points = (
+        # Scores of a learner that was fitted elsewhere are not log baseness.
+        choose_operating_point(rule, each.validation, each.test, probability=each.record.tuned_parameters is not None)
+        for each in outcomes
+    )
+    pairs = zip(outcomes, points, strict=True)
+    return tuple(replace(each, record=replace(each.record, operating_point=point)) for each, point in pairs)
 
 
 def as_baseness(threshold: float, scores) -> float | None:
@@ -186,18 +192,8 @@ def as_baseness(threshold: float, scores) -> float | None:
     if not low < high <= 1:
         return None
     middle, quarter = (low + high) / 2, (high - low) / 4
-    return next((short for short in _decimals(middle) if abs(short - middle) <= quarter), high)
-
-
-def _decimals(value: float) -> Iterable[float]:
-    return (round(value, places) for places in range(1, 18))
-
-
-def _with_operating_point(outcome: Outcome, rule: OperatingSpec) -> Outcome:
-    """Only a learner that was fitted here has scores that are log baseness."""
-    fitted_here = outcome.record.tuned_parameters is not None
-    point = choose_operating_point(rule, outcome.validation, outcome.test, probability=fitted_here)
-    return replace(outcome, record=replace(outcome.record, operating_point=point))
+    decimals = (round(middle, places) for places in range(1, 18))
+    return next((short for short in decimals if abs(short - middle) <= quarter), high)
 
 
 def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
@@ -228,9 +224,8 @@ def _reached(chosen: Threshold, validation: ImageScores) -> Reached:
 def _rates(threshold: float, test: ImageScores, costs: Costs | None) -> TestRates:
     base_groups, new_groups = test.groups
     point = operating_point(*test.samples, threshold, base_groups=base_groups, new_groups=new_groups)
-    rates = (_rate(rate) for rate in (point.miss, point.hit, point.false_alarm, point.detected))
+    rates = (
+        Rate(rate.value, rate.interval, rate.n, rate.effective_n, rate.reason)
+        for rate in (point.miss, point.hit, point.false_alarm, point.detected)
+    )
     return TestRates(*rates, None if costs is None else ExpectedCost(point.cost(costs), point.cost_interval(costs)))
-
-
-def _rate(share: Accuracy) -> Rate:
-    return Rate(share.value, share.interval, share.n, share.effective_n, share.reason)

@@ -1,4 +1,4 @@
-"""The targets of a task set out: images whose labels count in one list of names, base names first."""
+"""The images of every target of a task; their labels count in one list of names, base names first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from openworld.features import Features
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    """A target set out.
+class EncodedTarget:
+    """The encoded images of a target.
 
     Args:
         target: which.
-        base, new: encoded images of base and of new classes.
+        base, new: those of base and of new classes.
         moved: what is added to the new images' numbers in their image set, so that ids differ from those of base
             images of another set; 0 where both are of one set.
     """
@@ -54,18 +54,18 @@ class Stage:
         """int64[N]: the base images' places, then the new ones', sorted by id."""
         return np.argsort(self._ids, kind="stable")
 
-    def image(self, number: int) -> tuple[str, int]:
+    def locate(self, number: int) -> tuple[str, int]:
         """The part and the number in its image set of the image with an id."""
         if self.moved and number < self.moved:
             return "test", number
         return self.target.part, number - self.moved
 
-    @property
+    @cached_property
     def _ids(self) -> np.ndarray:
         return np.concatenate([self.base.rows, self.new.rows + self.moved])
 
 
-def stages(task: Task, parts: Mapping[str, Features]) -> Iterator[Stage]:
+def encoded_targets(task: Task, parts: Mapping[str, Features]) -> Iterator[EncodedTarget]:
     """Every target of a task, in order.
 
     Args:
@@ -75,11 +75,11 @@ def stages(task: Task, parts: Mapping[str, Features]) -> Iterator[Stage]:
     source, beyond = parts["test"].split, len(task.sources["test"].load())
     at_home = parts["test"].of_classes(source.base)
     for target in task.targets:
-        shown = parts[target.part]
+        images = parts[target.part]
         if target.kind == "other":
-            away = shown.of_classes(kept_classes(shown.classnames, target.left_out))
-            yield Stage(target, at_home, away, beyond)
+            kept = images.of_classes(kept_classes(images.classnames, target.left_out))
+            yield EncodedTarget(target, at_home, kept, beyond)
         else:
-            split = split_as(source, shown.classnames)
-            base = at_home if target.kind == "source" else shown.of_classes(split.base)
-            yield Stage(target, base, shown.of_classes(split.new))
+            split = split_as(source, images.classnames)
+            base = at_home if target.kind == "source" else images.of_classes(split.base)
+            yield EncodedTarget(target, base, images.of_classes(split.new))
