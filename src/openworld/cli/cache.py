@@ -120,9 +120,8 @@ def _print_json(kept, chosen) -> None:
     import json
     from dataclasses import asdict
 
-    sets = [asdict(one) | _plain(one) for one in chosen]
+    sets = [
+        asdict(one) | {"folder": one.folder.name, "written": one.written.isoformat(), "used": one.used.isoformat()}
+        for one in chosen
+    ]
     console.write(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))
-
-
-def _plain(one) -> dict:
-    return {"folder": one.folder.name, "written": one.written.isoformat(), "used": one.used.isoformat()}

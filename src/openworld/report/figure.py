@@ -70,7 +70,8 @@ class Figure:
             return list(self.shared)
         panel, series = self.names
         return [
-            ({panel: chart.title} if len(self.charts) > 1 else {}) | _renamed(row, series)
+            ({panel: chart.title} if len(self.charts) > 1 else {})
+            | {series if key == "series" else key: value for key, value in row.items()}
             for chart in self.charts
             for row in chart.rows()
         ]
@@ -80,7 +81,8 @@ class Figure:
         """The rows as CSV text: six significant digits, more than can be seen."""
         rows = self.rows()
         header = list(dict.fromkeys(key for row in rows for key in row))
-        return csv_text(header, ([_short(row.get(key)) for key in header] for row in rows))
+        cells = ([row.get(key) for key in header] for row in rows)
+        return csv_text(header, ([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in cells))
 
     @property
     def download(self) -> str:
@@ -111,11 +113,3 @@ class Figure:
 
         save_figure(self, path)
         return path
-
-
-def _renamed(row: dict, series: str) -> dict:
-    return {series if key == "series" else key: value for key, value in row.items()}
-
-
-def _short(cell):
-    return f"{cell:.6g}" if isinstance(cell, float) else cell

@@ -18,6 +18,7 @@ GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
 
 SEEDS = {"openworldauc": (1,), "openpl": tuple(range(1, 11))}
 FEWEST_ORDERS = 3
+REMARK = "Zero-shot CLIP alone, held against printed numbers."
 
 
 STAGES = ("images", "names", "sentences", "preprocessing", "weights", "metric")
@@ -59,7 +60,7 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     plans = [plan(paper, tables, own) for tables in GROUPS[paper]]
     runs = tuple(run for one in plans for run in one.runs)
     tables = tuple(number for one in plans for number in one.tables)
-    return ReproductionPlan(paper, plans[0].setup, runs, tables, remarks=_remarks(setup.changes))
+    return ReproductionPlan(paper, plans[0].setup, runs, tables, remarks=(REMARK, *setup.changes.sentences))
 
 
 def without_missing(found: ReproductionPlan) -> tuple[ReproductionPlan, tuple[str, ...]]:
@@ -100,7 +101,3 @@ def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:
             f"--accept of openpl needs at least {FEWEST_ORDERS} seeds, which are orders of the classes, to tell how "
             f"much chance there is in them; {len(setup.seeds)} given."
         )
-
-
-def _remarks(changes: Changes) -> tuple[str, ...]:
-    return ("Zero-shot CLIP alone, held against printed numbers.", *changes.sentences)

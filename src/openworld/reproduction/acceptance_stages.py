@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld import datasets
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.class_folders import MENDED
@@ -49,7 +48,10 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
     """
     clip, found = backbone(name, device), []
     for run in runs:
-        sets = {run.datasets[str(one)]: _test_set(one) for one in run.data}
+        sets = {
+            run.datasets[str(one)]: (one.dataset, DatasetSpec(one.dataset, one.domain).images().load())
+            for one in run.data
+        }
         for title, (dataset, images) in sets.items():
             found += images_departures(title, dataset, images)
             found += names_departures(title, dataset, images.classnames)
@@ -65,10 +67,6 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
         found += [one for record in records for one in sentences_departures(tuple(sets), record)]
     found += [*preprocessing_departures(clip), *weights_departures(clip)]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: STAGES.index(one.stage)))
-
-
-def _test_set(one) -> tuple[str, datasets.ImageSet]:
-    return one.dataset, DatasetSpec(one.dataset, one.domain).images().load()
 
 
 def images_departures(title: str, dataset: str, images) -> Iterator[Departure]:

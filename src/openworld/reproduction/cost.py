@@ -3,7 +3,7 @@
 No data set, image or weight needs to be there. How long it takes depends on the machine, and is said while it runs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from openworld._sizes import size_in_words as size
@@ -14,7 +14,6 @@ from openworld.evaluations.runtime import shape
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.cache_use import CacheUse, Ledger
 from openworld.reproduction.plan import ReproductionPlan, tables_in_words
-from openworld.reproduction.settings import PlannedRun
 from openworld.results import METRICS, TEXT, Metric, Value
 from openworld.runs import to_json
 
@@ -212,8 +211,11 @@ def _few(count: int, limit: int | None) -> int:
 
 def _of_shift(plan: ReproductionPlan) -> PlanCost:
     runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec)) for run in plan.runs)
-    embeddings = WIDTH_BYTES * _images(_embedding(runs, plan.runs))
-    scores = sum(run.units * run.images * _scores(one.spec) for run, one in zip(runs, plan.runs, strict=True))
+    embeddings = scores = 0
+    for run, spec in zip(runs, (planned.spec for planned in plan.runs), strict=True):
+        embeddings += 0 if getattr(spec, "cells", None) else WIDTH_BYTES * run.images  # published cells need none
+        detectors = max((len(model.detectors) for model in getattr(spec, "models", ())), default=0)
+        scores += run.units * run.images * detectors
     records = RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
     sentence = (
         f"In all {_units(runs):,} judged classifiers, each with every detector, and decompositions; "
@@ -237,13 +239,3 @@ def shown_images(spec) -> int:
 def _shown(one, limit: int | None) -> int:
     """Images of an entry in one look; drawings as drawn are shown once each, other test drawings several times."""
     return _few(_DRAWN if one.as_drawn else one.count_images(one.part), limit)
-
-
-def _embedding(runs: Sequence[RunCost], planned: Sequence[PlannedRun]) -> list[RunCost]:
-    """The runs whose images are embedded: all but those of a given division, whose degrees are published."""
-    return [run for run, one in zip(runs, planned, strict=True) if not getattr(one.spec, "cells", None)]
-
-
-def _scores(spec) -> int:
-    """Scores of an image that a record holds."""
-    return max((len(one.detectors) for one in getattr(spec, "models", ())), default=0)

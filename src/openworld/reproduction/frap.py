@@ -96,12 +96,16 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
     for world in (EMBEDDED_WORLD,) if setup.embedded else WORLDS:
         every = _methods_of(world, setup)
         kept = [name for name in every if setup.keeps(name, METHODS[name])]
-        wanted = [table.number for table in tables if set(kept) & _printed_in(table)]
+        wanted = [
+            table.number
+            for table in tables
+            if set(kept) & {number.method for number in published_numbers(PAPER, table.number)}
+        ]
         if wanted:
+            named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
+            titles = {} if setup.embedded else named  # what stands in keeps its own names
             name = f"{world.name}{setup.suffix(*(() if kept == every else kept))}"
-            yield PlannedRun(
-                name, _spec(world, kept, setup), _titles(world, setup), {one: one for one in kept}, tuple(wanted)
-            )
+            yield PlannedRun(name, _spec(world, kept, setup), titles, {one: one for one in kept}, tuple(wanted))
 
 
 def _methods_of(world: SourceWorld, setup: ReproductionSetup) -> list[str]:
@@ -134,15 +138,6 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=setup.seeds,
     )
-
-
-def _titles(world: SourceWorld, setup: ReproductionSetup) -> dict[str, str]:
-    """What the paper calls the source and the rows; what stands in keeps its own names."""
-    return {} if setup.embedded else {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
-
-
-def _printed_in(table: PaperTable) -> set[str]:
-    return {number.method for number in published_numbers(PAPER, table.number)}
 
 
 def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: ReproductionSetup) -> Iterator[ReferenceSpec]:

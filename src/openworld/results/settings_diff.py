@@ -29,7 +29,10 @@ def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
     """
     ours, theirs = (dict(_flat(_by_label(one.resolved))) for one in (first, second))
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
-    changes = [(_name(key), _said(ours, key), _said(theirs, key)) for key in keys if _matters(key, ours, theirs)]
+    # Entries that only one run has are seen in its results.
+    keys = [key for key in keys if key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))]
+    names = {key: f"{key[1]} {'.'.join(key[2:])}" if key[0] == _ENTRY else ".".join(key) for key in keys}
+    changes = [(names[key], _said(ours, key), _said(theirs, key)) for key in keys]
     return (*changes, *_packages(first, second))
 
 
@@ -59,15 +62,6 @@ def _flat(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
             yield from _flat(value, (*path, str(key)))
     else:
         yield path, node
-
-
-def _matters(key: tuple[str, ...], ours: Mapping, theirs: Mapping) -> bool:
-    """Entries that only one run has are seen in its results."""
-    return key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))
-
-
-def _name(key: tuple[str, ...]) -> str:
-    return ".".join(key) if key[0] != _ENTRY else f"{key[1]} {'.'.join(key[2:])}"
 
 
 def _said(flat: Mapping, key: tuple[str, ...]) -> str:

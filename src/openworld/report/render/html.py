@@ -15,16 +15,13 @@ LONG = 60  # words longer than this are broken
 POINTING = "Pointing at a cell tells more."
 
 
-def html_table(
-    table: Table, styles: Mapping[str, object] | None = None, *, download: str = "", said: str = "This table (CSV)"
-) -> Markup:
+def html_table(table: Table, styles: Mapping[str, object] | None = None, *, download: str = "") -> Markup:
     """A table as HTML; every text is escaped.
 
     Args:
         table: any.
         styles: {series: how it is drawn}; a row of one of these has its mark.
         download: where the numbers lie, such as a `data:` address; "" where nothing is offered.
-        said: what the link says.
     """
     styles = styles or {}
     heads = [_head(table.label, words=True), *(_head(one.heading, words=one.words) for one in table.columns)]
@@ -36,7 +33,7 @@ def html_table(
     dense = " dense" * (len(table.columns) + 1 > DENSE)
     whole = element("table", caption, head, body, id=table.name)
     frame = element("div", whole, class_=f"scroll{dense}", tabindex="0", role="region", aria_label=table.title)
-    return frame + _tools(table.name, download, said)
+    return frame + _tools(table.name, download)
 
 
 def _head(title: str, *, words: bool) -> Markup:
@@ -87,8 +84,8 @@ def _plot(table: Table, column: int, value: Value, style) -> Markup:
     return whisker(value.value, None if interval is None else (interval.low, interval.high), style, span)
 
 
-def _tools(name: str, download: str, said: str) -> Markup:
+def _tools(name: str, download: str) -> Markup:
     buttons = [element("button", "Copy as text", type="button", data_copies=name)]
     if download:
-        buttons += [" ", element("a", said, class_="download", download=f"{name}.csv", href=download)]
+        buttons += [" ", element("a", "This table (CSV)", class_="download", download=f"{name}.csv", href=download)]
     return element("p", *buttons, class_="tools")

@@ -107,8 +107,8 @@ def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
     ordered = _ordered(value, column)
     shown = 0 if column.show == "deviation" else column.intervals
     notes = [
-        f"{style.write_interval(one)} over {one.over}{_counted(one.n)}"
-        for one in ordered[0 if style.mixed else shown :]
+        f"{style.write_interval(interval)} over {interval.over}" + (f" (n = {interval.n:,})" if interval.n else "")
+        for interval in ordered[0 if style.mixed else shown :]
     ]
     faint = [style.write_interval(interval) for interval in ordered[:shown]]
     if column.show == "deviation" and value.deviation is not None:
@@ -133,10 +133,6 @@ def _signed(text: str) -> str:
 
 def _lines(*parts: str) -> str:
     return "\n".join(filter(None, parts))
-
-
-def _counted(n: int | None) -> str:
-    return "" if n is None else f" (n = {n:,})"
 
 
 def _joined(*notes: str) -> str:

@@ -47,11 +47,10 @@ def _chart(
     metric = METRICS[one.metric]
     name, unit, digits = (metric.title, "number", 3) if one.metric in RANKS else (f"{metric.title}, %", "percent", 1)
     x, y = (Quantity(side, f"{side} {name}", unit, digits) for side in ("printed", "ours"))
-    series = {method: _cloud(printed, ours, x) for method, (ours, printed) in numbers.items()}
+    series = {
+        method: Cloud(((printed, ours),), text=f"printed {x.write(printed)}, ours {x.write(ours)}")
+        for method, (ours, printed) in numbers.items()
+    }
     named = " ".join(filter(None, (metric.title, SHORT.get(one.column, one.column))))
     title = f"{named}, Kendall's tau {one.tau:.2f}"
     return ScatterChart(f"Table {table.table.number}, {title}" if several else title, x, y, series, "equal", named=True)
-
-
-def _cloud(printed: float, ours: float, quantity: Quantity) -> Cloud:
-    return Cloud(((printed, ours),), text=f"printed {quantity.write(printed)}, ours {quantity.write(ours)}")

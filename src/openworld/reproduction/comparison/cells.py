@@ -183,7 +183,7 @@ def _printed_like(numbers: TableNumbers, row: str, column: PaperColumn, datasets
     if dataset and dataset != AVERAGE:
         return exact and _Printed(exact.in_data, exact.std, True)
     listed = [one for one in numbers.printed if one.dataset not in ("", AVERAGE)] if dataset else []
-    whole = {one.dataset for one in listed} or set(_averaged(numbers.table, column))
+    whole = {one.dataset for one in listed} or set(AVERAGED[column.task][1] if column.task else numbers.table.datasets)
     if listed and set(datasets) != whole:
         alike = [
             one for one in listed if numbers.averaged_with(*numbers.key(one)) == numbers.averaged_with(row, column)
@@ -198,11 +198,6 @@ def _measured_on(numbers: TableNumbers, ours: PaperResult | None, another: Paper
     if ours is None and numbers.table.rows == "dataset":
         return numbers.table.datasets
     return (ours or another).datasets
-
-
-def _averaged(table: PaperTable, column: PaperColumn) -> tuple[str, ...]:
-    """The data sets behind a column that names none."""
-    return AVERAGED[column.task][1] if column.task else table.datasets
 
 
 def _paired(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> CellPair:

@@ -61,6 +61,10 @@ class Agreement:
         """The task or setting that it is of; empty where it is of their average."""
         return self.task or self.setting
 
+    def is_of(self, number: PaperResult | PublishedNumber) -> bool:
+        """Whether a number is one of those that are ordered."""
+        return number.metric == self.metric and self.task in ("", number.task) and self.setting in ("", number.setting)
+
     @property
     def _name(self) -> str:
         return ", ".join(filter(None, (METRICS[self.metric].title, self.column)))
@@ -91,10 +95,7 @@ def both_sides(
     one: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]
 ) -> dict[str, tuple[float, float]]:
     """{method: (ours, printed)} that is ordered, averages over either side's data sets, for the methods of both."""
-    sides = [
-        _by_method([number for number in side if number.metric == one.metric and _is_of(one, number)])
-        for side in (ours, printed)
-    ]
+    sides = [_by_method([number for number in side if one.is_of(number)]) for side in (ours, printed)]
     return {name: (value, sides[1][name]) for name, value in sides[0].items() if name in sides[1]}
 
 
@@ -111,10 +112,6 @@ def _agreement(one: Agreement, ours: Sequence[PaperResult], printed: Sequence[Pu
     if tau != tau:
         return replace(one, reason="all methods of one side are equal")
     return replace(one, tau=tau, p=p)
-
-
-def _is_of(one: Agreement, number: PaperResult | PublishedNumber) -> bool:
-    return one.task in ("", number.task) and one.setting in ("", number.setting)
 
 
 def _by_method(numbers: Sequence[PaperResult | PublishedNumber]) -> dict[str, float]:

@@ -59,22 +59,15 @@ def details_of(found: PaperComparison, styles: dict[str, SeriesStyle], name: str
 def _laid_out(
     found: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
 ) -> Table:
-    rows = tuple(
-        Row(
-            row.removesuffix(" over the ten ratios"),
-            tuple(_of(found.pairs.get((row, column)), column, cell_of) for column in found.columns),
-            series=row if row in styles else "",
-            rule=row == AVERAGE,
-        )
-        for row in found.rows
-    )
+    rows = []
+    for row in found.rows:
+        pairs = ((found.pairs.get((row, column)), column) for column in found.columns)
+        cells = tuple(cell_of(pair, column) if pair else "" for pair, column in pairs)
+        label, series = row.removesuffix(" over the ten ratios"), row if row in styles else ""
+        rows.append(Row(label, cells, series=series, rule=row == AVERAGE))
     label = {"dataset": "data set"}.get(found.table.rows, found.table.rows)
     best = {"method": "columns", "dataset": "rows"}.get(found.table.rows, "")
-    return Table(*names, label, columns, rows, best, LATEX_COLUMNS)
-
-
-def _of(pair: CellPair | None, column: PaperColumn, cell_of) -> Cell | str:
-    return "" if pair is None else cell_of(pair, column)
+    return Table(*names, label, columns, tuple(rows), best, LATEX_COLUMNS)
 
 
 def _cell(pair: CellPair, column: PaperColumn) -> Cell:
