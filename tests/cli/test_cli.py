@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,10 @@ from in_process import openworld
 from openworld import OpenworldError
 from openworld.cli import console
 from openworld.results import Results
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations"))
+
+from small_specs import draw  # noqa: E402
 
 COMMANDS = ("demo", "run", "reproduce", "predict", "score", "report", "list", "data", "decide", "compare", "cache")
 
@@ -39,8 +44,9 @@ def predictions(tmp_path_factory):
 @pytest.fixture(scope="module")
 def spec(tmp_path_factory):
     path = tmp_path_factory.mktemp("spec") / "small.toml"
+    draw(path.parent)
     path.write_text(
-        'dataset = "emoji-groups"\nseeds = [1, 2]\nshots = 2\nviews = 1\n'
+        f'dataset = "{path.parent / "squares"}"\nseeds = [1, 2]\nshots = 2\nviews = 1\n'
         '[[learners]]\nlearner = "zero-shot"\n'
         '[[learners]]\nlearner = "CoOp"\nsettings = { context_length = 2, schedule = { epochs = 1 } }\n'
     )

@@ -141,7 +141,14 @@ def test_the_catalogue_as_json_is_not_touched_by_a_runner(own_cache):
     assert done.exit_code == 0 and json.loads(done.output)["sets"] == []
 
 
-@pytest.mark.parametrize("arguments", [("report", "köln"), ("run", "spec.toml"), ("data", "audit", "./köln")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "köln"),
+        pytest.param(("run", "spec.toml"), marks=pytest.mark.slow),  # it loads torch
+        ("data", "audit", "./köln"),
+    ],
+)
 def test_a_folder_with_an_umlaut_is_refused_with_the_way_out_where_names_are_read_as_ascii(tmp_path, arguments):
     (tmp_path / "köln" / "cat").mkdir(parents=True)
     (tmp_path / "köln" / "cat" / "0.png").write_bytes(b"")
