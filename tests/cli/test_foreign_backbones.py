@@ -1,12 +1,19 @@
 """Models that other libraries run, through the commands that need no prompted tower."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations"))
+
+from small_specs import draw  # noqa: E402
+
 NAMES_ALONE = """
-dataset = "emoji-groups"
+dataset = "./squares"
 backbone = "{backbone}"
 seeds = [1]
 shots = 2
@@ -20,7 +27,9 @@ FEW = ["a {}.", "a dark {}.", "a small {}.", "half a {}."]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("foreign")
+    folder = tmp_path_factory.mktemp("foreign")
+    draw(folder)
+    return folder
 
 
 @pytest.fixture
