@@ -70,8 +70,8 @@ def test_a_row_per_picture_with_names_baseness_and_zero_shot(coop, pictures):
     done = predict(coop[1], pictures, "--new", "lighthouse", "--new", "violin")
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    assert lines[0] == "CoOp on 'embedded' · 4 base names, 2 new · 5 picture(s)"
-    assert lines[1].split() == ["picture", "CoOp", "baseness", "(log)", "place", "zero-shot", "CLIP"]
+    assert lines[0] == "CoOp on 'embedded' · 4 base names, 2 new · 5 images"
+    assert lines[1].split() == ["image", "CoOp", "baseness", "(log)", "place", "zero-shot", "CLIP"]
     assert sum("picture-" in line for line in lines) == 5
     assert "a photo of a {}." in lines[-1]
     assert max(map(len, lines[:-1])) <= 160
@@ -137,7 +137,7 @@ def test_csv_has_a_line_per_picture(coop, pictures):
 def test_quiet_is_the_table_alone(coop, pictures):
     lines = predict(coop[1], pictures / "picture-0.png", "--quiet", "--threshold", "1").output.splitlines()
     assert len(lines) == 2
-    assert lines[0].split()[:2] == ["picture", "CoOp"] and " looks " in lines[0] and " new " in lines[1]
+    assert lines[0].split()[:2] == ["image", "CoOp"] and " looks " in lines[0] and " new " in lines[1]
 
 
 @pytest.mark.parametrize(("name", "settings"), [("VPT", {"depth": 1}), ("LoCoOp", {"context_length": 2})])
@@ -162,8 +162,8 @@ def test_names_come_from_a_file_too(coop, pictures, tmp_path):
 
 def test_the_sentence_is_the_learners_or_the_one_that_is_given(fit, pictures):
     _, folder = fit(LEARNERS["KgCoOp"](template="an icon of a {}.", schedule=SHORT))
-    assert 'asked with "an icon of a {}."' in predict(folder, pictures).output
-    assert 'asked with "{} texture."' in predict(folder, pictures, "--template", "{} texture.").output
+    assert 'CLIP: "an icon of a {}."' in predict(folder, pictures).output
+    assert 'CLIP: "{} texture."' in predict(folder, pictures, "--template", "{} texture.").output
 
 
 def test_names_and_paths_are_text_never_markup(coop, pictures, tmp_path):
@@ -179,9 +179,9 @@ def test_unreadable_pictures_stop_it_unless_they_are_allowed(coop, pictures, tmp
     done = predict(coop[1], good, torn)
     assert done.exit_code == 1 and "torn.png" in done.output
     allowed = predict(coop[1], good, torn, "--allow-corrupt", "1")
-    assert allowed.exit_code == 0 and "1 of 2 pictures could not be read" in allowed.output
+    assert allowed.exit_code == 0 and "1 of 2 images could not be read" in allowed.output
     assert json.loads(predict(coop[1], good, torn, "--allow-corrupt", "1", "--json").output)["unreadable"] == 1
-    assert "none of the 1 pictures could be read" in predict(coop[1], torn, "--allow-corrupt", "1").output
+    assert "none of the 1 images could be read" in predict(coop[1], torn, "--allow-corrupt", "1").output
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_the_learner_of_a_run(run, pictures):
     done = predict(run("CoOp"), pictures, "--run-names")
     assert done.exit_code == 0, done.output
     assert "4 base names, 2 new" in done.output
-    assert 'asked with "an icon of a {}."' in done.output
+    assert 'CLIP: "an icon of a {}."' in done.output
 
 
 def test_one_of_several_learners_of_a_run(run, pictures):

@@ -15,6 +15,7 @@ from openworld._plain import read_plain
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
+from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Value
 
@@ -187,7 +188,7 @@ class PredictionReport:
         """Which learner, among how many names, on how many images."""
         fitted, count = self.inputs.fitted, len(self.predictions)
         names = f"{len(fitted.classnames)} base names, {len(self.inputs.new_names)} new"
-        return f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {count} picture(s)"
+        return f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {counted(count, 'image')}"
 
     @property
     def table(self) -> Table:
@@ -196,13 +197,13 @@ class PredictionReport:
         learner = Column(TEXT, self.inputs.fitted.learner.name, 1)
         numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
         columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
-        rows = tuple(Row(_one_line(self.inputs.paths[one.row]), tuple(self._cells(one))) for one in self.predictions)
-        return Table("predictions", "", "", "picture", columns, rows)
+        rows = tuple(Row(_one_line(self.inputs.paths[own.row]), tuple(self._cells(own))) for own in self.predictions)
+        return Table("predictions", "", "", "image", columns, rows)
 
     def _cells(self, prediction):
         yield _listed(prediction.guesses)
         yield from (Value(prediction.baseness), Value(prediction.log_baseness), Value(prediction.rank))
-        side = looks_like(prediction, self.inputs.threshold)
+        side = side_of(prediction, self.inputs.threshold)
         if side:
             yield from (side, Cell(called(prediction, self.inputs.threshold)))
         yield _listed(prediction.zero_shot)
@@ -215,14 +216,17 @@ class PredictionReport:
             f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
         )
         if inputs.threshold is not None:
-            flagged = sum(looks_like(one, inputs.threshold) == "new" for one in self.predictions)
+            flagged = sum(side_of(own, inputs.threshold) == "new" for own in self.predictions)
             caption += (
                 f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
                 "among the new names alone, else among the base names alone."
             )
         total = len(inputs.paths)
-        left_out = f"{total - count} of {total} pictures could not be read and are left out."
-        return (f'{caption} Zero-shot CLIP was asked with "{inputs.sentence}"', *([left_out] if count < total else []))
+        left_out = f"{total - count} of {total} images could not be read and are left out."
+        return (
+            f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"',
+            *([left_out] if count < total else []),
+        )
 
     def show(self, out) -> None:
         """Print it on a rich console."""
@@ -241,16 +245,16 @@ class PredictionReport:
         threshold = self.inputs.threshold
         return [
             {
-                "picture": str(self.inputs.paths[one.row]),
-                "guesses": [vars(guess) for guess in one.guesses],
-                "baseness": one.baseness,
-                "log_baseness": one.log_baseness,
-                "place": one.rank,
-                "looks": looks_like(one, threshold),
-                "called": called(one, threshold),
-                "zero_shot": [vars(guess) for guess in one.zero_shot],
+                "picture": str(self.inputs.paths[own.row]),
+                "guesses": [vars(guess) for guess in own.guesses],
+                "baseness": own.baseness,
+                "log_baseness": own.log_baseness,
+                "place": own.rank,
+                "looks": side_of(own, threshold),
+                "called": called(own, threshold),
+                "zero_shot": [vars(guess) for guess in own.zero_shot],
             }
-            for one in self.predictions
+            for own in self.predictions
         ]
 
     def to_json(self) -> str:
@@ -299,12 +303,12 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
             progress=partial(observer.progress, "encoding"),
         )
         if not len(features):
-            raise OpenworldError(f"none of the {len(images)} pictures could be read.")
+            raise OpenworldError(f"none of the {len(images)} images could be read.")
         found = predict(fitted, features, inputs.new_names, template=inputs.sentence, top=inputs.top)
     return PredictionReport(inputs, found)
 
 
-def looks_like(prediction, threshold: float | None) -> str | None:
+def side_of(prediction, threshold: float | None) -> str | None:
     """Return "new" below the threshold on baseness, "base" from it on; None without a threshold."""
     if threshold is None:
         return None
@@ -315,7 +319,7 @@ def called(prediction, threshold: float | None) -> str | None:
     """Return the name among those of the side that it looks like; None without a threshold or without new names."""
     if threshold is None:
         return None
-    return prediction.as_new if looks_like(prediction, threshold) == "new" else prediction.as_base
+    return prediction.as_new if side_of(prediction, threshold) == "new" else prediction.as_base
 
 
 def _listed(guesses: Sequence) -> str:

@@ -11,19 +11,17 @@ ALERTED, UNKNOWN = 3, 4
 
 
 def estimate(
-    source: Annotated[list[str], typer.Option(help="Labelled scores (files), or labelled pictures (a folder).")],
+    source: Annotated[list[str], typer.Option(help="Labelled scores (files), or labelled images (a folder).")],
     target: Annotated[list[str], typer.Option(help="The same without labels; repeat it for files that go on.")],
-    model: Annotated[str, typer.Option(help="For pictures: folder of a classifier, or name of a backbone.")] = "",
+    model: Annotated[str, typer.Option(help="For images: folder of a classifier, or name of a backbone.")] = "",
     architecture: Annotated[
         list[str] | None,
         typer.Option(help="package.module:function that builds a saved classifier of yours; repeat it for partners."),
     ] = None,
     classnames: Annotated[Path | None, typer.Option(help="Text file, a class name per line, in order.")] = None,
     template: Annotated[str, typer.Option(help='Sentence for class names; "a photo of a {}." if left out.')] = "",
-    reference: Annotated[str, typer.Option(help="For pictures: backbone that looks at them too.")] = "",
-    partner: Annotated[
-        list[str] | None, typer.Option(help="For pictures: further model, as --model; repeat it.")
-    ] = None,
+    reference: Annotated[str, typer.Option(help="For images: backbone that scores them too.")] = "",
+    partner: Annotated[list[str] | None, typer.Option(help="For images: further model, as --model; repeat it.")] = None,
     source_partner: Annotated[list[Path] | None, typer.Option(help="Another model's scores on the source.")] = None,
     target_partner: Annotated[list[Path] | None, typer.Option(help="The same model's on the target.")] = None,
     labelled_shift: Annotated[
@@ -45,7 +43,7 @@ def estimate(
         typer.Option(help="Beside --alert: share of years of 365 chunks in which it may be met by chance; 0.05."),
     ] = None,
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of pictures) here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of images) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
@@ -76,14 +74,14 @@ def estimate(
     - `partner_1` [n, C], ... (optional): logits of models trained alike, for GDE; of two and more, for ALine.
     - `classnames` [C] (optional): array of an npz; JSON list in the metadata of safetensors and Parquet.
 
-    **Pictures**: a folder with a sub-folder per class is a source; any folder of pictures is a target. Or a data set of
+    **Images**: a folder with a sub-folder per class is a source; any folder of images is a target. Or a data set of
     `openworld list` as NAME/DOMAIN/PART. With `--reference` the class names are audited first. A saved classifier that
     is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
     since the current folder is searched first.
 
     **Labelled shifts**: `--labelled-shift FAMILY=FILE`, five or more of three kinds of shift, learns on your own data
     which method to quote and how to correct it, each family left out once. `--labelled-shift corruptions` shows the
-    same for corrupted copies of the source's pictures.
+    same for corrupted copies of the source's images.
 
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.

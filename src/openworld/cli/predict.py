@@ -1,4 +1,4 @@
-"""`openworld predict MODEL IMAGES...`: what a fitted learner says about pictures."""
+"""`openworld predict MODEL IMAGES...`: what a fitted learner says about images."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Folder that `FittedLearner.save` wrote, or the folder of a run.")],
-    images: Annotated[list[Path], typer.Argument(help="Pictures, and folders of pictures.")],
+    images: Annotated[list[Path], typer.Argument(help="Images, and folders of images.")],
     unit: Annotated[str, typer.Option(help='Which learner of a run, such as "GMoP, seed 1".')] = "",
     new: Annotated[list[str] | None, typer.Option(help="Name of a class that it was not tuned on; repeat it.")] = None,
     new_names: Annotated[Path | None, typer.Option(help="Text file of such names, one per line.")] = None,
@@ -16,29 +16,29 @@ def predict(
     backbone: Annotated[str, typer.Option(help="Default: the one it was fitted on; weights must be the same.")] = "",
     template: Annotated[str, typer.Option(help='Sentence of zero-shot CLIP, such as "a photo of a {}."')] = "",
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Fraction: a picture of less baseness looks new.")
+        float | None, typer.Option(min=0, max=1, help="Fraction: an image of less baseness looks new.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable pictures to leave out; more stop it.")] = 0,
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images to leave out; more stop it.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="The predictions alone.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV instead.")] = False,
 ) -> None:
-    """Name pictures with a fitted learner, tell how much each looks like a class it was tuned on, and compare.
+    """Name images with a fitted learner, tell how much each looks like a class it was tuned on, and compare.
 
     Names are chosen among the base names, which the learner brings, and the new names given here. *Baseness* is its
-    probability (percent) that the picture is of a base class at all; its place among the pictures, 1 = most like base,
+    probability (percent) that the image is of a base class at all; its place among the images, 1 = most like base,
     is often worth more than the number. Beside it stands what zero-shot CLIP says, on the same backbone and names.
 
-    No threshold is saved. With `--threshold 0.8` a picture whose baseness is below 0.8 (80.0 in the table) looks new
+    No threshold is saved. With `--threshold 0.8` an image whose baseness is below 0.8 (80.0 in the table) looks new
     and is called by its best new name; from 0.8 on it looks base and is called by its best base name.
     `openworld decide RUN` chooses a threshold and says what it misses and hits; it holds for the run's own new names
     (`--run-names`), since every further name takes its share of baseness.
 
     In CSV a name that a spreadsheet would compute, since it begins with =, +, - or @, has an apostrophe in front.
 
-    Pictures are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
+    Images are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
     """
     from openworld._errors import OpenworldError
     from openworld.applications import predict as predicting
