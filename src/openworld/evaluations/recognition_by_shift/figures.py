@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from openworld.evaluations.recognition_by_shift.record import PARTS
-from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR, SAME, RecognitionShiftFacts
+from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR, SAME, RecognitionShiftResults
 from openworld.report.charts import CellChart, ChartCell, Line, LineChart, Quantity
 from openworld.report.charts.cells import count_cell
 from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
-from openworld.report.shift_axes import AXES, LEVELS, level_map
+from openworld.report.shift_axes import AXES, Place, level_map, level_quantity, place_text
 from openworld.report.shift_axes import NEAR as READING
-from openworld.results import METRICS, Results
+from openworld.results import METRICS
 
 TRUTH = "true accuracy"
-_SHOWN = {NEAR: ("openworld_auc", "new_accuracy", "auroc"), SAME: tuple(PARTS)}
+_PARTS = {NEAR: ("openworld_auc", "new_accuracy", "auroc"), SAME: tuple(PARTS)}
 _LEVEL_TITLES = {
     (NEAR, "semantic"): "How far off in meaning?",
     (NEAR, "covariate"): "How far off in appearance?",
@@ -28,9 +30,9 @@ _AGAINST = {NEAR: "base test images", SAME: "base images at the same level of ap
 Styles = Mapping[str, SeriesStyle]
 
 
-def level_figure(found: Results, facts: RecognitionShiftFacts, view: str, axis: str, styles: Styles) -> Figure:
+def level_figure(results: RecognitionShiftResults, view: str, axis: str, styles: Styles) -> Figure:
     """Return a chart for OpenworldAUC and for each part that changes; bands are 95 % intervals over images."""
-    charts = tuple(_part(found, facts, view, axis, part) for part in _SHOWN[view])
+    charts = tuple(_part_chart(results, view, axis, part) for part in _PARTS[view])
     caption = (
         f"Images at every level of {AXES[axis]}, 0 the nearest to what was tuned on. {_ABOUT[view]}",
         "Bands: 95 % over images, clustered by drawing where several show the same, given the seeds; percent.",
@@ -39,26 +41,23 @@ def level_figure(found: Results, facts: RecognitionShiftFacts, view: str, axis: 
     return Figure(name, _LEVEL_TITLES[view, axis], caption, charts, styles, names=("part", "learner"))
 
 
-def _part(found: Results, facts: RecognitionShiftFacts, view: str, axis: str, part: str) -> LineChart:
-    levels, lines = facts.levels(axis), {}
-    for name in facts.learners:
-        values = [found.value(name, part, view=view, axis=axis, level=level) for level in levels]
+def _part_chart(results: RecognitionShiftResults, view: str, axis: str, part: str) -> LineChart:
+    lines = {}
+    for name in results.facts.learners:
+        values = results.by_level(name, part, axis, view=view)
         bands = [value.over("images") for value in values]
         ends = ([getattr(band, end, None) for band in bands] for end in ("low", "high"))
-        lines[name] = Line(levels, [value.value for value in values], *ends)
-    return LineChart(PARTS[part], _level(axis), Quantity("value", "percent"), lines)
+        lines[name] = Line(range(len(values)), [value.value for value in values], *ends)
+    return LineChart(PARTS[part], level_quantity(axis), Quantity("value", "percent"), lines)
 
 
-def _level(axis: str) -> Quantity:
-    return Quantity("level", LEVELS[axis], "number", 6, at_values=True)
-
-
-def cell_figure(found: Results, facts: RecognitionShiftFacts, view: str) -> Figure:
+def cell_figure(results: RecognitionShiftResults, view: str) -> Figure:
     """Return a map of OpenworldAUC per learner; the darker, the higher. `view` says which base images."""
-    tables = {name: _cells(found, facts, name, view) for name in facts.learners}
+    facts = results.facts
+    tables = {name: _cells(results, name, view) for name in facts.learners}
     known = [value for table in tables.values() for value in table.values() if value is not None]
     ends = (min(known), max(known)) if known else (0.0, 1.0)
-    charts = tuple(_map(facts, name, table, ends) for name, table in tables.items())
+    charts = tuple(_map(facts.first.counts, name, table, ends) for name, table in tables.items())
     caption = (
         f"OpenworldAUC of {_AGAINST[view]} against the new images of each cell, percent, mean over the seeds. "
         f"{READING}.",
@@ -69,36 +68,34 @@ def cell_figure(found: Results, facts: RecognitionShiftFacts, view: str) -> Figu
     return Figure(name, _CELL_TITLES[view], caption, charts, names=("learner", "series"))
 
 
-def _cells(
-    found: Results, facts: RecognitionShiftFacts, learner: str, view: str
-) -> dict[tuple[int, int], float | None]:
+def _cells(results: RecognitionShiftResults, learner: str, view: str) -> dict[Place, float | None]:
     return {
-        (row, column): found.value(learner, AUC.key, view=view, covariate_level=row, semantic_level=column).value
-        for row, column in facts.cells
+        (row, column): results.value(learner, AUC.key, view=view, covariate_level=row, semantic_level=column).value
+        for row, column in np.ndindex(results.facts.shape)
     }
 
 
-def _map(facts: RecognitionShiftFacts, name: str, table: Mapping[tuple[int, int], float | None], ends) -> CellChart:
+def _map(counts, name: str, table: Mapping[Place, float | None], ends: tuple[float, float]) -> CellChart:
     (low, high), cells = ends, {}
     for place, value in table.items():
-        count = facts.first.counts[place[0]][place[1]]
+        count = counts[place[0]][place[1]]
         row = {"new_images": count, "openworld_auc": value}
         if value is None:
             cells[place] = count_cell(count, row=row)
-            continue
-        text = AUC.write(value)
-        hint = f"covariate {place[0]}, semantic {place[1]}: {text}, {count:,} new images"
-        cells[place] = ChartCell(text, (value - low) / ((high - low) or 1.0), hint, row=row)
-    return level_map(name, cells, tuple(place + 1 for place in facts.cells[-1]))
+        else:
+            text, shade = AUC.write(value), (value - low) / ((high - low) or 1.0)
+            cells[place] = ChartCell(text, shade, f"{place_text(place)}: {text}, {count:,} new images", row=row)
+    return level_map(name, cells, (len(counts), len(counts[0])))
 
 
-def estimate_figure(found: Results, facts: RecognitionShiftFacts, styles: Styles) -> Figure:
+def estimate_figure(results: RecognitionShiftResults, styles: Styles) -> Figure:
     """Return a chart per learner and axis: what is true, and what estimators say that see no label there."""
-    lines = {(name, axis): _estimates(found, facts, name, axis) for name in facts.learners for axis in AXES}
+    lines = {(name, axis): _estimates(results, name, axis) for name in results.facts.learners for axis in AXES}
     known = [y for own in lines.values() for line in own.values() for _, y in line.known]
     accuracy = Quantity.of(METRICS["accuracy"], covers=tuple(known and (min(known), max(known))))
     charts = tuple(
-        LineChart(f"{name}, by {AXES[axis]}", _level(axis), accuracy, own) for (name, axis), own in lines.items()
+        LineChart(f"{name}, by {AXES[axis]}", level_quantity(axis), accuracy, own)
+        for (name, axis), own in lines.items()
     )
     caption = (
         "Accuracy among all names, of all images, base and new: the mean of the cells at each level, what is true "
@@ -110,12 +107,9 @@ def estimate_figure(found: Results, facts: RecognitionShiftFacts, styles: Styles
     return Figure("estimates-by-level", title, caption, charts, styles, names=("panel", "line"))
 
 
-def _estimates(found: Results, facts: RecognitionShiftFacts, learner: str, axis: str) -> dict[str, Line]:
-    levels = facts.levels(axis)
-    where = {"learner": [learner] * len(levels), "axis": [axis] * len(levels)}
-    truth = [found.value(learner, "accuracy", axis=axis, level=level).value for level in levels]
-    lines = {TRUTH: Line(levels, truth, further=where)}
-    for name in facts.estimators:
-        values = (found.value(name, "estimated_accuracy", learner=learner, axis=axis, level=level) for level in levels)
-        lines[name] = Line(levels, [value.value for value in values], further=where)
-    return lines
+def _estimates(results: RecognitionShiftResults, learner: str, axis: str) -> dict[str, Line]:
+    levels, estimators = results.facts.levels(axis), results.facts.estimators
+    further = {"learner": [learner] * len(levels), "axis": [axis] * len(levels)}
+    values = {TRUTH: results.by_level(learner, "accuracy", axis)}
+    values |= {name: results.by_level(name, "estimated_accuracy", axis, learner=learner) for name in estimators}
+    return {name: Line(levels, [value.value for value in own], further=further) for name, own in values.items()}

@@ -1,6 +1,6 @@
 """What a run of recognition by shift says: its tables, the verdict, levels, cells and estimates; two runs of a pool."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from openworld.evaluations.recognition_by_shift.figures import TRUTH, cell_figure, estimate_figure, level_figure
@@ -12,74 +12,73 @@ from openworld.evaluations.recognition_by_shift.results import (
     LEVEL_START,
     SAME,
     RecognitionShiftFacts,
-    results,
+    RecognitionShiftResults,
 )
 from openworld.evaluations.recognition_by_shift.tables import error_table, learner_table, level_table, trend_table
 from openworld.evaluations.recognition_by_shift.verdict import verdict
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.page import Page, Section
-from openworld.report.series_style import SeriesStyle, series_styles
+from openworld.report.series_style import series_styles
 from openworld.report.shift_axes import AXES
 from openworld.report.story import Story
-from openworld.results import Pair, Results, RunFolder, pair_results
+from openworld.report.table import Table
+from openworld.results import Pair, RunFolder, pair_results
 
 
 def story(run: RunFolder) -> Story:
     """The story of a run."""
-    found, facts = results(run)
+    results = RecognitionShiftResults.read(run)
+    facts = results.facts
     truth = [TRUTH] if facts.estimators else []
     styles = series_styles([*facts.learners, *truth, *facts.estimators], [*filter(None, [facts.baseline]), *truth])
-    main = tuple(level_table(found, facts, view, axis) for view, axis in BY_LEVEL)
-    errors = tuple(error_table(found, facts, axis) for axis in AXES) if facts.estimators else ()
-    further = Section("Every other number", tables=tuple(_further(found, facts)))
-    sections = [Section("The numbers", tables=main, folded=(further,)), *_figures(found, facts, styles)]
+    main = tuple(level_table(results, view, axis) for view, axis in BY_LEVEL)
+    errors = tuple(error_table(results, axis) for axis in AXES) if facts.estimators else ()
+    further = Section("Every other number", tables=tuple(_further(results)))
+    sections = [Section("The numbers", tables=main, folded=(further,))]
+    figures = [level_figure(results, view, axis, styles) for view, axis in BY_LEVEL]
+    figures += [cell_figure(results, view) for view in FIELDS]
+    sections += [Section(figure.title, figures=(figure,)) for figure in figures]
     if facts.estimators:
-        tables, figures = (*errors, learner_table(found, facts)), (estimate_figure(found, facts, styles),)
-        sections.append(Section("How accurate, without labels?", tuple(_warnings(facts)), tables, figures))
+        tables = (*errors, learner_table(results))
+        estimates = (estimate_figure(results, styles),)
+        sections.append(Section("How accurate, without labels?", tuple(_warnings(facts)), tables, estimates))
     page = Page(
         title="How far off until it fails?",
         subtitle=tuple(_subtitle(facts)),
-        verdict=verdict(found, facts),
+        verdict=verdict(results),
         sections=tuple(sections),
         styles=styles,
         series="Learners and estimators" if facts.estimators else "Learners",
         facts=tuple(_provenance(facts)),
     )
-    return Story(run, found, (*main, *errors), page, papers=(*main, trend_table(found, facts), *errors))
+    return Story(run, results.rows, (*main, *errors), page, papers=(*main, trend_table(results), *errors))
 
 
 def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     """Numbers over all images, and by level where both runs start their levels at the same degrees; no cells."""
-    ours, theirs = (list(one.results.where(metric=LEVEL_START.key)) for one in (first, second))
+    both = first.results, second.results
+    ours, theirs = (list(results.where(metric=LEVEL_START.key)) for results in both)
     left_out = {"semantic_level"} if ours == theirs else {"semantic_level", "level"}
-    kept = (
-        replace(one.results, rows=tuple(row for row in one.results if not left_out & row.where.keys()))
-        for one in (first, second)
-    )
+    kept = (replace(results, rows=tuple(row for row in results if not left_out & row.where.keys())) for results in both)
     return pair_results(*kept, metric)
 
 
-def _further(found: Results, facts: RecognitionShiftFacts) -> Iterator:
-    yield trend_table(found, facts)
+def _further(results: RecognitionShiftResults) -> Iterator[Table]:
+    yield trend_table(results)
     for view, axis in BY_LEVEL:
         for part in PARTS:
             if part != AUC.key and (part != "base_accuracy" or view == SAME):
-                yield level_table(found, facts, view, axis, part)
-
-
-def _figures(found: Results, facts: RecognitionShiftFacts, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
-    figures = [level_figure(found, facts, view, axis, styles) for view, axis in BY_LEVEL]
-    for figure in (*figures, *(cell_figure(found, facts, view) for view in FIELDS)):
-        yield Section(figure.title, figures=(figure,))
+                yield level_table(results, view, axis, part)
 
 
 def _warnings(facts: RecognitionShiftFacts) -> Iterator[str]:
     """A sentence per estimator that warned, with its first warning."""
     for name in facts.estimators:
-        estimates = [one.estimation.estimates[name] for records in facts.records.values() for one in records]
-        warning = next((one.warning for one in estimates if one.warning), None)
+        records = [record for records in facts.records.values() for record in records]
+        estimates = [record.estimation.estimates[name] for record in records]
+        warning = next((estimate.warning for estimate in estimates if estimate.warning), None)
         if warning:
-            cells = sum(one.warned for one in estimates)
+            cells = sum(estimate.warned for estimate in estimates)
             yield f"{name} warned in {cells:,} cells of all learners and seeds; first: {warning}."
 
 
@@ -88,7 +87,7 @@ def _subtitle(facts: RecognitionShiftFacts) -> Iterator[str]:
     sources = (", ".join(str(part) for part in source.values() if part) for source in first.sources)
     yield f"tuned on {' + '.join(sources)}"
     yield f"{first.n_base_classes} base + {first.n_new_classes} new classes"
-    records = [{"training_images": one.training_images} for own in facts.records.values() for one in own]
+    records = [{"training_images": record.training_images} for own in facts.records.values() for record in own]
     yield shots_in_words(first.shots, training_images(records)) or "all images"
     yield f"seed{'s' * (len(facts.seeds) > 1)} {' '.join(map(str, facts.seeds))}"
     yield first.backbone

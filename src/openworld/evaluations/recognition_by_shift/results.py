@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld.evaluations.recognition_by_shift.estimation_results import estimation_rows
-from openworld.evaluations.recognition_by_shift.record import PARTS, PartsRecord, ShiftRecord
+from openworld.evaluations.recognition_by_shift.record import PARTS, ShiftRecord
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
 from openworld.results import (
     METRICS,
@@ -81,34 +81,63 @@ class RecognitionShiftFacts:
         return range(len(self.first.levels[axis].counts))
 
     @property
-    def cells(self) -> list[tuple[int, int]]:
-        """(covariate level, semantic level) of every cell."""
-        return list(np.ndindex(len(self.first.counts), len(self.first.counts[0])))
+    def shape(self) -> tuple[int, int]:
+        """Numbers of covariate and of semantic levels."""
+        return len(self.first.counts), len(self.first.counts[0])
 
 
-def results(run: RunFolder) -> tuple[Results, RecognitionShiftFacts]:
-    """Every number of a run, and what its records have in common."""
-    both: dict[str, list[tuple[ShiftRecord, Record]]] = {}
-    for metrics, record in zip(run.metrics(ShiftRecord), run.records, strict=True):
-        both.setdefault(metrics.learner, []).append((metrics, record))
-    for pairs in both.values():
-        pairs.sort(key=lambda pair: pair[0].seed)
-    facts = RecognitionShiftFacts({name: tuple(metrics for metrics, _ in pairs) for name, pairs in both.items()})
-    images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in both.items()}
-    rows, tests = [], []
-    for name, own in images.items():
-        whole = average([one.held(one.new) for one in own])
-        rows += _average(name, whole, facts, {"view": NEAR})
-    for view, axis in BY_LEVEL:
-        averages = {name: _averages(own, facts, view, axis) for name, own in images.items()}
-        for name, by_level in averages.items():
-            for level, found in enumerate(by_level):
-                rows += _average(name, found, facts, {"view": view, "axis": axis, "level": level})
-        tests += _tests(averages, facts.baseline, {"view": view, "axis": axis})
-    for name in facts.learners:
-        rows += [*_cells(name, facts), *_slopes(name, facts)]
-    rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
-    return Results("recognition-by-shift", tuple(rows), tuple(tests)), facts
+@dataclass(frozen=True, eq=False)
+class RecognitionShiftResults:
+    """The results of a run.
+
+    Args:
+        facts: what the records have in common.
+        rows: every number, and the tests against the baseline.
+    """
+
+    facts: RecognitionShiftFacts
+    rows: Results
+
+    @classmethod
+    def read(cls, run: RunFolder) -> "RecognitionShiftResults":
+        """All results of a run."""
+        by_learner: dict[str, list[tuple[ShiftRecord, Record]]] = {}
+        for metrics, record in zip(run.metrics(ShiftRecord), run.records, strict=True):
+            by_learner.setdefault(metrics.learner, []).append((metrics, record))
+        for pairs in by_learner.values():
+            pairs.sort(key=lambda pair: pair[0].seed)
+        facts = RecognitionShiftFacts({name: tuple(own for own, _ in pairs) for name, pairs in by_learner.items()})
+        images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
+        rows, tests = [], []
+        for name, own in images.items():
+            rows += _average(name, average([seed.score(seed.new) for seed in own]), facts, {"view": NEAR})
+        for view, axis in BY_LEVEL:
+            averages = {name: _averages(own, facts, view, axis) for name, own in images.items()}
+            for name, by_level in averages.items():
+                for level, mean_of_seeds in enumerate(by_level):
+                    rows += _average(name, mean_of_seeds, facts, {"view": view, "axis": axis, "level": level})
+            tests += _tests(averages, facts.baseline, {"view": view, "axis": axis})
+        for name in facts.learners:
+            rows += [*_cells(name, facts), *_slopes(name, facts)]
+        rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
+        return cls(facts, Results("recognition-by-shift", tuple(rows), tuple(tests)))
+
+    def value(self, entity: str, metric: str, **where) -> Value:
+        """A number of a learner or an estimator."""
+        return self.rows.value(entity, metric, **where)
+
+    def by_level(self, entity: str, metric: str, axis: str, **where) -> list[Value]:
+        """A number at every level of an axis."""
+        return [self.rows.value(entity, metric, axis=axis, level=level, **where) for level in self.facts.levels(axis)]
+
+    def tests(self, view: str, axis: str) -> list[Comparison]:
+        """The tests against the baseline at the levels of an axis."""
+        return [test for test in self.rows.comparisons if (test.where["view"], test.where["axis"]) == (view, axis)]
+
+    @property
+    def best_learner(self) -> str:
+        """The learner with the highest OpenworldAUC against all new images."""
+        return max(self.facts.learners, key=lambda name: self.value(name, AUC.key, view=NEAR).value or 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +149,8 @@ class _Images:
 
     @classmethod
     def read(cls, record: Record) -> "_Images":
-        return cls(
-            *({key: np.asarray(column) for key, column in record.table(name).items()} for name in ("base", "pool"))
-        )
+        tables = (record.table(name) for name in ("base", "pool"))
+        return cls(*({key: np.asarray(column) for key, column in table.items()} for table in tables))
 
     @cached_property
     def new(self) -> np.ndarray:
@@ -132,9 +160,9 @@ class _Images:
     def at(self, view: str, axis: str, level: int) -> OpenworldAUC:
         """The new images of a level against base images of a kind."""
         members = self.pool[f"{axis}_level"] == level
-        return self.held(members & self.new, members & ~self.new if view == SAME else None)
+        return self.score(members & self.new, members & ~self.new if view == SAME else None)
 
-    def held(self, new: np.ndarray, base: np.ndarray | None = None) -> OpenworldAUC:
+    def score(self, new: np.ndarray, base: np.ndarray | None = None) -> OpenworldAUC:
         """Some new images against all base test images, or against some base images of the pool; bool[N]."""
         chosen = {name: self.pool[name][new] for name in ("score", "correct", "group")}
         if base is None:
@@ -150,19 +178,19 @@ def _averages(own: Sequence[_Images], facts: RecognitionShiftFacts, view: str, a
     """The mean over the seeds at every level; None where the records say N/A."""
     known = getattr(getattr(facts.first, FIELDS[view]), axis)
     return [
-        None if record is None else average([one.at(view, axis, level) for one in own])
+        None if record is None else average([seed.at(view, axis, level) for seed in own])
         for level, record in enumerate(known)
     ]
 
 
-def _average(name: str, found: SeedAverage | None, facts: RecognitionShiftFacts, where: Mapping) -> Iterator[Result]:
+def _average(name: str, of: SeedAverage | None, facts: RecognitionShiftFacts, where: Mapping) -> Iterator[Result]:
     seeds = tuple(record.seed for record in facts.records[name])
     for part in PARTS:
-        if found is None:
+        if of is None:
             yield Result(name, METRICS[part], _too_few(facts), where)
             continue
-        estimate, per_seed = found.estimate(part), found.seed_values(part)
-        n = found.results[0].n_base + found.results[0].n_new
+        estimate, per_seed = of.estimate(part), of.seed_values(part)
+        n = of.results[0].n_base + of.results[0].n_new
         intervals = (*interval_of(estimate.interval(), "images", n), *student(per_seed, METRICS[part]))
         value = Value(estimate.value, intervals, estimate.reason or "")
         yield Result(name, METRICS[part], value, where, seeds, per_seed)
@@ -171,10 +199,10 @@ def _average(name: str, found: SeedAverage | None, facts: RecognitionShiftFacts,
 def _tests(averages: Mapping[str, Sequence[SeedAverage | None]], baseline: str, where: Mapping) -> Sequence[Comparison]:
     """Every learner against the baseline at every level that is not N/A."""
     return correct_for_many(
-        comparison_of(name, baseline, AUC, paired_test(found, other), where={**where, "level": level})
+        comparison_of(name, baseline, AUC, paired_test(own, other), where={**where, "level": level})
         for name, by_level in (averages.items() if baseline else ())
-        for level, (found, other) in enumerate(zip(by_level, averages[baseline], strict=True))
-        if name != baseline and found is not None
+        for level, (own, other) in enumerate(zip(by_level, averages[baseline], strict=True))
+        if name != baseline and own is not None
     )
 
 
@@ -183,37 +211,29 @@ def _cells(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
     records = facts.records[name]
     seeds = tuple(record.seed for record in records)
     for view, field in FIELDS.items():
-        for row, column in facts.cells:
+        for row, column in np.ndindex(facts.shape):
             each = [getattr(record, field).cells[row][column] for record in records]
             where = {"view": view, "covariate_level": row, "semantic_level": column}
-            for part, metric in ((part, METRICS[part]) for part in PARTS):
+            for part in PARTS:
                 if None in each:
-                    yield Result(name, metric, _too_few(facts), where)
-                else:
-                    yield Result(name, metric, _cell(each, part), where, seeds, _numbers(each, part))
-
-
-def _cell(each: Sequence[PartsRecord], part: str) -> Value:
-    n = each[0].n_base + each[0].n_new
-    intervals = interval_of(each[0].intervals[part], "images", n) if len(each) == 1 else ()
-    return over_seeds(_numbers(each, part), METRICS[part], intervals=intervals)
-
-
-def _numbers(each: Sequence[PartsRecord], part: str) -> tuple[float | None, ...]:
-    return tuple(getattr(one, part) for one in each)
+                    yield Result(name, METRICS[part], _too_few(facts), where)
+                    continue
+                numbers, n = tuple(getattr(cell, part) for cell in each), each[0].n_base + each[0].n_new
+                intervals = interval_of(each[0].intervals[part], "images", n) if len(each) == 1 else ()
+                value = over_seeds(numbers, METRICS[part], intervals=intervals)
+                yield Result(name, METRICS[part], value, where, seeds, numbers)
 
 
 def _slopes(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
     """By how much each part changes from level to level: of the means of the cells at each level."""
     records = facts.records[name]
     seeds = tuple(record.seed for record in records)
-    for part in PARTS:
+    for part, title in PARTS.items():
         for axis in facts.first.levels:
             each = tuple(record.near.trend[part][axis] for record in records)
             slopes = tuple(trend.slope for trend in each)
             value = over_seeds(slopes, METRICS["slope"], reason=each[0].reason or "")
-            where = {"view": NEAR, "axis": axis, "part": PARTS[part]}
-            yield Result(name, METRICS["slope"], value, where, seeds, slopes)
+            yield Result(name, METRICS["slope"], value, {"view": NEAR, "axis": axis, "part": title}, seeds, slopes)
 
 
 def _counts(facts: RecognitionShiftFacts) -> Iterator[Result]:
@@ -226,7 +246,7 @@ def _counts(facts: RecognitionShiftFacts) -> Iterator[Result]:
             yield Result("", LEVEL_START, Value(levels.edges[level]), where)
     for level, count in enumerate(facts.first.same_looks.base_counts):
         yield Result("base images of the pool", images, Value(count), {"axis": "covariate", "level": level})
-    for row, column in facts.cells:
+    for row, column in np.ndindex(facts.shape):
         where = {"covariate_level": row, "semantic_level": column}
         yield Result("new images", images, Value(facts.first.counts[row][column]), where)
 

@@ -3,63 +3,57 @@
 from collections.abc import Sequence
 
 from openworld.evaluations.recognition_by_shift.record import PARTS
-from openworld.evaluations.recognition_by_shift.results import AUC, BY_LEVEL, NEAR, SAME, RecognitionShiftFacts
-from openworld.evaluations.recognition_by_shift.tables import tests_of
+from openworld.evaluations.recognition_by_shift.results import AUC, BY_LEVEL, NEAR, SAME, RecognitionShiftResults
 from openworld.report.sentences import counted, listed
 from openworld.report.shift_axes import AXES
-from openworld.results import METRICS, Comparison, Results, mean
+from openworld.results import METRICS, Comparison, mean
 
 ERROR = METRICS["absolute_error"]
 
 
-def verdict(found: Results, facts: RecognitionShiftFacts) -> tuple[str, ...]:
+def verdict(results: RecognitionShiftResults) -> tuple[str, ...]:
     """The best learner and how it fares along both axes, tuning against not tuning, estimates, and the evidence."""
-    best = best_learner(found, facts)
-    sentences = [_leader(found, facts, best)]
-    sentences += [_along(found, facts, best, view, axis) for view, axis in BY_LEVEL]
-    sentences.append(_leader_in_same_appearance(found, facts, best))
-    sentences += [_tuning(found, facts, view, axis) for view, axis in BY_LEVEL]
-    sentences.append(_estimates(found, facts))
-    return (*filter(None, sentences), _evidence(facts))
+    sentences = (
+        _leader(results),
+        *(_along(results, view, axis) for view, axis in BY_LEVEL),
+        _leader_in_same_appearance(results),
+        *(_tuning(results, view, axis) for view, axis in BY_LEVEL),
+        _estimates(results),
+        _evidence(results),
+    )
+    return tuple(filter(None, sentences))
 
 
-def best_learner(found: Results, facts: RecognitionShiftFacts) -> str:
-    """The learner with the highest OpenworldAUC against all new images."""
-    return max(facts.learners, key=lambda name: found.value(name, AUC.key, view=NEAR).value or 0.0)
-
-
-def _leader(found: Results, facts: RecognitionShiftFacts, best: str) -> str:
-    value, count = found.value(best, AUC.key, view=NEAR), len(facts.learners)
-    among = f" of {count} learners" * (count > 1)
+def _leader(results: RecognitionShiftResults) -> str:
+    best, count = results.best_learner, len(results.facts.learners)
+    value, among = results.value(best, AUC.key, view=NEAR), f" of {count} learners" * (count > 1)
     number = f"{AUC.write(value.value)} {AUC.write_interval(value.over('images'))}".strip()
     return f"Against all new images {best} has the highest OpenworldAUC{among}, {number}."
 
 
-def _by_level(found: Results, facts: RecognitionShiftFacts, entity: str, metric: str, **where: str) -> list[float]:
+def _known(results: RecognitionShiftResults, entity: str, metric: str, axis: str, **where: str) -> list[float]:
     """A number at the levels where it is defined, from the nearest to the farthest."""
-    values = (found.value(entity, metric, level=level, **where).value for level in facts.levels(where["axis"]))
+    values = (level.value for level in results.by_level(entity, metric, axis, **where))
     return [value for value in values if value is not None]
 
 
-def _along(found: Results, facts: RecognitionShiftFacts, best: str, view: str, axis: str) -> str:
+def _along(results: RecognitionShiftResults, view: str, axis: str) -> str:
     """How the best learner changes from the nearest level to the farthest, with the parts."""
-    changing = [part for part in PARTS if part != "base_accuracy" or view == SAME]
-    values = {part: _by_level(found, facts, best, part, view=view, axis=axis) for part in changing}
+    parts = [part for part in PARTS if part != "base_accuracy" or view == SAME]
+    values = {part: _known(results, results.best_learner, part, axis, view=view) for part in parts}
     if len(values[AUC.key]) < 2:
         return ""
-    whole, *parts = (f"from {_from_to(values[part])}" for part in changing)
-    named = listed([f"{PARTS[part]} {change}" for part, change in zip(changing[1:], parts, strict=True)])
+    whole, *changes = (f"from {_from_to(values[part])}" for part in parts)
+    named = listed([f"{PARTS[part]} {change}" for part, change in zip(parts[1:], changes, strict=True)])
     together = " if base images change their appearance too" * (view == SAME)
     return f"From the nearest to the farthest level of {AXES[axis]}{together}, its OpenworldAUC goes {whole} ({named})."
 
 
-def _leader_in_same_appearance(found: Results, facts: RecognitionShiftFacts, best: str) -> str:
+def _leader_in_same_appearance(results: RecognitionShiftResults) -> str:
     """Which learner leads when base images change their appearance too, where that is another."""
-    means = {name: mean(_by_level(found, facts, name, AUC.key, view=SAME, axis="covariate")) for name in facts.learners}
-    if None in means.values():
-        return ""
-    other = max(means, key=means.get)
-    if other == best:
+    means = {name: mean(_known(results, name, AUC.key, "covariate", view=SAME)) for name in results.facts.learners}
+    best, other = results.best_learner, max(means, key=lambda name: means[name] or 0.0)
+    if None in means.values() or other == best:
         return ""
     return (
         f"If base images change their appearance too, {other} has the highest OpenworldAUC, mean of the levels: "
@@ -67,13 +61,13 @@ def _leader_in_same_appearance(found: Results, facts: RecognitionShiftFacts, bes
     )
 
 
-def _tuning(found: Results, facts: RecognitionShiftFacts, view: str, axis: str) -> str:
+def _tuning(results: RecognitionShiftResults, view: str, axis: str) -> str:
     """At which levels learners differ from the one that tunes nothing."""
-    tests = tests_of(found, view, axis)
+    facts, tests = results.facts, results.tests(view, axis)
     if not facts.baseline or len(facts.learners) == 1:
         return ""
-    by_learner = {name: [one for one in tests if one.entity == name] for name in facts.learners}
-    parts = [f"{name} is {words}" for name, own in by_learner.items() if (words := _differing(own))]
+    by_learner = {name: _differing([test for test in tests if test.entity == name]) for name in facts.learners}
+    parts = [f"{name} is {words}" for name, words in by_learner.items() if words]
     together = ", base images in the same appearance" * (view == SAME)
     summary = "; ".join(parts) or "no learner is shown to differ"
     return f"Against {facts.baseline}, level by level of {AXES[axis]}{together}: {summary}."
@@ -86,33 +80,34 @@ def _differing(tests: Sequence[Comparison]) -> str:
     >>> _differing([Comparison("a", "b", AUC, *test, where={"level": n}) for n, test in enumerate(tests)])
     'better at 0 and worse at 1 and 2'
     """
-    places = {word: [str(one.where["level"]) for one in tests if getattr(one, word)] for word in ("better", "worse")}
+    places = {word: [str(test.where["level"]) for test in tests if getattr(test, word)] for word in ("better", "worse")}
     return " and ".join(f"{word} at {listed(levels)}" for word, levels in places.items() if levels)
 
 
-def _estimates(found: Results, facts: RecognitionShiftFacts) -> str:
+def _estimates(results: RecognitionShiftResults) -> str:
     """Which estimator errs least, and whether that holds as the shift grows."""
-    if not facts.estimators:
+    estimators = results.facts.estimators
+    if not estimators:
         return ""
-    errors = {name: found.value(name, ERROR.key).value for name in facts.estimators}
+    errors = {name: results.value(name, ERROR.key).value for name in estimators}
     known = {name: error for name, error in errors.items() if error is not None}
     if not known:
         return "No estimator could say anything."
     best = min(known, key=known.get)
-    along = (f"{_from_to(_by_level(found, facts, best, ERROR.key, axis=axis))} along {AXES[axis]}" for axis in AXES)
-    bias = METRICS["bias"].write(found.value(best, "bias").value)
+    along = (f"{_from_to(_known(results, best, ERROR.key, axis))} along {AXES[axis]}" for axis in AXES)
+    bias = METRICS["bias"].write(results.value(best, "bias").value)
     return (
         f"Of the label-free estimates {best} errs least: {ERROR.write(known[best])} points over cells and learners "
         f"({'; '.join(along)}), mean signed error {bias}."
     )
 
 
-def _evidence(facts: RecognitionShiftFacts) -> str:
-    first = facts.first
+def _evidence(results: RecognitionShiftResults) -> str:
+    first = results.facts.first
     sides = f"{first.n_base_images:,} base and {sum(map(sum, first.counts)):,} new images"
     return (
         f"This rests on {sides}, of {first.n_base_classes} and {first.n_new_classes} classes, and on "
-        f"{counted(len(facts.seeds), 'seed')}; degrees are those of one model, and levels are of this pool."
+        f"{counted(len(results.facts.seeds), 'seed')}; degrees are those of one model, and levels are of this pool."
     )
 
 
