@@ -111,13 +111,13 @@ def shift(
         OpenworldError: inputs that cannot be read or are too few, as the message says.
     """
     from openworld.applications.shift import command
-    from openworld.applications.shift.inputs import DecompositionSource, ShiftInputs
+    from openworld.applications.shift.decomposition import DecompositionSource
     from openworld.applications.shift.measurement import ShiftOptions
 
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(_path(levels_of)))
     decomposition = DecompositionSource(_path(laid), _path(classnames), _path(templates), taught_by)
     tests = (test,) if isinstance(test, str | Path) else tuple(test)
-    inputs = ShiftInputs(
+    inputs = command.ShiftInputs(
         str(reference), tuple(map(str, tests)), backbone, decomposition, device, allow_corrupt, _path(out)
     )
     with observing(quiet=quiet) as observer:
