@@ -7,6 +7,7 @@ score                  predictions of your own
 estimate, shift        a model and data of your own, without labels; how far data is from other data
 predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
+check                  whether one is good enough
 
 The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shift`, `backbones`, `datasets`.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from openworld._errors import OpenworldError
 
 if TYPE_CHECKING:
+    from openworld.api.checking import check
     from openworld.api.deciding import decide
     from openworld.api.finished_run import Run, open_run
     from openworld.api.own_data import estimate, predict, shift
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 
 _LIES_IN = {
     "Run": "finished_run",
+    "check": "checking",
     "compare": "predictions",
     "decide": "deciding",
     "estimate": "own_data",
@@ -43,6 +46,7 @@ __all__ = [
     "OpenworldError",
     "Run",
     "__version__",
+    "check",
     "compare",
     "decide",
     "estimate",

@@ -8,6 +8,7 @@ from openworld import __version__
 from openworld.cli import console
 from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
+from openworld.cli.check import check
 from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
@@ -71,6 +72,7 @@ for _name, _command in {
     "report": report,
     "decide": decide,
     "compare": compare,
+    "check": check,
     "cache": cache,
     "list": list_command,
 }.items():

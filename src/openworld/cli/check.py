@@ -1,0 +1,88 @@
+"""`openworld check RUN`: is a finished run good enough? For pipelines: the answer is the exit code."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openworld.cli._options import AsJson
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def check(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    require: Annotated[
+        list[str] | None, typer.Option(help='Such as "openworld_auc >= 0.5"; 50 % is 0.5. Repeat it: all must hold.')
+    ] = None,
+    of: Annotated[str, typer.Option(help="Only this learner, detector or estimator; default: all of the run.")] = "",
+    against: Annotated[
+        Path | None, typer.Option(help="Another run: this one must not be worse than it by more than --margin.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="Of --against, in fractions: 0.01 is one point.")] = 0.01,
+    metric: Annotated[str, typer.Option(help="What --against compares; default: the evaluation's first number.")] = "",
+    where: Annotated[
+        list[str] | None, typer.Option(help="Only numbers of this place, such as level=3; repeat it.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML into this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold a run's numbers against what is required of them, and answer with the exit code.
+
+    ```
+    openworld check runs/demo --of GMoP --require "openworld_auc >= 0.5"
+    openworld check runs/new --against runs/old --margin 0.01 --junit check.xml
+    ```
+
+    Exit codes: 0 all hold; 3 something is broken; 4 something cannot be told with so few images, and nothing is
+    broken; 2 wrong use. A number is judged on its 95 % interval: a requirement *holds* where the whole interval is on
+    its right side, is *broken* where the whole interval is on the other side, and *cannot be told* in between; the
+    table then says how many more images would tell, if the number stays as it is.
+
+    `--against` asks whether the run may replace another one (non-inferiority): it holds where the interval of their
+    paired difference lies above minus the margin.
+
+    In a GitHub workflow the table also goes into the summary of the step.
+    """
+    from openworld.api.checking import check as hold_against
+    from openworld.cli import console
+    from openworld.report.data_files import json_text
+    from openworld.report.render import terminal_table
+    from openworld.runs.atomic import write_file
+
+    places = dict(map(_place, where or ()))
+    found = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
+    if junit is not None:
+        write_file(junit, found.junit().encode())
+    if summary := os.environ.get(SUMMARY):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(found.markdown())
+    if as_json:
+        checks = [{"decision": one.decision, "says": one.sentence, "more": one.more} for one in found.checks]
+        console.write(json_text({"decision": found.decision, "checks": checks}))
+    else:
+        out = console.output()
+        out.print(terminal_table(found.table))
+        out.print(found.text, markup=False)
+    sys.exit(found.exit_code)
+
+
+def _place(text: str) -> tuple[str, str | int | float]:
+    """A name and a value, which is a number where it reads as one.
+
+    >>> _place("level=3"), _place("setting=emoji=1")
+    (('level', 3), ('setting', 'emoji=1'))
+    """
+    from openworld._errors import OpenworldError
+
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise OpenworldError(f"--where {text!r} is not understood; write it as level=3.")
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            pass
+    return name, value

@@ -1,0 +1,181 @@
+"""Whether a finished run is good enough: requirements on its numbers, judged on their 95 % intervals.
+
+A requirement holds where the whole interval is on its right side, is broken where the whole interval is on the other,
+and cannot be told where the bound lies within. The interval is two-sided, so that a requirement that is just not met is
+said to hold in at most 2.5 % of samples. Several requirements hold together only where each does.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.results.paired_runs import Pair
+from openworld.results.results import Place, Result, Results
+from openworld.results.value import Interval, Metric, Value
+
+HOLDS, BROKEN, OPEN = "holds", "broken", "cannot be told"
+_FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-9]+)?)\s*(%?)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A bound on a metric.
+
+    Args:
+        metric: its key.
+        sign: 1 where the number must be at least the bound, -1 where at most.
+        bound: in the unit of data: shares as fractions.
+
+    >>> Requirement.parse("openworld_auc >= 50 %")
+    Requirement(metric='openworld_auc', sign=1, bound=0.5)
+    """
+
+    metric: str
+    sign: int
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Requirement":
+        """Read "METRIC >= NUMBER" (or <=, >, <); "50 %" is 0.5.
+
+        Raises:
+            OpenworldError: a text of another form.
+        """
+        found = _FORM.fullmatch(text)
+        try:
+            name, sign, number, percent = found.groups()
+            return cls(name, 1 if sign[0] == ">" else -1, float(number) / (100 if percent else 1))
+        except (AttributeError, ValueError):
+            raise OpenworldError(
+                f'the requirement {text!r} is not understood; write it as "openworld_auc >= 0.5" or "fpr <= 20 %".'
+            ) from None
+
+    def write(self, metric: Metric) -> str:
+        """The bound as people read it."""
+        return f"{metric.title} {'≥' if self.sign > 0 else '≤'} {metric.write(self.bound)}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number held against what is required of it.
+
+    Args:
+        title: whose number it is, and where.
+        required: the bound as people read it.
+        metric: of the number.
+        value: the number with its intervals.
+        decision: HOLDS, BROKEN or OPEN.
+        reason: why it cannot be told, where the number or its interval is missing.
+        more: how many more of what the interval is over would tell, if the number stays as it is; None where that is
+            not known.
+    """
+
+    title: str
+    required: str
+    metric: Metric
+    value: Value
+    decision: str
+    reason: str = ""
+    more: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is known, with the number and what would tell."""
+        over = f" over {self.value.intervals[0].over}" if self.value.intervals else ""
+        interval = self.metric.write_interval(self.value.intervals[0]) if self.value.intervals else ""
+        number = f"{self.metric.write(self.value.value)} {interval}{over}".strip()
+        more = f"; about {self.more:,} more {self.value.intervals[0].over} would tell" if self.more else ""
+        reason = f": {self.reason}" if self.reason else ""
+        return f"{self.title}: {self.required} {self.decision}{reason} ({number}{more})"
+
+
+def judge(
+    results: Results, requirements: Iterable[Requirement], *, entity: str = "", where: Mapping[str, Place] | None = None
+) -> tuple[Check, ...]:
+    """Hold every number that a requirement is about against it.
+
+    Args:
+        results: of a run.
+        requirements: each is asked of every entity that has the metric.
+        entity: only this learner, detector or estimator; "" for all.
+        where: only numbers of this place, such as {"level": 3}; without it those whose place has the fewest names,
+            which are the numbers of the run as a whole.
+
+    Raises:
+        OpenworldError: a metric or entity that the run does not have, or no number in that place.
+    """
+    checks = []
+    for requirement in requirements:
+        known = results.metrics()
+        if requirement.metric not in known:
+            raise unknown_name("metric of this run", requirement.metric, known)
+        if entity and entity not in results.entities:
+            raise unknown_name("learner, detector or method of this run", entity, results.entities)
+        found = list(results.where(entity=entity or None, metric=requirement.metric, **(where or {})))
+        fewest = min((len(row.where) for row in found), default=0)
+        rows = [row for row in found if where or len(row.where) == fewest]
+        if not rows:
+            place = dict(where or {})
+            raise OpenworldError(f"the run has no {requirement.metric} of {entity or 'anything'} in {place}.")
+        checks += [
+            _judged(title, requirement.write(row.metric), row.metric, row.value, requirement)
+            for title, row in zip(_titles(rows), rows, strict=True)
+        ]
+    return tuple(checks)
+
+
+def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
+    """Whether a run is not worse than another by more than a margin (non-inferiority), number by number.
+
+    Two runs that have one number with the same intervals, and the same for every seed, are the same run in this.
+
+    Args:
+        pairs: of numbers of the other run and of this one, with the test of this minus the other.
+        margin: of the difference, in the unit of data, at least 0: by how much it may be worse.
+
+    Raises:
+        OpenworldError: a margin below 0, a metric of which neither way is better.
+    """
+    if margin < 0:
+        raise OpenworldError(f"the margin is {margin:g}, expected by how much the run may be worse: 0 or more.")
+    checks = []
+    for title, pair in zip(_titles([pair.second for pair in pairs]), pairs, strict=True):
+        test, metric = pair.comparison, pair.comparison.metric
+        if not metric.better:
+            raise OpenworldError(f"of {metric.title} neither more nor less is better, so no margin applies.")
+        requirement = Requirement(metric.key, metric.better, -metric.better * margin)
+        value = Value(test.difference, (test.interval,) if test.interval else (), test.reason)
+        words = f"{metric.title} at most {metric.write(margin)} worse"
+        same = (pair.first.value, pair.first.per_seed) == (pair.second.value, pair.second.per_seed)
+        found = _judged(title, words, metric, value, requirement)
+        checks.append(replace(found, decision=HOLDS, reason="the same number") if same else found)
+    return tuple(checks)
+
+
+def _titles(rows: Sequence[Result]) -> list[str]:
+    """Whose numbers they are, and in which place where they are of several."""
+    varying = [name for name in dict(rows[0].where) if len({row.where.get(name) for row in rows}) > 1] if rows else []
+    return [", ".join(filter(None, (row.entity, *(str(row.where.get(name, "")) for name in varying)))) for row in rows]
+
+
+def _judged(title: str, required: str, metric: Metric, value: Value, requirement: Requirement) -> Check:
+    if value.value is None or not value.intervals:
+        reason = value.reason or "no interval is known of it"
+        return Check(title, required, metric, value, OPEN, reason)
+    interval, sign, bound = value.intervals[0], requirement.sign, requirement.bound
+    worst, best = sorted((sign * (interval.low - bound), sign * (interval.high - bound)))
+    if worst >= 0:
+        return Check(title, required, metric, value, HOLDS)
+    if best < 0:
+        return Check(title, required, metric, value, BROKEN)
+    return Check(title, required, metric, value, OPEN, more=_more(value.value, interval, bound))
+
+
+def _more(value: float, interval: Interval, bound: float) -> int | None:
+    """How many more would bring the end of the interval to the bound: widths shrink with the root of their number."""
+    side = value - interval.low if value > bound else interval.high - value
+    if interval.n is None or value == bound:
+        return None
+    return max(1, ceil(interval.n * (side / (value - bound)) ** 2 - 1e-6) - interval.n)
