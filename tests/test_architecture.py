@@ -179,7 +179,6 @@ CIRCLES = (  # that are still there; nothing may be added
     {"backbones.foreign.encoder", "backbones.foreign.files", "backbones.published_files", "backbones.tokenizer"}
     | {"backbones.foreign", "backbones.preprocess", "backbones.two_tower"},
     {"detectors.engine.fit_statistics", "detectors.engine.fitted", "detectors.engine.serialization"},
-    {f"evaluations.recognition.{chapter}" for chapter in ("comparison", "outcome", "summary")},
 )
 
 

@@ -29,7 +29,7 @@ def audit(
     """Say what is wrong with class names, before any number is computed from them.
 
     Order, duplicates, near-duplicates (punctuation, plural, word order, one letter), synonyms, clashes of base and new
-    classes and across data sets, and what the tokenizer of a backbone mangles. No picture is looked at.
+    classes and across data sets, and what the tokenizer of a backbone mangles. No image is looked at.
 
     An *error* is a class that cannot be told from another, or a sentence that cannot be read: exit code 1. A *warning*
     costs accuracy or misleads; a *note* is worth a look. Checks that were not made are named with the reason.

@@ -21,7 +21,7 @@ def decide(
         float | None, typer.Option(help="Beside --cost-miss: of a new image not flagged, or misnamed.")
     ] = None,
     cost_kept: Annotated[float | None, typer.Option(help="Of a base image kept and named right; 0.")] = None,
-    cost_hit: Annotated[float | None, typer.Option(help="Of a new picture flagged and named right; 0.")] = None,
+    cost_hit: Annotated[float | None, typer.Option(help="Of a new image flagged and named right; 0.")] = None,
     new_share: Annotated[
         float | None, typer.Option(help="Share of new images where it will run; default: as in the run.")
     ] = None,

@@ -18,9 +18,9 @@ def demo(
         ),
     ] = "published",
     style: Annotated[
-        str, typer.Option(help="Drawing style of shots and test pictures (openworld list datasets).")
+        str, typer.Option(help="Drawing style of shots and test images (openworld list datasets).")
     ] = "twemoji",
-    redrawn: Annotated[str, typer.Option(help="Another style for the test pictures: the redrawn split.")] = "",
+    redrawn: Annotated[str, typer.Option(help="Another style for the test images: the redrawn split.")] = "",
     device: Annotated[
         str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
     ] = "auto",
@@ -28,10 +28,10 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:
-    """Zero-shot CLIP, CoOp, KgCoOp and GMoP on the embedded world: pictures to report, no download.
+    """Zero-shot CLIP, CoOp, KgCoOp and GMoP on the embedded world: from images to report, no download.
 
     One hundred emoji, fifty of them seen in training, in a drawing style that the embedded CLIP never saw. Ends with a
-    table, a page with curves and pictures, and the records of every image. Run it again: nothing is computed twice.
+    table, a page with curves and images, and the records of every image. Run it again: nothing is computed twice.
     """
     from openworld.cli._run_reports import run_and_show
     from openworld.evaluations.recognition import presets

@@ -7,7 +7,7 @@ from openworld.evaluations.generalisation.target_means import TargetAverage, tar
 from openworld.evaluations.recognition import report as recognition
 from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.results import AUC, HM, RecognitionResults, SettingResults, join, join_results
-from openworld.evaluations.recognition.tables import clustered, given, means
+from openworld.evaluations.recognition.tables import clustered, given, means, trained_on
 from openworld.evaluations.recognition.verdict import against_baseline, evidence_of_many, leader, points
 from openworld.report.page import Section
 from openworld.report.sentences import counted, listed
@@ -76,12 +76,11 @@ def caption(average: TargetAverage) -> str:
     grouped = f"{clustered(source)}," if source.group_name else ""
     corrected = f"; p of the mean after Holm over {tested} pairs" if tested > 1 else ""
     shared = " Base images are the source's everywhere and count once." if average.kind == "other" else ""
-    fewer = f" Trained on {source.shots}." if "asked" in source.shots else ""
     spread = f" Over seeds: Student's t, n = {seeds}." if seeds > 1 else ""
     return (
         f"{_capital(average.heading)}. OpenworldAUC, percent; {means(source)}; [95 % over images{grouped} given "
         f"{given(source)}]{corrected}. The mean is over {counted(len(average.targets), 'target')}, each counting the "
-        f"same, without the source.{shared} {_images(average)}{_left_out(average)}{fewer}{spread}"
+        f"same, without the source.{shared} {_images(average)}{_left_out(average)}{trained_on(source)}{spread}"
     )
 
 

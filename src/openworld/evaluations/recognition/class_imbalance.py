@@ -89,8 +89,8 @@ def _expected(halves: Mapping[str, Table], side: str, factor: float) -> Expected
     weights = {f"{side}_weights": kept_share(halves[side]["label"], factor)}
     scored = [halves[name][column] for name in ("base", "new") for column in ("score", "correct")]
     groups = {f"{name}_groups": half["group"] for name, half in halves.items()}
-    found = metrics.openworld_auc(*scored, **weights, **groups)
-    return ExpectedAUC(found.value, found.reason, None if found.value is None else found.interval())
+    expected = metrics.openworld_auc(*scored, **weights, **groups)
+    return ExpectedAUC(expected.value, expected.reason, expected.interval())
 
 
 def _variation(sweeps: list[list[float | None]]) -> Variation:

@@ -1,7 +1,7 @@
 """The operating point of a learner: a threshold chosen on validation images, and what it does on test images.
 
 The rule stands in a spec under `operating`, or is given afterwards to `openworld decide`. The scores of validation
-pictures choose the threshold and nothing else: neither what is learned nor any number on test images knows of them.
+images choose the threshold and nothing else: neither what is learned nor any number on test images knows of them.
 """
 
 from collections.abc import Iterable

@@ -145,10 +145,10 @@ def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
     Raises:
         OpenworldError: when no record is one of these.
     """
-    found = tuple(outcome for record in run.records for outcome in _outcomes(record))
-    if not found:
+    outcomes = tuple(outcome for record in run.records for outcome in _outcomes(record))
+    if not outcomes:
         raise OpenworldError(f"{run.folder} holds no recognition record, so there is nothing to report on yet.")
-    return found
+    return outcomes
 
 
 def _outcomes(record: Record) -> Iterable[Outcome]:

@@ -207,8 +207,8 @@ def join(outcomes: Sequence[Outcome]) -> RecognitionResults:
     """Outcomes as results, setting by setting in order of first appearance."""
     settings = by_setting(outcomes)
     named = titles(list(settings))
-    found = (setting_results(setting, named[setting], learners) for setting, learners in settings.items())
-    return RecognitionResults(tuple(found), tuple(outcomes))
+    joined = (setting_results(setting, named[setting], learners) for setting, learners in settings.items())
+    return RecognitionResults(tuple(joined), tuple(outcomes))
 
 
 def place_of(setting: Setting, title: str) -> Place:

@@ -53,15 +53,15 @@ def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Out
     Learners that tune nothing and name no shots join every setting that they match.
     """
     settings = dict.fromkeys(map(setting_of, outcomes))
-    found = {}
+    by_setting = {}
     for setting in [setting for setting in settings if setting.shots] or settings:
         of_learner: dict[str, list[Outcome]] = {}
         for outcome in outcomes:
             untuned = outcome.record.tuned_parameters == 0 and setting_of(outcome) == replace(setting, shots=None)
             if untuned or setting_of(outcome) == setting:
                 of_learner.setdefault(outcome.record.learner, []).append(outcome)
-        found[setting] = {learner: tuple(sorted(seeds, key=_seed)) for learner, seeds in of_learner.items()}
-    return found
+        by_setting[setting] = {learner: tuple(sorted(seeds, key=_seed)) for learner, seeds in of_learner.items()}
+    return by_setting
 
 
 def titles(settings: Sequence[Setting]) -> dict[Setting, str]:

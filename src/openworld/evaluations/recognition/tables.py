@@ -9,7 +9,7 @@ from openworld.evaluations.recognition.operating_results import (
     whether_it_holds,
 )
 from openworld.evaluations.recognition.record import MIXED, SHRUNK
-from openworld.evaluations.recognition.results import AUC, HM, LOSSES, RecognitionResults, SettingResults
+from openworld.evaluations.recognition.results import AUC, HM, LOSSES, TRAINING, RecognitionResults, SettingResults
 from openworld.metrics import QUANTITIES
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
@@ -152,9 +152,8 @@ def operating_table(setting: SettingResults, name: str) -> Table:
 def caption(setting: SettingResults) -> str:
     """What the intervals, the seeds and the tests of a setting are about."""
     corrected = f"; p after Holm over {setting.tested} pairs" if setting.tested > 1 else ""
-    fewer = f" Trained on {setting.shots}." if "asked" in setting.shots else ""
     intervals = f"[95 % over images{clustered(setting)}, given {given(setting)}]"
-    return f"Percent; {means(setting)}; {intervals}; HM of the mean accuracies{corrected}.{fewer}"
+    return f"Percent; {means(setting)}; {intervals}; HM of the mean accuracies{corrected}.{trained_on(setting)}"
 
 
 def means(setting: SettingResults) -> str:
@@ -172,6 +171,12 @@ def clustered(setting: SettingResults, count: str = "") -> str:
     """By what images are clustered, and how many groups there are; "" where every image stands alone."""
     count = count or str(setting.first.test.n_groups)
     return f", clustered by {setting.group_name} (n = {count})" if setting.group_name else ""
+
+
+def trained_on(setting: SettingResults) -> str:
+    """A sentence where some class had fewer training images than the shots; "" otherwise."""
+    fewest = [row.value.value for row in setting.results.where(metric=TRAINING["fewest"].key)]
+    return f" Trained on {setting.shots}." if fewest and fewest[0] < (setting.key.shots or 0) else ""
 
 
 def _thresholds(point: LearnerOperatingPoint) -> str:
