@@ -10,7 +10,7 @@ from openworld.evaluations.artifacts import Crew, Progress, build_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import (
-    Plannable,
+    EncodingTask,
     effort,
     encode_tasks,
     fingerprints_of,
@@ -65,7 +65,7 @@ class EncodedShard:
 class EncodingStage:
     """The stage that encodes what tasks read; see `openworld.evaluations.artifacts.Stage`."""
 
-    tasks: Sequence[Plannable]
+    tasks: Sequence[EncodingTask]
     machine: Machine
     doing: str = "encoding"
     done: str = "encoded"

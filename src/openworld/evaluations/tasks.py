@@ -6,6 +6,7 @@ from typing import Protocol
 import torch
 
 from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first
+from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.features import (
@@ -23,92 +24,96 @@ from openworld.learners.engine.fitted import schedules_of
 from openworld.learners.engine.requirements import offers_everything, require_able
 
 
-class Plannable(Protocol):
-    """A unit's share of a spec: a frozen dataclass that says what it reads.
+class EncodingTask(Protocol):
+    """What a task offers that reads encoded images, beside its fields."""
 
-    `whole_sources` are those image sets in which no class that is asked for may lack a picture.
-    """
-
-    learner: object
-    backbone: str
     name: str
+    backbone: str
 
     @property
-    def sources(self) -> Mapping[str, ImageSelection]: ...
+    def sources(self) -> Mapping[str, ImageSelection]:
+        """The image sets that it reads, by the part that each plays; "train" is what is learned from."""
+        ...
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of a part."""
+        ...
+
+
+class LearnerTask(EncodingTask, Protocol):
+    """What a task of a learner offers."""
+
+    learner: LearnerSpec
+    seed: int
 
     @property
-    def whole_sources(self) -> Iterable[ImageSelection]: ...
-
-    def encoding(self, part: str) -> Encoding: ...
+    def whole_sources(self) -> Iterable[ImageSelection]:
+        """The image sets in which no class that is asked for may lack an image."""
+        ...
 
 
 def encode_tasks(
-    tasks: Sequence[Plannable],
+    tasks: Sequence[EncodingTask],
     machine: Machine,
     progress: Callable[[int, int], None] | None = None,
     workers: int = 1,
 ) -> int:
-    """Encode what the tasks need and is not on disk, each image set in one pass; returns how many images that were.
+    """Encode what the tasks need and is not on disk, each image set in one pass; return how many images that were.
 
     Where the cache has a limit, that is what `made_first` says of so many `workers`.
 
-    `progress` is called with (images done, images to be encoded).
+    Args:
+        progress: called with (images done, images to be encoded).
     """
     missing = not_encoded(tasks, machine, workers)
-    held = [] if machine.cache_limit is None else _hold(_made_first(tasks, machine, workers), machine)
+    limited = _made_first(tasks, machine, workers) if machine.cache_limit is not None else ()
+    # Held, so that no set makes room for another.
+    held = [hold_set(*_of_set(entry, machine), cache=machine.folder) for entry in limited]
     total, before = sum(len(source.load()) for source, _ in missing), 0
     for (source, name), encodings in missing.items():
-        told = progress and (lambda done, _, before=before: progress(before + done, total))
-        encode_together(machine.backbone(name), source.load(), encodings, progress=told, **machine.storage)
+        report = progress and (lambda done, _, before=before: progress(before + done, total))
+        encode_together(machine.backbone(name), source.load(), encodings, progress=report, **machine.storage)
         before += len(source.load())
     del held
     return total
 
 
 def not_encoded(
-    tasks: Sequence[Plannable], machine: Machine, workers: int = 1
+    tasks: Sequence[EncodingTask], machine: Machine, workers: int = 1
 ) -> dict[tuple[ImageSelection, str], list[Encoding]]:
-    """{(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
+    """Return {(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
     missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
-    for one in _made_first(tasks, machine, workers):
-        source, name = one.images
-        if not is_encoded(machine.backbone(name), source.load(), one.encoding, cache=machine.folder):
-            missing.setdefault(one.images, []).append(one.encoding)
+    for entry in _made_first(tasks, machine, workers):
+        if not is_encoded(*_of_set(entry, machine), cache=machine.folder):
+            missing.setdefault(entry.images, []).append(entry.encoding)
     return missing
 
 
-def _made_first(tasks: Sequence[Plannable], machine: Machine, workers: int) -> list[DiskSet]:
-    sets = _needed(in_order(tasks, machine), machine)
-    if machine.cache_limit is None:
-        return sets
-    cache = machine.folder or default_cache()
-    own = (
-        cache / fingerprint_of(machine.backbone(name), source.load(), how)
-        for (source, name), how in ((one.images, one.encoding) for one in sets)
-    )
-    return made_first(sets, machine.cache_limit, workers, occupied(cache, own))
-
-
-def _hold(sets: Iterable[DiskSet], machine: Machine) -> list:
-    """Locks that keep sets from making room for one another."""
-    return [
-        hold_set(machine.backbone(name), source.load(), how, cache=machine.folder)
-        for (source, name), how in ((one.images, one.encoding) for one in sets)
-    ]
-
-
-def _needed(tasks: Sequence[Plannable], machine: Machine) -> list[DiskSet]:
-    """Everything that the tasks read."""
+def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[DiskSet]:
+    """Of all that the tasks read, what is encoded before they begin."""
     needed = dict.fromkeys(
-        (source, task.backbone, task.encoding(part)) for task in tasks for part, source in task.sources.items()
+        (source, task.backbone, task.encoding(part))
+        for task in in_order(tasks, machine)
+        for part, source in task.sources.items()
     )
-    return [
+    sets = [
         DiskSet((source, name), how, encoded_size(machine.backbone(name).config, how, len(source.load())))
         for source, name, how in needed
     ]
+    if machine.cache_limit is None:
+        return sets
+    cache = machine.folder or default_cache()
+    own = (cache / fingerprint_of(*_of_set(entry, machine)) for entry in sets)
+    return made_first(sets, machine.cache_limit, workers, occupied(cache, own))
 
 
-def in_order(tasks: Sequence[Plannable], machine: Machine) -> list[Plannable]:
+def _of_set(entry: DiskSet, machine: Machine) -> tuple:
+    """(backbone, images, encoding), as functions of encoded image sets take them."""
+    source, name = entry.images
+    return machine.backbone(name), source.load(), entry.encoding
+
+
+def in_order(tasks: Sequence[EncodingTask], machine: Machine) -> list[EncodingTask]:
     """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
     if machine.cache_limit is None:
         return list(tasks)
@@ -116,19 +121,20 @@ def in_order(tasks: Sequence[Plannable], machine: Machine) -> list[Plannable]:
     return [tasks[number] for number in by_training_set(drawn)]
 
 
-def fingerprints_of(tasks: Sequence[Plannable]) -> dict[str, str]:
+def fingerprints_of(tasks: Sequence[EncodingTask]) -> dict[str, str]:
     """What pictures the tasks read: a hash per image set."""
-    return {str(source): source.fingerprint for source in _sources(tasks)}
+    sources = dict.fromkeys(source for task in tasks for source in task.sources.values())
+    return {str(source): source.fingerprint for source in sources}
 
 
-def require_learnable(tasks: Sequence[Plannable], machine: Machine) -> None:
+def require_learnable(tasks: Sequence[LearnerTask], machine: Machine) -> None:
     """Refuse a class without an image, and a learner that needs more than the backbone has."""
     for images in {images: None for task in tasks for images in task.whole_sources}:
         images.require_every_class()
     _require_able(tasks, machine)
 
 
-def effort(task: Plannable, machine: Machine) -> tuple[float, ...]:
+def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
     """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is.
 
     Where the cache has a limit, (): training sets decide the order then.
@@ -144,7 +150,7 @@ def effort(task: Plannable, machine: Machine) -> tuple[float, ...]:
     return steps, sum(tensor.numel() for tensor in start.values())
 
 
-def _require_able(tasks: Sequence[Plannable], machine: Machine) -> None:
+def _require_able(tasks: Sequence[LearnerTask], machine: Machine) -> None:
     """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
     wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
     for (name, learner), one in wanted.items():
@@ -153,25 +159,18 @@ def _require_able(tasks: Sequence[Plannable], machine: Machine) -> None:
             require_able(clip, configure(find_learner(learner), one.settings))
 
 
-def inputs_of(task: Plannable, machine: Machine) -> dict[str, str]:
+def inputs_of(task: LearnerTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of the weights and pictures that a task reads, and `other_inputs`."""
     weights = machine.backbone(task.backbone).fingerprint
-    return {"weights": weights} | other_inputs(task, machine) | _pictures(task.sources)
+    images = {part: source.fingerprint for part, source in task.sources.items()}
+    return {"weights": weights} | other_inputs(task, machine) | images
 
 
-def other_inputs(task: Plannable, machine: Machine) -> dict[str, str]:
+def other_inputs(task: LearnerTask, machine: Machine) -> dict[str, str]:
     """What else a result depends on: package and version of a learner that is none of ours, a precision not the usual.
 
     Keys of runs with learners of ours in float32 hold neither.
     """
-    brought_by = origin(task.learner.learner)
-    told = {"plug-in": brought_by} if brought_by else {}
-    return told if machine.precision == "float32" else told | {"precision": machine.precision}
-
-
-def _pictures(sources: Mapping[str, ImageSelection]) -> dict[str, str]:
-    return {part: source.fingerprint for part, source in sources.items()}
-
-
-def _sources(tasks: Sequence[Plannable]) -> dict[ImageSelection, None]:
-    return {source: None for task in tasks for source in task.sources.values()}
+    package = origin(task.learner.learner)
+    precision = "" if machine.precision == "float32" else machine.precision
+    return {name: value for name, value in {"plug-in": package, "precision": precision}.items() if value}
