@@ -16,7 +16,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.encoded_targets import encoded_targets
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_target, answer_targets
-from openworld.evaluations.generalisation.task import Other, Task, split_as, summary, tasks
+from openworld.evaluations.generalisation.task import GeneralisationTask, Other, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -204,7 +204,7 @@ def small_task(name):
     fitted = LEARNERS[name](**SMALL[name]).fit(world.clip, world.shots.of_classes(range(4)), seed=1)
     learner, places = LearnerSpec("zero-shot"), [DatasetSpec(f"./{one}") for one in ("home", "variant", "one", "two")]
     others = (Other(places[2]), Other(places[3], (Overlap("owl", "lamp"),)))
-    task = Task(learner, 1, others, source=places[0], variants=(places[1],), wordnet=False)
+    task = GeneralisationTask(learner, 1, others, source=places[0], variants=(places[1],), wordnet=False)
     renamed = replace(world.shots, classnames=("piano", "Bench", "owl", "kite", "harp", "door", "tree"))
     parts = {
         "test": world.shots,

@@ -1,7 +1,7 @@
 """Accuracy estimation as an evaluation: which parts it has."""
 
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
-from openworld.evaluations.accuracy_estimation.task import Task, inputs, preparations, tasks
+from openworld.evaluations.accuracy_estimation.task import AccuracyTask, inputs, preparations, tasks
 from openworld.evaluations.accuracy_estimation.unit import evaluate
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
@@ -49,7 +49,7 @@ def backbones(spec: AccuracyEstimationSpec) -> tuple[str, ...]:
 EVALUATION = Evaluation(
     "accuracy-estimation",
     AccuracyEstimationSpec,
-    Task,
+    AccuracyTask,
     tasks,
     evaluate,
     ALGORITHM_VERSION,

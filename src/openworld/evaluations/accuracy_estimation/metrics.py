@@ -14,7 +14,7 @@ from openworld.evaluations.accuracy_estimation.record import (
     UNSCALED,
     SourceRecord,
 )
-from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.accuracy_estimation.task import AccuracyTask
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
 from openworld.evaluations.runtime import Machine
@@ -32,7 +32,7 @@ def temperature_of(source: Answers) -> float:
     return source.any.once("temperature", lambda: source_temperature(source.any.logits, source.labels)).value
 
 
-def calibration(task: Task, target: Answers, scale: float, machine: Machine) -> dict[str, dict[str, float]]:
+def calibration(task: AccuracyTask, target: Answers, scale: float, machine: Machine) -> dict[str, dict[str, float]]:
     """Expected calibration error of the judged model, raw and with T, and of each reference model.
 
     Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
@@ -49,7 +49,9 @@ def calibration(task: Task, target: Answers, scale: float, machine: Machine) -> 
     return by_model
 
 
-def alignment(task: Task, target: Answers, scale: float, similarity: np.ndarray | None) -> dict[str, float] | None:
+def alignment(
+    task: AccuracyTask, target: Answers, scale: float, similarity: np.ndarray | None
+) -> dict[str, float] | None:
     """Semantic Alignment Score of the judged model, of each calibrated reference model, and of the two fused."""
     if similarity is None:
         return None

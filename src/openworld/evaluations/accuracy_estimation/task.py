@@ -19,7 +19,7 @@ from openworld.runs import digest, read_spec
 
 
 @dataclass(frozen=True)
-class Task(EstimationSettings):
+class AccuracyTask(EstimationSettings):
     """One unit's share of a spec: which of the models is judged, at which seed and checkpoint.
 
     Args:
@@ -126,10 +126,10 @@ class Task(EstimationSettings):
         return Checkpoint(model.label, seed, epoch, training)
 
 
-def tasks(spec: AccuracyEstimationSpec) -> list[Task]:
+def tasks(spec: AccuracyEstimationSpec) -> list[AccuracyTask]:
     """Every (model, seed, checkpoint), models in the order of the spec."""
     return [
-        part_of(spec, Task, model=number, seed=seed, checkpoint=place)
+        part_of(spec, AccuracyTask, model=number, seed=seed, checkpoint=place)
         for number, model in enumerate(spec.models)
         for seed in spec.seeds
         for place in range(len(model.checkpoints))
@@ -143,7 +143,7 @@ def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage,
     return training, Stage(*RUNNING, machine, lambda: first.outputs)
 
 
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: AccuracyTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     images = {"training pictures": ground.training, "source pictures": ground.source}

@@ -24,7 +24,7 @@ from openworld.evaluations.accuracy_estimation.record import (
     TargetRecord,
     TaxonomyRecord,
 )
-from openworld.evaluations.accuracy_estimation.task import Task
+from openworld.evaluations.accuracy_estimation.task import AccuracyTask
 from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
 from openworld.evaluations.image_selection import ImageSelection
@@ -35,7 +35,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.runs import UnitResult
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
     """Fit every estimator on the source of one judged model, and ask it about every condition."""
     source = answers(task, task.ground.source, machine, labelled=True)
     shifts = {
@@ -60,7 +60,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
 
 
 def answers(
-    task: Task, images: ImageSelection, machine: Machine, *, labelled: bool = False, alone: bool = False
+    task: AccuracyTask, images: ImageSelection, machine: Machine, *, labelled: bool = False, alone: bool = False
 ) -> Answers:
     """Return what the cache holds of images.
 
@@ -83,7 +83,7 @@ def answers(
 
 
 def _target_record(
-    task: Task,
+    task: AccuracyTask,
     condition: TargetImages,
     target: Answers,
     source: Answers,
@@ -102,7 +102,7 @@ def _target_record(
     )
 
 
-def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
+def _record(task: AccuracyTask, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
     judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
     model = task.models[task.model]
     return AccuracyRecord(
@@ -125,7 +125,7 @@ def _record(task: Task, source: Answers, targets: tuple[TargetRecord, ...], mach
     )
 
 
-def _thumbnails(task: Task, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+def _thumbnails(task: AccuracyTask, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """A thumbnail or two of every condition, in a folder by its number; the same places of all."""
     for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
         images, rows = condition.images.load(), table["id"]

@@ -2,8 +2,8 @@
 
 from openworld.evaluations.decomposed_zero_shot.task import (
     ALGORITHM_VERSION,
+    DecomposedTask,
     DecomposedZeroShotSpec,
-    Task,
     evaluate,
     fingerprints,
     inputs,
@@ -29,7 +29,7 @@ def class_lists(spec: DecomposedZeroShotSpec) -> tuple[ClassList]:
 EVALUATION = Evaluation(
     "decomposed-zero-shot",
     DecomposedZeroShotSpec,
-    Task,
+    DecomposedTask,
     tasks,
     evaluate,
     ALGORITHM_VERSION,

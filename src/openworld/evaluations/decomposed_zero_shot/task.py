@@ -111,7 +111,7 @@ class DecomposedZeroShotSpec(NamedGround):
 
 
 @dataclass(frozen=True)
-class Task:
+class DecomposedTask:
     """One method and seed."""
 
     method: HalvesSpec
@@ -132,10 +132,10 @@ class Task:
         return split_of(how, ground.names, ground.teaching, self.threads)
 
 
-def tasks(spec: DecomposedZeroShotSpec) -> list[Task]:
+def tasks(spec: DecomposedZeroShotSpec) -> list[DecomposedTask]:
     """Every method with every seed, methods in the order of the spec; once those that draw nothing."""
     return [
-        Task(method, seed, spec.ground, spec.threads)
+        DecomposedTask(method, seed, spec.ground, spec.threads)
         for method in spec.methods
         for seed in (spec.seeds if method.has_seeds else spec.seeds[:1])
     ]
@@ -163,7 +163,7 @@ def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
     return {str(one): one.images.fingerprint for one in spec.ground.shown}
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: DecomposedTask, machine: Machine) -> UnitResult:
     """Name all pictures with whole features and with the halves of one decomposition."""
     clock, ground = Clock(machine), task.ground
     halves, names = task.split.load(machine), ground.names_of.load().classnames
@@ -195,7 +195,7 @@ def _share(accuracy: Accuracy) -> Share:
     return Share(accuracy.value, accuracy.interval, accuracy.n)
 
 
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: DecomposedTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     found = {str(one): one.images.fingerprint for one in task.ground.shown}
     clip = backbone(task.ground.backbone, machine.device)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.dynamic.spec import ALGORITHM_VERSION, DynamicSpec, summary, tasks
-from openworld.evaluations.dynamic.task import OF_CLASSES, Task
+from openworld.evaluations.dynamic.task import OF_CLASSES, DynamicTask
 from openworld.evaluations.dynamic.unit import evaluate
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
@@ -68,7 +68,7 @@ def _taking_over(spec: DynamicSpec) -> Tuning:
 EVALUATION = Evaluation(
     "dynamic",
     DynamicSpec,
-    Task,
+    DynamicTask,
     evaluate=evaluate,
     version=ALGORITHM_VERSION,
     summary=summary,

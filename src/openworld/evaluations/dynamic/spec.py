@@ -14,7 +14,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
 from openworld.evaluations.dynamic.scenarios import SCENARIOS, Scenario, require_levels
-from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, DynamicSettings, Task
+from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, DynamicSettings, DynamicTask
 from openworld.evaluations.entries import LearnerSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning import Learning, require_learners, resolved
@@ -80,10 +80,10 @@ class DynamicSpec(DynamicSettings, Learning):
         require_levels(self.levels)
 
 
-def tasks(spec: DynamicSpec) -> list[Task]:
+def tasks(spec: DynamicSpec) -> list[DynamicTask]:
     """Every (data set tuned on, learner, seed), learners in the order of the spec."""
     return [
-        part_of(spec, Task, learner=learner, seed=seed, data=data, **entries)
+        part_of(spec, DynamicTask, learner=learner, seed=seed, data=data, **entries)
         for data, entries in _kinds(spec)
         for learner in resolved(spec, data.dataset)
         for seed in spec.seeds

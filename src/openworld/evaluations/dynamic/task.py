@@ -43,7 +43,7 @@ class DynamicSettings:
 
 
 @dataclass(frozen=True)
-class Task(DynamicSettings, Learning):
+class DynamicTask(DynamicSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on.
 
     `scenarios` are all of classes (tuned on the base half), or all with a source (tuned on all its classes).
@@ -114,7 +114,7 @@ class PooledRuns:
     sources: tuple[str, ...] = ("test",)
 
 
-def pooled_runs(task: Task, parts: Mapping[str, Features]) -> Iterator[PooledRuns]:
+def pooled_runs(task: DynamicTask, parts: Mapping[str, Features]) -> Iterator[PooledRuns]:
     """Prepare the scenario runs of a task, one pool at a time.
 
     Args:
@@ -133,14 +133,14 @@ def pooled_runs(task: Task, parts: Mapping[str, Features]) -> Iterator[PooledRun
         yield PooledRuns(pool, {scenario: run}, data, ("test", part))
 
 
-def _shift(task: Task, pool: ImagePool) -> ScenarioRun:
+def _shift(task: DynamicTask, pool: ImagePool) -> ScenarioRun:
     """The classes are the variant's, in the seed's order."""
     kept = task.split.base[np.isin(task.split.base, pool.parts[1].labels)]
     limit = task.shift_limit
     return scenarios.distribution_shift(pool.labels, pool.origin == 1, kept, task.seed, task.levels, image_limit=limit)
 
 
-def _take_over(task: Task, pool: ImagePool) -> ScenarioRun:
+def _take_over(task: DynamicTask, pool: ImagePool) -> ScenarioRun:
     """Of classes that both sides name, the source's is left out: no view could tell them apart."""
     names = [normalise_class_name(name) for name in pool.names]
     count = len(pool.parts[0].classnames)

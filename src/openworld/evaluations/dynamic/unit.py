@@ -9,7 +9,7 @@ from openworld.evaluations.dynamic.metrics import Rows, stacked, tables, view_re
 from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
 from openworld.evaluations.dynamic.record import DynamicRecord, ScenarioRecord
 from openworld.evaluations.dynamic.scenarios import Scenario
-from openworld.evaluations.dynamic.task import BASELINE, PooledRuns, Task, pooled_runs
+from openworld.evaluations.dynamic.task import BASELINE, DynamicTask, PooledRuns, pooled_runs
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
@@ -18,7 +18,7 @@ from openworld.learners import FittedLearner
 from openworld.runs import UnitResult
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: DynamicTask, machine: Machine) -> UnitResult:
     """Fit one learner once, predict every view of every scenario run, compute every metric."""
     parts, clock = encoded_parts(task, machine), Clock(machine)
     shots = parts["train"].of_classes(task.split.base)
@@ -40,7 +40,9 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     )
 
 
-def _record(task: Task, fitted: FittedLearner, shots: Features, records: tuple[ScenarioRecord, ...]) -> DynamicRecord:
+def _record(
+    task: DynamicTask, fitted: FittedLearner, shots: Features, records: tuple[ScenarioRecord, ...]
+) -> DynamicRecord:
     return DynamicRecord(
         **training_facts(task, fitted, shots),
         protocol="dynamic",
@@ -55,7 +57,7 @@ def _record(task: Task, fitted: FittedLearner, shots: Features, records: tuple[S
     )
 
 
-def _images(task: Task, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
+def _images(task: DynamicTask, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
     """The images of the pool of scenario run `number`, by part and id as in its other tables."""
     pool, tables = pooled.pool, []
     for part, source in enumerate(pooled.sources):

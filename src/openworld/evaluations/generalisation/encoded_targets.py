@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from openworld.datasets import ClassSplit
-from openworld.evaluations.generalisation.task import Target, Task, kept_classes, split_as
+from openworld.evaluations.generalisation.task import GeneralisationTask, Target, kept_classes, split_as
 from openworld.features import Features
 
 
@@ -65,7 +65,7 @@ class EncodedTarget:
         return np.concatenate([self.base.rows, self.new.rows + self.moved])
 
 
-def encoded_targets(task: Task, parts: Mapping[str, Features]) -> Iterator[EncodedTarget]:
+def encoded_targets(task: GeneralisationTask, parts: Mapping[str, Features]) -> Iterator[EncodedTarget]:
     """Every target of a task, in order.
 
     Args:

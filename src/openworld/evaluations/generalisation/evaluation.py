@@ -6,8 +6,8 @@ from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
-from openworld.evaluations.generalisation.task import Task, left_out_of, require_targets, summary, tasks
-from openworld.evaluations.generalisation.work import evaluate
+from openworld.evaluations.generalisation.task import GeneralisationTask, left_out_of, require_targets, summary, tasks
+from openworld.evaluations.generalisation.unit import evaluate
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import Tuning
 from openworld.evaluations.runtime import Machine
@@ -30,7 +30,7 @@ def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
         yield from meeting(other, kept, {str(spec.source): base})
 
 
-def require(tasks: Sequence[Task], machine: Machine) -> None:
+def require(tasks: Sequence[GeneralisationTask], machine: Machine) -> None:
     """Refuse targets on which nothing can be scored, and what no learner could learn."""
     require_targets(tasks[0])
     require_learnable(tasks, machine)
@@ -47,7 +47,7 @@ def tunings(spec: GeneralisationSpec) -> Iterator[Tuning]:
 EVALUATION = Evaluation(
     "generalisation",
     GeneralisationSpec,
-    Task,
+    GeneralisationTask,
     evaluate=evaluate,
     version=3,
     summary=summary,

@@ -37,7 +37,7 @@ class Target:
     Args:
         kind: what it is to the source.
         data: the image set.
-        part: its name among `Task.sources`.
+        part: its name among `GeneralisationTask.sources`.
         left_out: classes of another data set that are no new ones.
     """
 
@@ -48,7 +48,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Task(GeneralisationSettings, Learning):
+class GeneralisationTask(GeneralisationSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, and one seed."""
 
     learner: LearnerSpec
@@ -81,12 +81,12 @@ class Task(GeneralisationSettings, Learning):
         return (Target("source", self.source, "test"), *variants, *others)
 
 
-def tasks(spec: GeneralisationSpec) -> list[Task]:
+def tasks(spec: GeneralisationSpec) -> list[GeneralisationTask]:
     """Every (learner, seed), learners in the order of the spec; each knows which classes are left out."""
     by_wordnet = spec.wordnet and bool(source_names(spec.source).wordnet_ids)
     others = tuple(Other(one, left_out_of(spec.source, one, by_wordnet)) for one in spec.others)
     return [
-        part_of(spec, Task, learner=learner, seed=seed, others=others, wordnet=by_wordnet)
+        part_of(spec, GeneralisationTask, learner=learner, seed=seed, others=others, wordnet=by_wordnet)
         for learner in resolved(spec, spec.source.dataset)
         for seed in spec.seeds
     ]
@@ -135,7 +135,7 @@ def kept_classes(names, left_out) -> np.ndarray:
     return np.array([number for number, name in enumerate(names) if name not in gone], dtype=np.int64)
 
 
-def require_targets(task: Task) -> None:
+def require_targets(task: GeneralisationTask) -> None:
     """Refuse a variant with classes that the source lacks, or without a base class, and an other without a new one."""
     source = task.source.split
     for target in task.targets:

@@ -3,7 +3,7 @@
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
-from openworld.evaluations.ood_detection.task import Task, inputs, preparations, tasks
+from openworld.evaluations.ood_detection.task import DetectionTask, inputs, preparations, tasks
 from openworld.evaluations.ood_detection.unit import evaluate
 from openworld.evaluations.ood_detection.validation import require_able
 
@@ -49,7 +49,7 @@ def backbones(spec: IncrementalShiftSpec) -> tuple[str, ...]:
 EVALUATION = Evaluation(
     "ood-detection",
     IncrementalShiftSpec,
-    Task,
+    DetectionTask,
     tasks,
     evaluate,
     ALGORITHM_VERSION,

@@ -13,7 +13,7 @@ from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.ood_detection.entries import JudgedSpec
-from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Divided, test_degrees
@@ -107,7 +107,9 @@ def pool_table(test: ReadableImages, found: Divided, scores: ModelScores) -> dic
     return table | {f"score {label}": own for label, own in scores.pool.items()}
 
 
-def test_table(task: Task, test: ReadableImages, scores: ModelScores, machine: Machine) -> dict[str, np.ndarray]:
+def test_table(
+    task: DetectionTask, test: ReadableImages, scores: ModelScores, machine: Machine
+) -> dict[str, np.ndarray]:
     """The same of the in-distribution test images, with what the model names them."""
     table = {
         "id": test.rows.astype(np.int32),

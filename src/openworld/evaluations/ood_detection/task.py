@@ -15,7 +15,7 @@ from openworld.runs import digest
 
 
 @dataclass(frozen=True)
-class Task:
+class DetectionTask:
     """One model and seed.
 
     Args:
@@ -64,11 +64,11 @@ class Task:
         return ShiftPlan(self.ground, self.division, self.threads, tuple(dict.fromkeys(names)))
 
 
-def tasks(spec: IncrementalShiftSpec) -> list[Task]:
+def tasks(spec: IncrementalShiftSpec) -> list[DetectionTask]:
     """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
     division = part_of(spec, Division)
     return [
-        part_of(spec, Task, model=number, seed=seed, division=division)
+        part_of(spec, DetectionTask, model=number, seed=seed, division=division)
         for number, model in enumerate(spec.models)
         for seed in (spec.seeds if _has_seeds(model) else spec.seeds[:1])
     ]
@@ -83,7 +83,7 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     return (training, *first.shift.stages(machine, lambda: first.shift.outputs))
 
 
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     found = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}

@@ -24,7 +24,7 @@ from openworld.evaluations.ood_detection.scores import (
     test_table,
     two_tower_scores,
 )
-from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Clock, Machine, encoded
@@ -33,7 +33,7 @@ from openworld.features import Encoding
 from openworld.runs import UnitResult
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
     clock, found = Clock(machine), divided(task.shift, machine)
     known, test = (_readable(task, images, machine) for images in (task.ground.training, task.ground.test))
@@ -49,7 +49,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
 
 
 def detection_record(
-    task: Task, known: ReadableImages, test: ReadableImages, found: Divided, scores: ModelScores
+    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: Divided, scores: ModelScores
 ) -> DetectionRecord:
     """What a unit records.
 
@@ -79,7 +79,7 @@ def detection_record(
 
 
 def _pool_record(
-    task: Task, sides: Mapping[str, DetectorScores], ranked: Ranked, found: Divided, id_kept: bool
+    task: DetectionTask, sides: Mapping[str, DetectorScores], ranked: Ranked, found: Divided, id_kept: bool
 ) -> PoolRecord:
     """All detectors over all cells, with images of in-distribution classes or without."""
     kept = np.arange(len(found.rows)) if id_kept else np.flatnonzero(~found.known)
@@ -96,7 +96,7 @@ def _pool_record(
 
 
 def _source_record(
-    task: Task, known: ReadableImages, test: ReadableImages, scores: ModelScores
+    task: DetectionTask, known: ReadableImages, test: ReadableImages, scores: ModelScores
 ) -> InDistributionRecord:
     truth = test.images.labels[test.rows]
     right = int((scores.prediction == truth).sum())
@@ -104,7 +104,9 @@ def _source_record(
     return InDistributionRecord(sources, len(test.images.classnames), len(known.rows), len(truth), right / len(truth))
 
 
-def _scores(task: Task, known: ReadableImages, test: ReadableImages, found: Divided, machine: Machine) -> ModelScores:
+def _scores(
+    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: Divided, machine: Machine
+) -> ModelScores:
     pool = ReadableImages(found.pool.images, found.rows)
     if not task.judged.is_two_tower:
         classifier = task.classifier.load(machine)
@@ -119,7 +121,7 @@ def _scores(task: Task, known: ReadableImages, test: ReadableImages, found: Divi
     return two_tower_scores(task.judged, learned, tested, shown, task.ground.sources[0].dataset, machine)
 
 
-def _readable(task: Task, pictures: ImageSelection, machine: Machine) -> ReadableImages:
+def _readable(task: DetectionTask, pictures: ImageSelection, machine: Machine) -> ReadableImages:
     """What can be read, as embedding has shown; where nothing was embedded all must be."""
     images = pictures.load()
     if task.ground.cells:

@@ -7,14 +7,14 @@ import torch
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
 from openworld.evaluations.ood_detection.entries import JudgedSpec
-from openworld.evaluations.ood_detection.task import Task
+from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
 
 _ANY_STD = (1.0, 1.0, 1.0)
 _CLASSES = 2
 
 
-def require_able(tasks: Iterable[Task], machine: Machine) -> None:
+def require_able(tasks: Iterable[DetectionTask], machine: Machine) -> None:
     """Refuse too few images, a saved classifier of other classes, and detectors that model or images cannot serve.
 
     Args:
@@ -49,7 +49,7 @@ def require_names(model: JudgedSpec, told: tuple[str, ...], wanted: tuple[str, .
     )
 
 
-def _require_pictures(task: Task) -> None:
+def _require_pictures(task: DetectionTask) -> None:
     ground, k = task.ground, task.division.k
     if len(ground.names) < _CLASSES:
         raise OpenworldError(
@@ -64,7 +64,7 @@ def _require_pictures(task: Task) -> None:
         )
 
 
-def _require_served(task: Task, machine: Machine) -> None:
+def _require_served(task: DetectionTask, machine: Machine) -> None:
     """Plans its detectors on a image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged
     if model.is_two_tower:

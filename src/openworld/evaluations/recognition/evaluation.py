@@ -5,7 +5,15 @@ from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning_units import Tuning
 from openworld.evaluations.recognition.spec import RecognitionSpec
-from openworld.evaluations.recognition.task import ALGORITHM_VERSION, Task, evaluate, require, summary, tasks, title
+from openworld.evaluations.recognition.task import (
+    ALGORITHM_VERSION,
+    RecognitionTask,
+    evaluate,
+    require,
+    summary,
+    tasks,
+    title,
+)
 
 
 def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
@@ -28,7 +36,7 @@ def tunings(spec: RecognitionSpec) -> tuple[Tuning]:
 EVALUATION = Evaluation(
     "recognition",
     RecognitionSpec,
-    Task,
+    RecognitionTask,
     evaluate=evaluate,
     version=ALGORITHM_VERSION,
     summary=summary,

@@ -36,7 +36,7 @@ ALGORITHM_VERSION = 5
 
 
 @dataclass(frozen=True)
-class Task(RecognitionSettings, Learning):
+class RecognitionTask(RecognitionSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, one number of shots, and one seed."""
 
     learner: LearnerSpec
@@ -71,11 +71,11 @@ class Task(RecognitionSettings, Learning):
         return (*whole, *chosen_on)
 
 
-def tasks(spec: RecognitionSpec) -> list[Task]:
+def tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
     """Every (learner, shots, seed), learners in the order of the spec."""
     scored = scored_validation(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
     return [
-        part_of(spec, Task, learner=learner, shots=shots, seed=seed, scored_validation=scored)
+        part_of(spec, RecognitionTask, learner=learner, shots=shots, seed=seed, scored_validation=scored)
         for learner in resolved(spec, spec.dataset)
         for shots in spec.every_shots
         for seed in spec.seeds
@@ -93,7 +93,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
     ]
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
     """Fit one learner on one draw of shots, score every test image, compute every metric."""
     parts = encoded_parts(task, machine)
     base = parts["test"].split.base
@@ -124,13 +124,13 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     )
 
 
-def title(spec: RecognitionSpec, task: Task) -> str:
+def title(spec: RecognitionSpec, task: RecognitionTask) -> str:
     """Return what people call a unit, with its shots where the run has several numbers of them."""
     shots = "" if len(spec.every_shots) == 1 else f"{task.shots} shots, "
     return f"{task.learner.label}, {shots}seed {task.seed}"
 
 
-def require(tasks: Sequence[Task], machine: Machine) -> None:
+def require(tasks: Sequence[RecognitionTask], machine: Machine) -> None:
     """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
     require_learnable(tasks, machine)
     task = tasks[0]  # the same in all of them
@@ -139,7 +139,7 @@ def require(tasks: Sequence[Task], machine: Machine) -> None:
         require_sides(task.sources["validation"].load(), names, task.operating)
 
 
-def _facts(task: Task, tables: Mapping[str, Mapping], names, base_count: int) -> dict[str, Any]:
+def _facts(task: RecognitionTask, tables: Mapping[str, Mapping], names, base_count: int) -> dict[str, Any]:
     """Fields of a record: the setting, and all numbers of what a learner said of test and of validation images."""
     same = task.train_domain == task.test_domain
     mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}

@@ -21,14 +21,14 @@ from openworld.evaluations.recognition_by_shift.record import (
     EstimatorRecord,
     ValidationRecord,
 )
-from openworld.evaluations.recognition_by_shift.task import Task
+from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.shift import ShiftGrid
 
 
 def estimate_cells(
-    task: Task, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
+    task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
 ) -> EstimationRecord:
     """Return true accuracy among all names in every cell, and beside it what each estimator says.
 
@@ -73,7 +73,7 @@ def estimator_record(cells: np.ndarray, truth: np.ndarray, warnings: Sequence[st
 
 
 def similarities_of(
-    task: Task, split: ClassSplit, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
+    task: ShiftTask, split: ClassSplit, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
 ) -> dict:
     """What every reference says of some images: part -> reference -> float32[n, C], cosines with all names."""
     dataset, every = task.ground.sources[0].dataset, split.names

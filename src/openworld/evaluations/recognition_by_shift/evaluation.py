@@ -7,7 +7,7 @@ from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
 from openworld.evaluations.recognition_by_shift.task import (
-    Task,
+    ShiftTask,
     fingerprints,
     inputs,
     names_of,
@@ -16,7 +16,7 @@ from openworld.evaluations.recognition_by_shift.task import (
     summary,
     tasks,
 )
-from openworld.evaluations.recognition_by_shift.work import evaluate
+from openworld.evaluations.recognition_by_shift.unit import evaluate
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import require_learnable
 
@@ -38,7 +38,7 @@ def backbones(spec: OpenWorldShiftSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
 
 
-def require(tasks: Sequence[Task], machine: Machine) -> None:
+def require(tasks: Sequence[ShiftTask], machine: Machine) -> None:
     """Refuse base classes without images, a pool without new ones, and what no learner could learn."""
     require_sound(tasks[0])
     require_learnable(tasks, machine)
@@ -47,7 +47,7 @@ def require(tasks: Sequence[Task], machine: Machine) -> None:
 EVALUATION = Evaluation(
     "recognition-by-shift",
     OpenWorldShiftSpec,
-    Task,
+    ShiftTask,
     evaluate=evaluate,
     version=3,
     summary=summary,

@@ -15,7 +15,7 @@ from openworld.evaluations.recognition_by_shift.record import (
     PoolSize,
     ShiftViewRecord,
 )
-from openworld.evaluations.recognition_by_shift.task import Task
+from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.shift_cells import Divided
 from openworld.learners import FittedLearner
@@ -26,7 +26,7 @@ Table = Mapping[str, np.ndarray]
 
 
 def described(
-    task: Task, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: Divided
+    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: Divided
 ) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
     return {

@@ -11,7 +11,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.evaluations.answer_slices import numbers_among
-from openworld.evaluations.recognition_by_shift.task import Task
+from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
 from openworld.evaluations.shift_cells import Divided
@@ -31,7 +31,7 @@ class LearnerAnswers:
 class Predictor:
     """A fitted learner that answers on image sets of a task among all names."""
 
-    def __init__(self, task: Task, fitted: FittedLearner, split: ClassSplit, machine: Machine):
+    def __init__(self, task: ShiftTask, fitted: FittedLearner, split: ClassSplit, machine: Machine):
         self._task, self._fitted, self._split, self._machine = task, fitted, split, machine
         self._bank = fitted.text_bank(split.base_names, split.new_names)
 

@@ -21,7 +21,7 @@ from openworld.evaluations.tasks import inputs_of
 
 
 @dataclass(frozen=True)
-class Task(Learning):
+class ShiftTask(Learning):
     """One unit's share of a spec.
 
     Args:
@@ -111,7 +111,7 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
     return split
 
 
-def require_sound(task: Task) -> None:
+def require_sound(task: ShiftTask) -> None:
     """Refuse a base class without an image to learn from or to test on, and what `names_of` refuses."""
     for part in ("train", "base"):
         images = task.sources[part].load()
@@ -124,12 +124,12 @@ def require_sound(task: Task) -> None:
     names_of(task.ground)
 
 
-def tasks(spec: OpenWorldShiftSpec) -> list[Task]:
+def tasks(spec: OpenWorldShiftSpec) -> list[ShiftTask]:
     """Every (learner, seed), learners in the order of the spec."""
     shared = {"division": part_of(spec, Division), "references": spec.references if spec.estimators else ()}
     pairs = [(learner, seed) for learner in resolved(spec, spec.sources[0].dataset) for seed in spec.seeds]
     return [
-        part_of(spec, Task, learner=learner, seed=seed, first=not place, **shared)
+        part_of(spec, ShiftTask, learner=learner, seed=seed, first=not place, **shared)
         for place, (learner, seed) in enumerate(pairs)
     ]
 
@@ -155,6 +155,6 @@ def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
     return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
 
 
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: ShiftTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.shift.split.key}

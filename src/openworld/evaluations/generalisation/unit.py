@@ -10,7 +10,7 @@ from openworld.datasets import DATASETS
 from openworld.evaluations.generalisation.encoded_targets import EncodedTarget, encoded_targets
 from openworld.evaluations.generalisation.predictions import answer_targets
 from openworld.evaluations.generalisation.record import GeneralisationRecord, ScoredTarget
-from openworld.evaluations.generalisation.task import Target, Task
+from openworld.evaluations.generalisation.task import GeneralisationTask, Target
 from openworld.evaluations.learning import fit, split_name, training_facts
 from openworld.evaluations.recognition.record import numbers_of
 from openworld.evaluations.recognition_metrics import image_table
@@ -19,7 +19,7 @@ from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.runs import UnitResult
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
     """Fit one learner once, score it at every target, compute every metric of each."""
     parts = encoded_parts(task, machine)
     targets, clock = list(encoded_targets(task, parts)), Clock(machine)
@@ -47,7 +47,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     )
 
 
-def _named(task: Task, images: EncodedTarget, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _named(task: GeneralisationTask, images: EncodedTarget, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """With paths, and names of classes."""
 
     def path_of(number: int) -> str:
@@ -63,19 +63,19 @@ def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {"target": target} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def _images(task: Task, targets: list[EncodedTarget], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
+def _images(task: GeneralisationTask, targets: list[EncodedTarget], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """Thumbnails of every target, in a folder by its number."""
     for number, (images, table) in enumerate(zip(targets, tables, strict=True)):
         yield from thumbnails(table, partial(_image, task, images), f"pictures/{number}").items()
 
 
-def _image(task: Task, images: EncodedTarget, number: int):
+def _image(task: GeneralisationTask, images: EncodedTarget, number: int):
     """The image of an id at a target."""
     part, row = images.locate(number)
     return task.sources[part].load().image(row)
 
 
-def _target(task: Task, images: EncodedTarget, table: dict[str, np.ndarray]) -> ScoredTarget:
+def _target(task: GeneralisationTask, images: EncodedTarget, table: dict[str, np.ndarray]) -> ScoredTarget:
     """Return what a record says of a target."""
     target, source = images.target, task.source
     known = DATASETS.get(target.data.dataset)
@@ -101,7 +101,7 @@ def _target(task: Task, images: EncodedTarget, table: dict[str, np.ndarray]) -> 
     )
 
 
-def _title(task: Task, target: Target) -> str:
+def _title(task: GeneralisationTask, target: Target) -> str:
     """A short name: what sets the target apart from the source."""
     if target.kind == "source":
         return str(target.data)
@@ -111,7 +111,7 @@ def _title(task: Task, target: Target) -> str:
     return f"→ {target.data.dataset if same_domain else target.data}"
 
 
-def _split(task: Task, target: Target) -> str:
+def _split(task: GeneralisationTask, target: Target) -> str:
     if target.kind == "source":
         return split_name(task.source.dataset, same_domain=True)
     if target.kind == "other":

@@ -15,14 +15,14 @@ from openworld.evaluations.recognition_by_shift.predictions import (
     require_same_images,
 )
 from openworld.evaluations.recognition_by_shift.record import EstimationRecord, ShiftRecord
-from openworld.evaluations.recognition_by_shift.task import Task, names_of
+from openworld.evaluations.recognition_by_shift.task import ShiftTask, names_of
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import Divided, divided
 from openworld.runs import UnitResult
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
     """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
     found = divided(task.shift, machine)
     split = names_of(task.ground, found.pool)
@@ -51,7 +51,7 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
 
 
 def _estimation(
-    task: Task, predictor: Predictor, pool: LearnerAnswers, found: Divided, split: ClassSplit, machine: Machine
+    task: ShiftTask, predictor: Predictor, pool: LearnerAnswers, found: Divided, split: ClassSplit, machine: Machine
 ) -> EstimationRecord:
     """Of all images of the pool, whatever their class."""
     grid = found.grid(np.arange(len(found.rows)), task.division.least)
