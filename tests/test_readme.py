@@ -64,6 +64,20 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
             assert (file.parent / target).exists(), f"{file.name} links to {target}"
 
 
+def anchors_of(page: str) -> set[str]:
+    """What a link may say behind `#`: the headings, in small letters, without signs, joined by hyphens."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page, flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_into_pages_lead_to_a_heading(repository):
+    pages = {path: path.read_text(encoding="utf-8") for path in (repository / "docs").glob("*.md")}
+    links = [(path, *link) for path in pages for link in re.findall(r"\]\(([\w-]*(?:\.md)?)#([^)]+)\)", pages[path])]
+    assert len(links) > 20
+    for path, page, anchor in links:
+        assert anchor in anchors_of(pages[path.parent / page if page else path]), f"{path.name}: {page}#{anchor}"
+
+
 def commands_of(page: str) -> list[list[str]]:
     """Every `openworld ...` that a page prints, in a fenced block or between backticks, in words."""
     fenced = "".join(re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)).replace("\\\n", " ")
