@@ -31,6 +31,6 @@ class NearestMeans:
         present = classes.counts > 0
         return normalize(classes.means[present], dim=1).to(classes.dtype)
 
-    def read(self, state, seen):
-        cosines = seen.unit @ state.to(seen.unit).mT
+    def read(self, state, activations):
+        cosines = activations.unit @ state.to(activations.unit).mT
         return cosines.topk(min(self.nearest, len(state)), dim=1).values.mean(dim=1)

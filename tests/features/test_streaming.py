@@ -12,7 +12,7 @@ from made_up_pictures import Reader, image_set  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.features import Encoding, encode, stream  # noqa: E402
-from openworld.learners.engine.images import shown  # noqa: E402
+from openworld.learners.engine.images import select_images  # noqa: E402
 
 ASK = Encoding(patches=True, pixels=True)
 
@@ -30,7 +30,7 @@ def test_what_is_read_is_what_would_be_on_disk(clip, tmp_path):
         )
     for consumes in ("patches", "pixels"):
         rows = np.array([1, 4])
-        ours, theirs = (shown(one, clip, consumes, rows) for one in (streamed, kept))
+        ours, theirs = (select_images(one, clip, consumes, rows) for one in (streamed, kept))
         assert getattr(ours, consumes).equal(getattr(theirs, consumes))
 
 

@@ -66,7 +66,7 @@ def test_settings_are_part_of_the_fingerprint(clip):
 def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):
     done = []
     sets = in_looks(images, ("plain", "monochrome", "fog 3"))
-    grid = picture_grid(clip, sets, cache=tmp_path, told=lambda *counts: done.append(counts))
+    grid = picture_grid(clip, sets, cache=tmp_path, progress=lambda *counts: done.append(counts))
     assert grid.shape == (3, 3, 128) and done == [(1, 3), (2, 3), (3, 3)]
     assert np.array_equal(grid[:, 2], encode(clip, sets[2], cache=tmp_path).embeddings)
 

@@ -108,8 +108,8 @@ def described(path: Path, read: Callable[[dict], Description]) -> Description:
     try:
         return read(settings)
     except OpenworldError as error:
-        told = str(error)
-        raise OpenworldError(told if path.name in told else f"{path}: {told}") from error
+        reason = str(error)
+        raise OpenworldError(reason if path.name in reason else f"{path}: {reason}") from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise OpenworldError(
             f"{path} does not describe a model as it should ({type(error).__name__}: {error}); fetch it again."

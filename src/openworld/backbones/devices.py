@@ -7,11 +7,11 @@ from openworld._errors import OpenworldError
 AUTO = "auto"
 
 
-def find_devices(asked: str) -> tuple[str, ...]:
+def find_devices(device: str) -> tuple[str, ...]:
     """The devices that the units of a run are spread over.
 
     Args:
-        asked: "auto" (all GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as
+        device: "auto" (all GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as
             "cuda:1", "mps" or "cpu", or GPUs with commas between, such as "cuda:0,cuda:2".
 
     Raises:
@@ -20,23 +20,23 @@ def find_devices(asked: str) -> tuple[str, ...]:
     >>> find_devices("cpu")
     ('cpu',)
     """
-    names = tuple(name.strip() for name in (_fastest() if asked == AUTO else asked).split(","))
+    names = tuple(name.strip() for name in (_fastest() if device == AUTO else device).split(","))
     for name in names:
         require_device(name)
     if len(names) > 1 and (len(set(names)) < len(names) or not all(name.startswith("cuda:") for name in names)):
         raise OpenworldError(
-            f"--device is {asked!r}; a list names GPUs by number, each of them once, such as cuda:0,cuda:1."
+            f"--device is {device!r}; a list names GPUs by number, each of them once, such as cuda:0,cuda:1."
         )
     if names == ("cuda",) and torch.cuda.device_count() > 1:
         return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
     return names
 
 
-def find_device(asked: str) -> str:
+def find_device(device: str) -> str:
     """The one device of a command that has no units to spread.
 
     Args:
-        asked: "auto" (a GPU where there is one, else "mps", else "cpu") or a device such as "cuda:1".
+        device: "auto" (a GPU where there is one, else "mps", else "cpu") or a device such as "cuda:1".
 
     Raises:
         OpenworldError: a list; a device that is not there.
@@ -44,9 +44,9 @@ def find_device(asked: str) -> str:
     >>> find_device("cpu")
     'cpu'
     """
-    if "," in asked:
-        raise OpenworldError(f"--device is {asked!r}; this command computes on one device, such as cuda:0.")
-    name = _fastest() if asked == AUTO else asked
+    if "," in device:
+        raise OpenworldError(f"--device is {device!r}; this command computes on one device, such as cuda:0.")
+    name = _fastest() if device == AUTO else device
     require_device(name)
     return name
 

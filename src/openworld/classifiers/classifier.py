@@ -67,8 +67,8 @@ class Classifier:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of weights, class names and preprocessing; of the module as it is when first asked."""
-        said = (self.architecture, self.classnames, asdict(self.preprocess))
-        digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+        described = (self.architecture, self.classnames, asdict(self.preprocess))
+        digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
         for name, tensor in sorted(self.module.state_dict().items()):
             digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())

@@ -61,9 +61,13 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     """
     contents, where = _contents(saved)
     try:
-        said = json.loads(contents[DESCRIPTION])
-        preprocess = Preprocess(**{name: _untouched(value) for name, value in said["preprocess"].items()})
-        named, names, history = said["architecture"], tuple(said["classnames"]), tuple(said["history"])
+        description = json.loads(contents[DESCRIPTION])
+        preprocess = Preprocess(**{name: _untouched(value) for name, value in description["preprocess"].items()})
+        named, names, history = (
+            description["architecture"],
+            tuple(description["classnames"]),
+            tuple(description["history"]),
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
     if architecture is None and _is_foreign(named):
@@ -82,17 +86,19 @@ def function_of(folder: Path | str) -> str:
     return named if _is_foreign(named) else ""
 
 
-def without_function(where: str, named: str, said: str) -> OpenworldError:
+def without_function(where: str, named: str, remedy: str) -> OpenworldError:
     """The error for a classifier whose function was not given.
 
     Args:
-        where: the classifier. named: what it says of its function. said: how to give one, with a place for the name.
+        where: the classifier. named: what it says of its function. remedy: how to give one, with a place for the name.
     """
     if ":" in named:
-        told = f"is to be built by the function {named!r}; if you trust it, say so: {said.format(named)}."
+        reason = f"is to be built by the function {named!r}; if you trust it, say so: {remedy.format(named)}."
     else:
-        told = f"says of its network only {named!r}, which nothing here builds; name a function: {said.format(FORM)}."
-    return OpenworldError(f"{where} {told}")
+        reason = (
+            f"says of its network only {named!r}, which nothing here builds; name a function: {remedy.format(FORM)}."
+        )
+    return OpenworldError(f"{where} {reason}")
 
 
 def from_weights(

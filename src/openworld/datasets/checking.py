@@ -29,7 +29,7 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
         decoded: decode every picture too, which takes as long as encoding them.
 
     Raises:
-        OpenworldError: an unknown name, no root. What is wrong with the data set is told, not raised.
+        OpenworldError: an unknown name, no root. What is wrong with the data set is returned, not raised.
     """
     if name not in PUBLISHED and name not in SHIFTED:
         raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED])
@@ -70,9 +70,9 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
     if not wanted:
         return
     place = find_root(root)
-    missing = {name: told for name in wanted if (told := _first_missing(name, place))}
+    missing = {name: fault for name in wanted if (fault := _first_missing(name, place))}
     if missing:
-        listed = "".join(f"\n- {name}: {told}" for name, told in missing.items())
+        listed = "".join(f"\n- {name}: {fault}" for name, fault in missing.items())
         raise OpenworldError(
             f"{len(missing)} of {len(wanted)} data sets to download are not ready:{listed}\nopenworld data check "
             f"{' '.join(missing)} --root {shlex.quote(str(place))} says all that is missing and where to get it."

@@ -20,8 +20,8 @@ What was fitted goes into one file and comes back (`FittedDetector.save`, `save_
 are gathered apart, merged and then fitted (`gather`, `FitStatistics.merge`).
 
 Every sibling is written as: `gathers`, the statistics of training images that it learns from, in one pass shared by all
-(`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, seen)`, scores. Another package's is made
-of `openworld.detectors.plugin_api`.
+(`fit_together`); `learn(head, *totals)`, what it makes of them; `read(state, activations)`, scores. Another package's
+is made of `openworld.detectors.plugin_api`.
 """
 
 from openworld._plugins import Plugins

@@ -87,20 +87,20 @@ class AdaSCALE:
         """q in ascending order, float[n]."""
         return unrest.sort().values
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        unrest = self.unrest(seen)
+        unrest = self.unrest(activations)
         below = torch.searchsorted(state.to(unrest), unrest, right=True) / len(state)
-        scale = ratio(seen.features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]
+        scale = ratio(activations.features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]
         if self.variant == "l":
-            return (seen.head.logits(seen.features) * scale**2).logsumexp(dim=1)
-        return seen.head.logits(seen.features * scale.exp()).logsumexp(dim=1)
+            return (activations.head.logits(activations.features) * scale**2).logsumexp(dim=1)
+        return activations.head.logits(activations.features * scale.exp()).logsumexp(dim=1)
 
-    def unrest(self, seen: Activations) -> Tensor:
+    def unrest(self, activations: Activations) -> Tensor:
         """q, float[N]: large where features are large and do not hold still."""
-        moved = seen.moved(self.perturbation, self.name)
-        width = seen.features.shape[1]
+        moved = activations.moved(self.perturbation, self.name)
+        width = activations.features.shape[1]
         k1, k2 = (max(1, int(width * percent / 100)) for percent in (self.moved, self.shifted))
-        places = seen.features.topk(max(k1, k2), dim=1).indices
-        shifts = (seen.features - moved).abs().gather(1, places[:, :k2]).sum(dim=1)
+        places = activations.features.topk(max(k1, k2), dim=1).indices
+        shifts = (activations.features - moved).abs().gather(1, places[:, :k2]).sum(dim=1)
         return moved.relu().gather(1, places[:, :k1]).sum(dim=1) + self.weight * shifts

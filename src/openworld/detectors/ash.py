@@ -60,7 +60,7 @@ class ASH:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        shaped = SHAPES[self.variant](seen.features, self.percent)
-        return seen.head.logits(shaped).logsumexp(dim=1)
+        shaped = SHAPES[self.variant](activations.features, self.percent)
+        return activations.head.logits(shaped).logsumexp(dim=1)

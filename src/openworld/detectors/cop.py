@@ -62,6 +62,6 @@ class CoP:
         """In float64."""
         return components(Unit(), moments, self.explained)
 
-    def read(self, state: Components, seen: Activations) -> Tensor:
+    def read(self, state: Components, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return -state.left_over(seen.features)
+        return -state.left_over(activations.features)

@@ -92,9 +92,9 @@ class CoRP:
         """In float64."""
         return components(self.lift, moments, self.explained)
 
-    def read(self, state: Components, seen: Activations) -> Tensor:
+    def read(self, state: Components, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return -state.left_over(seen.features)
+        return -state.left_over(activations.features)
 
 
 def fourier_features(unit: Tensor, weights: Tensor, phases: Tensor) -> Tensor:

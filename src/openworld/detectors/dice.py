@@ -82,6 +82,6 @@ class DICE:
         contributions = head.weight * moments.mean.to(head.weight)
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 
-    def read(self, state: MaskedHead, seen: Activations) -> Tensor:
+    def read(self, state: MaskedHead, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return state.energy(seen.features)
+        return state.energy(activations.features)

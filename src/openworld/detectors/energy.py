@@ -44,8 +44,8 @@ class Energy:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
         if self.temperature == 1:
-            return seen.energy
-        return self.temperature * (seen.logits / self.temperature).logsumexp(dim=1)
+            return activations.energy
+        return self.temperature * (activations.logits / self.temperature).logsumexp(dim=1)

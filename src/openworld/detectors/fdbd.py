@@ -53,12 +53,12 @@ class FDBD:
         distances = torch.cat([_distances(part, weight).to(head.weight) for part in weight.split(64)])
         return moments.mean, torch.where(distances > 0, 1 / distances, 0.0)
 
-    def read(self, state: tuple[Tensor, Tensor], seen: Activations) -> Tensor:
+    def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
         """Scores float[N]."""
         mean, per_distance = state
-        margins = seen.logits.amax(dim=1, keepdim=True) - seen.logits
-        borders = (margins * per_distance.to(margins)[seen.predictions]).sum(dim=1)
-        centred = seen.features - mean.to(seen.features) if self.centred else seen.features
+        margins = activations.logits.amax(dim=1, keepdim=True) - activations.logits
+        borders = (margins * per_distance.to(margins)[activations.predictions]).sum(dim=1)
+        centred = activations.features - mean.to(activations.features) if self.centred else activations.features
         return borders / centred.norm(dim=1)
 
 

@@ -48,9 +48,9 @@ class GEN:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        p, places = seen.probabilities.topk(min(self.largest, seen.probabilities.shape[1]), dim=1)
+        p, places = activations.probabilities.topk(min(self.largest, activations.probabilities.shape[1]), dim=1)
         # 1 - p of the largest is what all others add up to: a difference would be 0 wherever p rounds to 1.
-        others = seen.probabilities.scatter(1, places[:, :1], 0.0).sum(dim=1, keepdim=True)
+        others = activations.probabilities.scatter(1, places[:, :1], 0.0).sum(dim=1, keepdim=True)
         return -(p * torch.cat([others, 1 - p[:, 1:]], dim=1)).pow(self.gamma).sum(dim=1)

@@ -29,8 +29,9 @@ class GLMCM:
 
     >>> import torch
     >>> from openworld.detectors.engine.texts import Texts
-    >>> seen = Activations(torch.tensor([[1.0, 0.0]]), texts=Texts(torch.eye(2)), patches=torch.tensor([[[0.0, 3.0]]]))
-    >>> round(GLMCM().fit().score(seen).item(), 4)  # twice e / (e + 1)
+    >>> patches, texts = torch.tensor([[[0.0, 3.0]]]), Texts(torch.eye(2))
+    >>> activations = Activations(torch.tensor([[1.0, 0.0]]), texts=texts, patches=patches)
+    >>> round(GLMCM().fit().score(activations).item(), 4)  # twice e / (e + 1)
     1.4621
     """
 
@@ -53,9 +54,9 @@ class GLMCM:
         """Nothing is learned; texts of a `Activations` are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        whole = (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)
-        cosines = normalize(seen.patches, dim=-1) @ seen.texts.to(seen.patches).own.mT
+        whole = (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)
+        cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
         local = (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
         return whole + self.weight * local

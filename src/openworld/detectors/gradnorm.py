@@ -26,8 +26,8 @@ class GradNorm:
         bias: count the gradient of the head's bias too.
 
     >>> import torch
-    >>> seen = Activations(torch.tensor([[2.0, 1.0]]), outputs=torch.tensor([[99.0, 0.0]]))  # 3 * (|2 - 1| + |0 - 1|)
-    >>> GradNorm().fit().score(seen).tolist()
+    >>> activations = Activations(torch.tensor([[2.0, 1.0]]), outputs=torch.tensor([[99.0, 0.0]]))
+    >>> GradNorm().fit().score(activations).tolist()  # 3 * (|2 - 1| + |0 - 1|)
     [6.0]
     """
 
@@ -47,8 +47,8 @@ class GradNorm:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        classes = seen.logits.shape[1]
-        uneven = (classes * seen.probabilities - 1).abs().sum(dim=1)
-        return (seen.features.abs().sum(dim=1) + self.bias) * uneven
+        classes = activations.logits.shape[1]
+        uneven = (classes * activations.probabilities - 1).abs().sum(dim=1)
+        return (activations.features.abs().sum(dim=1) + self.bias) * uneven

@@ -69,9 +69,9 @@ class KNN:
         require_neighbours(self, len(rows.features), rows.offered)
         return normalize(rows.features, dim=1)
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        bank = state.to(seen.unit)
-        _, places = largest_products(seen.unit, bank, self.k)
+        bank = state.to(activations.unit)
+        _, places = largest_products(activations.unit, bank, self.k)
         # From the difference, not from the product: 2 - 2 cos loses all digits of a near duplicate.
-        return -(seen.unit - bank[places[:, -1]]).square().sum(dim=1)
+        return -(activations.unit - bank[places[:, -1]]).square().sum(dim=1)

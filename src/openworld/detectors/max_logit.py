@@ -33,6 +33,6 @@ class MaxLogit:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return seen.logits.amax(dim=1)
+        return activations.logits.amax(dim=1)

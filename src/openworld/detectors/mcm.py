@@ -46,6 +46,6 @@ class MCM:
         """Nothing is learned; texts of a `Activations` are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return (seen.cosines / self.temperature).softmax(dim=1).amax(dim=1)
+        return (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)

@@ -59,6 +59,6 @@ class MDS:
         """Classes without images, and too few images."""
         return concerns(self.name, classes, moments)
 
-    def read(self, state: Gaussian, seen: Activations) -> Tensor:
+    def read(self, state: Gaussian, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return -state.nearest(seen.features)
+        return -state.nearest(activations.features)

@@ -44,8 +44,8 @@ class MSP:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
         if self.temperature == 1:
-            return seen.probabilities.amax(dim=1)
-        return (seen.logits / self.temperature).softmax(dim=1).amax(dim=1)
+            return activations.probabilities.amax(dim=1)
+        return (activations.logits / self.temperature).softmax(dim=1).amax(dim=1)

@@ -51,8 +51,8 @@ class NCI:
         """The mean, float64[D]."""
         return moments.mean
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        centred = seen.features - state.to(seen.features)
-        weights = seen.head.to(centred).weight[seen.predictions]
-        return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * seen.features.abs().sum(dim=1)
+        centred = activations.features - state.to(activations.features)
+        weights = activations.head.to(centred).weight[activations.predictions]
+        return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * activations.features.abs().sum(dim=1)

@@ -55,15 +55,15 @@ class NegLabel:
         """Nothing is learned; texts of a `Activations`, negative ones among them, are remembered."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
-        negative = self._grouped(seen)
-        own = (seen.cosines / self.temperature).logsumexp(dim=1)
-        groups = ((seen.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
+        negative = self._grouped(activations)
+        own = (activations.cosines / self.temperature).logsumexp(dim=1)
+        groups = ((activations.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
         return torch.stack([(own - group).sigmoid() for group in groups]).mean(dim=0)
 
-    def _grouped(self, seen: Activations) -> tuple[Tensor, ...]:
-        negative = seen.texts.to(seen.unit).negative
+    def _grouped(self, activations: Activations) -> tuple[Tensor, ...]:
+        negative = activations.texts.to(activations.unit).negative
         if negative is None or len(negative) < self.groups:
             raise OpenworldError(
                 f"NegLabel needs negative texts, one at least for each of {self.groups} groups, and has "

@@ -66,6 +66,8 @@ class NNGuide:
         energies = head.logits(rows.features).logsumexp(dim=1)
         return normalize(rows.features, dim=1) * energies[:, None]
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return seen.energy * largest_products(seen.unit, state.to(seen.unit), self.k)[0].mean(dim=1)
+        return activations.energy * largest_products(activations.unit, state.to(activations.unit), self.k)[0].mean(
+            dim=1
+        )

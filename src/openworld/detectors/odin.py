@@ -58,7 +58,7 @@ class ODIN:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float64[N]."""
-        logits = seen.head.logits(seen.moved(self.perturbation, self.name)).double()
+        logits = activations.head.logits(activations.moved(self.perturbation, self.name)).double()
         return (logits / self.temperature).softmax(dim=1).amax(dim=1)

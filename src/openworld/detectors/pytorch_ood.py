@@ -73,10 +73,10 @@ class PytorchOOD:
         getattr(self.detector, f"fit_{self._view}")(view, rows.labels)
 
     @torch.no_grad()
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        shown = getattr(seen, self._view)
-        return -getattr(self.detector, f"predict_{self._view}")(shown).to(shown.device)
+        inputs = getattr(activations, self._view)
+        return -getattr(self.detector, f"predict_{self._view}")(inputs).to(inputs.device)
 
     @property
     def _view(self) -> str:

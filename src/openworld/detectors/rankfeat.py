@@ -30,8 +30,8 @@ class RankFeat:
     >>> import torch
     >>> from openworld.detectors.engine.head import Head
     >>> late = torch.tensor([[[[3.0, 0.0]], [[0.0, 2.0]]]])  # without its largest component (0, 2), pooled to 1
-    >>> seen = Activations(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))
-    >>> round(RankFeat("last").fit().score(seen).item(), 4)  # log(1 + e)
+    >>> activations = Activations(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))
+    >>> round(RankFeat("last").fit().score(activations).item(), 4)  # log(1 + e)
     1.3133
     """
 
@@ -55,9 +55,9 @@ class RankFeat:
         """Nothing is learned."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        logits = [seen.head.logits(pooled) for pooled in self._pooled(seen.maps)]
+        logits = [activations.head.logits(pooled) for pooled in self._pooled(activations.maps)]
         return self.temperature * (sum(logits) / len(logits) / self.temperature).logsumexp(dim=1)
 
     def _pooled(self, maps: Maps) -> list[Tensor]:

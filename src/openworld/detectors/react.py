@@ -61,6 +61,6 @@ class ReAct:
         """The cut-off, 0-d."""
         return percentile(rows.features, self.percent)
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return seen.head.logits(seen.features.clamp(max=float(state))).logsumexp(dim=1)
+        return activations.head.logits(activations.features.clamp(max=float(state))).logsumexp(dim=1)

@@ -57,7 +57,7 @@ class RMDS:
         """Classes without images, and too few images."""
         return concerns(self.name, classes, moments)
 
-    def read(self, state: tuple[Gaussian, Gaussian], seen: Activations) -> Tensor:
+    def read(self, state: tuple[Gaussian, Gaussian], activations: Activations) -> Tensor:
         """Scores float[N]."""
         classes, whole = state
-        return whole.nearest(seen.features) - classes.nearest(seen.features)
+        return whole.nearest(activations.features) - classes.nearest(activations.features)

@@ -51,7 +51,7 @@ class SCALE:
         """Nothing is learned; features, if given, are looked at for negative ones."""
         return fit(self, features, labels, head)
 
-    def read(self, state: None, seen: Activations) -> Tensor:
+    def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        scale = ratio(seen.features, self.percent).exp()
-        return seen.head.logits(seen.features * scale[:, None]).logsumexp(dim=1)
+        scale = ratio(activations.features, self.percent).exp()
+        return activations.head.logits(activations.features * scale[:, None]).logsumexp(dim=1)

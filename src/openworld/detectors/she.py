@@ -41,13 +41,13 @@ class SHE:
         """Means float[C, D]."""
         missing = (classes.counts == 0).nonzero().flatten().tolist()
         if missing:
-            shown = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
             raise OpenworldError(
                 f"SHE needs a training image that the model names right in every class, and finds none in "
-                f"{len(missing)} of {len(classes.counts)}: {shown}; fit on more images, or take another detector."
+                f"{len(missing)} of {len(classes.counts)}: {listing}; fit on more images, or take another detector."
             )
         return classes.means.to(classes.dtype)
 
-    def read(self, state: Tensor, seen: Activations) -> Tensor:
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return (seen.features * state.to(seen.features)[seen.predictions]).sum(dim=1)
+        return (activations.features * state.to(activations.features)[activations.predictions]).sum(dim=1)

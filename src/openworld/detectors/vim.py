@@ -93,6 +93,6 @@ class ViM:
         alpha = float(head.logits(sample).amax(dim=1).mean() / left)
         return Residual(origin.to(moments.dtype), found.basis.to(moments.dtype), alpha)
 
-    def read(self, state: Residual, seen: Activations) -> Tensor:
+    def read(self, state: Residual, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return seen.energy - state.weight * state.size(seen.features)
+        return activations.energy - state.weight * state.size(activations.features)

@@ -64,6 +64,6 @@ class VRA:
         """The cuts, low and high."""
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 
-    def read(self, state: tuple[float, float], seen: Activations) -> Tensor:
+    def read(self, state: tuple[float, float], activations: Activations) -> Tensor:
         """Scores float[N]."""
-        return seen.head.logits(seen.features.clamp(*state)).logsumexp(dim=1)
+        return activations.head.logits(activations.features.clamp(*state)).logsumexp(dim=1)

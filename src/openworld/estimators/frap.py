@@ -126,8 +126,8 @@ class _Scored:
 
     @property
     def details(self) -> dict[str, float | bool]:
-        told = {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
-        return told | {"informative": self.tau.informative}
+        details = {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
+        return details | {"informative": self.tau.informative}
 
     @property
     def warnings(self) -> tuple[str, ...]:

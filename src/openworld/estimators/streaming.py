@@ -155,9 +155,11 @@ def estimate_stream(
     for block in blocks():
         for one in sums.values():
             one.add(block)
-    told = {name: sums[name].estimate(found[name]) if name in sums else _sampled(found[name], sample) for name in found}
+    estimates = {
+        name: sums[name].estimate(found[name]) if name in sums else _sampled(found[name], sample) for name in found
+    }
     size = {"n_target": sample.n, "sampled": len(sample.rows)}
-    return {name: replace(one, details=one.details | size, sample_scores=None) for name, one in told.items()}
+    return {name: replace(one, details=one.details | size, sample_scores=None) for name, one in estimates.items()}
 
 
 @dataclass(frozen=True, eq=False)

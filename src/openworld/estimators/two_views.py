@@ -1,8 +1,8 @@
 """Two views: how often model and reference agree, and how much of their disagreement is the reference's fault.
 
 Where model b and reference f err independently, they agree on about acc_b acc_f of the images; on the source, where
-all three are known, on rho times that. So on the target, with the agreement seen and acc_f read off the reference's own
-confidence,
+all three are known, on rho times that. So on the target, with the agreement observed there and acc_f read off the
+reference's own confidence,
 
     acc_b = agreement / (rho acc_f),    acc_f = its accuracy on the source + the change of its mean confidence
 
@@ -49,18 +49,18 @@ class TwoViews:
         known, check = look_at(source, self), check_reference(source)
         scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
         temperature = scale * source_temperature(source.reference / scale, source.labels).value
-        seen = _Seen(check.known, temperature)
+        agreements = _ImageAgreements(check.known, temperature)
         counted = check.known[source.predictions]
         named = source.reference.argmax(axis=1)
         right = np.c_[~source.wrong, counted & ~source.wrong, counted & (named == source.labels)]
-        return FittedEstimator(self, known, (seen, np.c_[seen.of(source), right], check.warnings))
+        return FittedEstimator(self, known, (agreements, np.c_[agreements.of(source), right], check.warnings))
 
     def read(
-        self, known: SourceSummary, state: "tuple[_Seen, np.ndarray, tuple[str, ...]]", target: Outputs
+        self, known: SourceSummary, state: "tuple[_ImageAgreements, np.ndarray, tuple[str, ...]]", target: Outputs
     ) -> RawEstimate:
         """Sample scores: 1 where the two agree, else 0."""
-        seen, source, warnings = state
-        images = seen.of(target)
+        agreements, source, warnings = state
+        images = agreements.of(target)
         if min(source[:, 0].sum(), images[:, 0].sum()) < FEWEST or not source[:, 1].any():
             return RawEstimate(None, None, "", warnings=(*warnings, _NOTHING))
         accuracy, reference = _accuracy(source.mean(axis=0), images.mean(axis=0))
@@ -83,8 +83,8 @@ class TwoViews:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """What is seen of an image. known: bool[C], classes that the reference knows; temperature: of the reference."""
+class _ImageAgreements:
+    """What is known of an image. known: bool[C], classes that the reference knows; temperature: of the reference."""
 
     known: np.ndarray
     temperature: float

@@ -56,8 +56,8 @@ def compute_batches(
     """The same for batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
     if not batches:
         return []
-    looks = SharedReading(clip, images, tuple(encodings))
-    return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(looks, batches, cores or os.cpu_count())
+    reading = SharedReading(clip, images, tuple(encodings))
+    return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(reading, batches, cores or os.cpu_count())
 
 
 def batches_of(clip: DualEncoder, rows: range) -> list[range]:
@@ -84,25 +84,25 @@ def _joined(parts: Sequence[Arrays]) -> Arrays:
     return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _on_cores(looks: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, each read and encoded by one core."""
 
     def batch(some: range) -> list[Arrays]:
-        return _arrays(looks, _stack(looks, list(map(looks.read, some))), BatchSize(len(some), _doing(looks)))
+        return _arrays(reading, _stack(reading, list(map(reading.read, some))), BatchSize(len(some), _doing(reading)))
 
     with _cores_of_one_thread(cores) as pool:
         return list(pool.map(batch, batches))
 
 
-def _beside_gpu(looks: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, encoded here while the cores prepare the next one."""
-    size = BatchSize(max(map(len, batches)), _doing(looks))
+    size = BatchSize(max(map(len, batches)), _doing(reading))
     with ThreadPoolExecutor(cores) as pool:
 
         def prepare(some: range) -> "_Stack":
-            return _stack(looks, list(pool.map(looks.read, some)))
+            return _stack(reading, list(pool.map(reading.read, some)))
 
-        return [_arrays(looks, stack, size) for stack in _one_ahead(prepare, batches)]
+        return [_arrays(reading, stack, size) for stack in _one_ahead(prepare, batches)]
 
 
 def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -> Iterator["_Stack"]:
@@ -133,25 +133,25 @@ class _Stack:
     readable: np.ndarray
 
 
-def _stack(looks: SharedReading, pictures: Sequence[np.ndarray | None]) -> _Stack:
-    pixels = torch.from_numpy(looks.stack(pictures))
+def _stack(reading: SharedReading, pictures: Sequence[np.ndarray | None]) -> _Stack:
+    pixels = torch.from_numpy(reading.stack(pictures))
     readable = np.array([seen is not None for seen in pictures])
     # From pinned memory a GPU copies by itself, while this process goes on.
-    return _Stack(pixels.pin_memory() if looks.clip.device.type == "cuda" else pixels, readable)
+    return _Stack(pixels.pin_memory() if reading.clip.device.type == "cuda" else pixels, readable)
 
 
-def _arrays(looks: SharedReading, stack: _Stack, size: BatchSize) -> list[Arrays]:
+def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arrays]:
     """The arrays of one batch for every encoding."""
     pixels = stack.pixels
-    computed = _joined(size.parts(lambda some: looks.forward(pixels[some]), len(pixels)))
+    computed = _joined(size.parts(lambda some: reading.forward(pixels[some]), len(pixels)))
     for (_, name), array in computed.items():
-        _require_finite(array[stack.readable], name, looks.clip)
+        _require_finite(array[stack.readable], name, reading.clip)
         array[~stack.readable] = np.nan
-    return [looks.arrays_of(one, computed, pixels.numpy()) for one in looks.encodings]
+    return [reading.arrays_of(one, computed, pixels.numpy()) for one in reading.encodings]
 
 
-def _doing(looks: SharedReading) -> str:
-    return f"encoding pictures with {looks.clip.name!r}"
+def _doing(reading: SharedReading) -> str:
+    return f"encoding pictures with {reading.clip.name!r}"
 
 
 def _require_finite(array: np.ndarray, name: str, clip: DualEncoder) -> None:

@@ -2,7 +2,7 @@
 
 A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what protocols keep (the checkpoints
 of a training, classifiers' answers to pictures, a decomposition into meaning and look, shift degrees), and nothing
-else. Whatever else lies in the folder of a cache is not ours: it is told, and nothing is removed beside it.
+else. Whatever else lies in the folder of a cache is not ours: it is manifest, and nothing is removed beside it.
 """
 
 import json
@@ -103,16 +103,16 @@ def _is_ours(entry: Path) -> bool:
 
 
 def _kept(folder: Path) -> CachedSet:
-    told, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
+    manifest, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
     written = [stat.st_mtime for name, stat in stats.items() if name != IN_USE]
-    backbone = told.get("model") or str(told.get("backbone", ""))[:12]
+    backbone = manifest.get("model") or str(manifest.get("backbone", ""))[:12]
     return CachedSet(
         folder=folder,
-        dataset=" · ".join(filter(None, (told.get("name"), told.get("domain")))),
+        dataset=" · ".join(filter(None, (manifest.get("name"), manifest.get("domain")))),
         backbone=backbone,
-        images=told.get("count"),
+        images=manifest.get("count"),
         size=sum(stat.st_size for stat in stats.values()),
-        holds=_holds(told.get("encoding", {}), list(stats)),
+        holds=_holds(manifest.get("encoding", {}), list(stats)),
         written=datetime.fromtimestamp(max(written, default=0.0), UTC),
         used=datetime.fromtimestamp(last_used(folder), UTC),
     )
@@ -120,10 +120,10 @@ def _kept(folder: Path) -> CachedSet:
 
 def _manifest(folder: Path) -> Mapping:
     try:
-        told = json.loads((folder / "manifest.json").read_bytes())
+        manifest = json.loads((folder / "manifest.json").read_bytes())
     except (OSError, ValueError):
         return {}  # a set that is not whole, or damaged: its size is known, and it can still be removed
-    return told if isinstance(told, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:
@@ -133,5 +133,5 @@ def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
     counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint")]
     counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
-    told = [words for name, words in _WHOLE.items() if name in files]
-    return ", ".join(filter(None, (views, *others, *counted, *told)))
+    manifest = [words for name, words in _WHOLE.items() if name in files]
+    return ", ".join(filter(None, (views, *others, *counted, *manifest)))

@@ -22,7 +22,7 @@ from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of
 from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
-from openworld.learners.engine.images import Answer, Images, shown
+from openworld.learners.engine.images import Answer, Images, select_images
 from openworld.learners.engine.otsu import otsu
 from openworld.learners.engine.partitions import divide_classes
 from openworld.learners.engine.settings import PublishedSetting
@@ -169,7 +169,7 @@ class DeCoOp:
     @torch.no_grad()
     def measure(self, clip: TwoTower, train: Features, detectors: Detectors) -> Tensor:
         """The threshold, 0-d, in [0, 1]: the smallest of the detectors' Otsu thresholds on the training images."""
-        images = shown(train, clip, self.consumes, np.arange(len(train)))
+        images = select_images(train, clip, self.consumes, np.arange(len(train)))
         scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 

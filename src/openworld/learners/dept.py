@@ -158,8 +158,8 @@ class HeadBank(TextBank):
 
 def _outputs(names: NameSets) -> tuple[int, ...] | None:
     places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
-    asked = [places.get(normalise_class_name(name)) for name in names.base]
-    return None if None in asked else tuple(asked)
+    columns = [places.get(normalise_class_name(name)) for name in names.base]
+    return None if None in columns else tuple(columns)
 
 
 def _affine(parameters: dict[str, Tensor], side: str, features: Tensor) -> Tensor:

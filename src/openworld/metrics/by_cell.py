@@ -60,7 +60,7 @@ class CellDetection:
 @checked
 @dataclass(frozen=True)
 class CellRules:
-    """How cells are judged.
+    """How cells are detection_in.
 
     recall: of both false-positive rates, in (0, 1]. prevalence: share of in-distribution images that `aupr_in_fixed`
     assumes, in (0, 1). level: of the intervals, in (0, 1). least: cells with fewer images are N/A; at least 1.
@@ -114,21 +114,21 @@ def detection_by_cell(
     rules = rules or CellRules()
     inside, outside = as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores")
     if not inside.size:
-        raise OpenworldError("there is no in-distribution score, so no cell can be judged; give some.")
+        raise OpenworldError("there is no in-distribution score, so no cell can be detection_in; give some.")
     ranked = np.sort(inside)
 
-    def judged(members: np.ndarray) -> CellDetection:
+    def detection_in(members: np.ndarray) -> CellDetection:
         own = outside[members]
         sweep = Sweep.merged(ranked, np.sort(own))
         if groups is None:
-            return _judged(sweep, rules, _spread(sweep))
+            return _detection(sweep, rules, _spread(sweep))
         found = auroc(
             inside, own, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
         )
-        return _judged(sweep, rules, found.spread)
+        return _detection(sweep, rules, found.spread)
 
     split = split_cells(cells, outside.size, count)
-    return tuple(judged(members) if members.size >= rules.least else None for members in split)
+    return tuple(detection_in(members) if members.size >= rules.least else None for members in split)
 
 
 def split_cells(cells: np.ndarray, size: int, count: int) -> Iterator[np.ndarray]:
@@ -153,7 +153,7 @@ def _area(sweep: Sweep) -> float:
     return sweep.double_wins() / (2 * sweep.n_in * sweep.n_out)
 
 
-def _judged(sweep: Sweep, rules: CellRules, error: Spread) -> CellDetection:
+def _detection(sweep: Sweep, rules: CellRules, error: Spread) -> CellDetection:
     area, into, out = _area(sweep), inwards(sweep), outwards(sweep)
     return CellDetection(
         sweep.n_out,

@@ -264,8 +264,8 @@ def _require_one_rule(miss_rate, hit_rate, costs) -> None:
     rules = {"miss_rate": miss_rate, "hit_rate": hit_rate, "costs": costs}
     given = [name for name, rule in rules.items() if rule is not None]
     if len(given) != 1:
-        told = " and ".join(given) or "none"
-        raise OpenworldError(f"a threshold follows one rule, and {told} came; give miss_rate, hit_rate or costs.")
+        rules = " and ".join(given) or "none"
+        raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
     if miss_rate is not None and not 0 <= miss_rate < 1:
         raise OpenworldError(f"miss_rate is {miss_rate}, expected a share of base images in [0, 1).")
     if hit_rate is not None and not 0 < hit_rate <= 1:

@@ -73,9 +73,9 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
                 in_hand[task.remote(place, *taken)] = taken[0]
             if not in_hand:
                 return
-            for said in ray.wait(list(in_hand))[0]:
-                if _listen(ray, board, in_hand[said], said):
-                    del in_hand[said]
+            for messages in ray.wait(list(in_hand))[0]:
+                if _listen(ray, board, in_hand[messages], messages):
+                    del in_hand[messages]
     finally:
         _call_off(ray, store, in_hand)
 
@@ -87,10 +87,10 @@ def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
     yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
 
 
-def _listen(ray: ModuleType, board: Board, unit: Unit, said: Iterator) -> bool:
+def _listen(ray: ModuleType, board: Board, unit: Unit, messages: Iterator) -> bool:
     """Take one message of a task to the board; True when it was the last one."""
     try:
-        word, detail = ray.get(next(said))
+        word, detail = ray.get(next(messages))
     except ray.exceptions.RayTaskError as error:  # not ours: the unit's own failures are said in words
         problem = OpenworldError(f"unit {unit.name!r} could not be begun on Ray: {error.cause or error}.")
         problem.__cause__ = error
@@ -108,8 +108,8 @@ def _first_sentence(error: Exception) -> str:
 
 def _call_off(ray: ModuleType, store: RunStore, in_hand: dict[Iterator, Unit]) -> None:
     """End the tasks that are left after an interrupt, and see them gone: the folder is swept next."""
-    for said in in_hand:
-        ray.cancel(said, force=True)
+    for messages in in_hand:
+        ray.cancel(messages, force=True)
     last = time.monotonic() + _PATIENCE
     for unit in in_hand.values():
         while not _is_free(store, unit) and time.monotonic() < last:

@@ -66,18 +66,20 @@ class Record:
         one or by stage or by stage and name, and left out where not.
         """
         try:
-            told = json.loads(read_plain(self.folder / "timing.json"))
+            timing = json.loads(read_plain(self.folder / "timing.json"))
         except (OSError, ValueError, RecursionError):
             return {}
-        if not isinstance(told, dict):
+        if not isinstance(timing, dict):
             return {}
-        return told if _is_time(told.get("seconds", 0)) else {key: told[key] for key in told if key != "seconds"}
+        return (
+            timing if _is_time(timing.get("seconds", 0)) else {key: timing[key] for key in timing if key != "seconds"}
+        )
 
     @property
     def seconds(self) -> dict[str, float]:
         """{stage: seconds}; one number alone is that of the stage "all"."""
-        told = self.timing.get("seconds", {})
-        stages = told if isinstance(told, dict) else {"all": told}
+        seconds = self.timing.get("seconds", {})
+        stages = seconds if isinstance(seconds, dict) else {"all": seconds}
         return {stage: spent for stage, spent in stages.items() if not isinstance(spent, dict)}
 
     def table(self, name: str) -> dict[str, np.ndarray]:
@@ -202,7 +204,7 @@ def _sealed(content: dict[str, Any]) -> bytes:
 
 def _is_time(seconds: Any, levels: int = 2) -> bool:
     if isinstance(seconds, dict):
-        return levels > 0 and all(_is_time(told, levels - 1) for told in seconds.values())
+        return levels > 0 and all(_is_time(each, levels - 1) for each in seconds.values())
     return type(seconds) in (int, float) and 0 <= seconds < math.inf
 
 

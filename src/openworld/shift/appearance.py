@@ -120,14 +120,14 @@ def picture_grid(
     sets: Sequence[ImageSet],
     *,
     cache: Path | None = None,
-    told: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Tensor:
     """Features of the same things in several looks, for `LAID.fit`: float32[N, looks, D], on the CPU.
 
     Args:
         clip: a `AppearanceEncoder`, or any backbone.
         sets: a look each, of N pictures each; picture i of every set shows the same thing.
-        cache: as in `openworld.features.encode`. told: called with (looks done, looks in all).
+        cache: as in `openworld.features.encode`. progress: called with (looks done, looks in all).
     Raises:
         OpenworldError: sets of several lengths or with other labels; a picture that cannot be read.
     """
@@ -137,8 +137,8 @@ def picture_grid(
     columns = []
     for count, one in enumerate(sets, 1):
         columns.append(torch.from_numpy(encode(clip, one, cache=cache).embeddings[:]))
-        if told:
-            told(count, len(sets))
+        if progress:
+            progress(count, len(sets))
     return torch.stack(columns, dim=1)
 
 

@@ -76,7 +76,7 @@ def shift_degrees(
     ([0.0], [1.0])
     """
     pairs = zip(decomposition.halves(images), decomposition.halves(reference), strict=True)
-    return ShiftDegrees(k, *(nearest(asked, known, k, first=first, **search) for asked, known in pairs))
+    return ShiftDegrees(k, *(nearest(queries, known, k, first=first, **search) for queries, known in pairs))
 
 
 @checked

@@ -94,12 +94,12 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     require_at_least(1, k=k)
     require_at_least(0, first=first)
     rows = as_rows(reference, "reference")
-    asked = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
+    queries = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
     if not len(rows):
         raise OpenworldError("the reference is empty; shift is measured against at least one image.")
     size = QUERIES_ON_GPU if rows.is_cuda else QUERIES
     whole = SearchReference.kept(rows, torch.float16 if half else torch.float32)
-    distances, places = _nearest(asked, whole, min(k, len(rows)), ENGINES[engine], size)
+    distances, places = _nearest(queries, whole, min(k, len(rows)), ENGINES[engine], size)
     return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
 
@@ -124,18 +124,18 @@ def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     return Nearest(np.take_along_axis(distances, order, axis=1), np.take_along_axis(places, order, axis=1))
 
 
-def _nearest(asked: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
+def _nearest(queries: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
     """Distances float64[N, k] and places int64[N, k], `size` queries at a time."""
-    distances = asked.new_empty(len(asked), k, dtype=torch.float64)
+    distances = queries.new_empty(len(queries), k, dtype=torch.float64)
     places = torch.empty_like(distances, dtype=torch.int64)
-    unsure = torch.arange(len(asked), device=asked.device)
+    unsure = torch.arange(len(queries), device=queries.device)
     searches = _searches(whole, k)
     while len(unsure):
         reference, count = next(searches)
         left = []
         # Many candidates are sought for fewer queries, so that memory does not grow with the number of equal rows.
         for block in unsure.split(max(1, min(size, size * _MORE * k // count))):
-            distances[block], places[block], sure = _measured(asked[block], reference, k, engine, count)
+            distances[block], places[block], sure = _measured(queries[block], reference, k, engine, count)
             left.append(block[~sure])
         unsure, engine = torch.cat(left), matrix_search
     return distances, places

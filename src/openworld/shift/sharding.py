@@ -140,9 +140,9 @@ def _spans(count: int, size: int) -> list[tuple[int, int]]:
 
 
 def _piece(decomposition: Decomposition, images, reference, k: int, cut: Cut) -> ShiftDegrees:
-    asked, known = (rows[slice(*span)] for rows, span in zip((images, reference), cut, strict=True))
-    asked, known = (rows if isinstance(rows, Tensor) else as_array(rows, "rows").copy() for rows in (asked, known))
-    return shift_degrees(decomposition, asked, known, k=k, first=cut[1][0])
+    queries, known = (rows[slice(*span)] for rows, span in zip((images, reference), cut, strict=True))
+    queries, known = (rows if isinstance(rows, Tensor) else as_array(rows, "rows").copy() for rows in (queries, known))
+    return shift_degrees(decomposition, queries, known, k=k, first=cut[1][0])
 
 
 def _units(cuts: Sequence[Cut], k: int, files: Mapping[str, Path]) -> Iterator[Unit]:

@@ -155,7 +155,7 @@ def _fit_by_images(
         )
     sets, drawing = in_looks(reference.images.subset(rows), LOOKS, seed=seed), "drawing things in other appearances"
     progress(drawing, 0, len(sets))
-    grid = picture_grid(encoder, sets, told=lambda done, total: progress(drawing, done, total))
+    grid = picture_grid(encoder, sets, progress=lambda done, total: progress(drawing, done, total))
     progress(LEARNING, 0, 1)
     width = min(WHITENED, encoder.width)
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - APPEARANCE, whitened=width)

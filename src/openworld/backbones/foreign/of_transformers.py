@@ -185,10 +185,10 @@ def _parted(source: str) -> tuple[str, str | None]:
 def _without_bars(library: ModuleType) -> Iterator[None]:
     """Its bars would be drawn over ours."""
     logging = library.utils.logging
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()

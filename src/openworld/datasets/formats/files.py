@@ -90,8 +90,8 @@ def first(names: Sequence[str], count: int = 3) -> str:
     >>> first(["a", "b", "c", "d"])
     'a, b, c, ...'
     """
-    shown = [name if is_text(name) else ascii(name) for name in names[:count]]
-    return ", ".join(shown) + (", ..." if len(names) > count else "")
+    first = [name if is_text(name) else ascii(name) for name in names[:count]]
+    return ", ".join(first) + (", ..." if len(names) > count else "")
 
 
 def _size(path: str) -> int:

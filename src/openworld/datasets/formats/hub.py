@@ -60,7 +60,7 @@ def load(
 def splits(name: str) -> tuple[str, ...]:
     """The names of a data set's splits, as its authors call them; `name` as for `load`, with its errors."""
     repository, _, configuration = name.removeprefix(PREFIX).partition(":")
-    with _told(repository):
+    with _with_reasons(repository):
         return tuple(_names(repository, configuration or None))
 
 
@@ -135,7 +135,7 @@ def _library():
 def _fetch(repository: str, configuration: str | None, part: str):
     """The split of a part."""
     library = _library()
-    with _told(repository):
+    with _with_reasons(repository):
         split = _split(tuple(_names(repository, configuration)), part, repository)
         if _is_saved(repository):
             return library.load_from_disk(repository)[split]
@@ -156,15 +156,15 @@ def _is_saved(repository: str) -> bool:
 
 
 @contextmanager
-def _told(repository: str) -> Iterator[None]:
+def _with_reasons(repository: str) -> Iterator[None]:
     """What the library says against a data set, as one of our errors."""
     try:
         yield
     except OpenworldError:
         raise
     except (OSError, ValueError) as error:
-        told = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise OpenworldError(f"{repository} cannot be had: {told} Look at its name and the network.") from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise OpenworldError(f"{repository} cannot be had: {reason} Look at its name and the network.") from error
 
 
 def _split(names: tuple[str, ...], part: str, repository: str) -> str:

@@ -67,8 +67,8 @@ def load(
 def parts(path: str | Path) -> set[str]:
     """The parts that a list has rows of: some of "train", "validation" and "test"."""
     columns = _read(Path(path))
-    said = set(columns.get("split", ["test"]))
-    return {part for part, names in PARTS.items() if said & set(names)}
+    splits = set(columns.get("split", ["test"]))
+    return {part for part, names in PARTS.items() if splits & set(names)}
 
 
 def _read(path: Path) -> dict[str, list[str]]:

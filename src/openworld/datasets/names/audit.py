@@ -81,15 +81,17 @@ def _as_names(names: Iterable[str]) -> tuple[str, ...]:
 def _not_names(names: Sequence[str]) -> Iterator[Finding]:
     for name in names:
         if SYNSET_ID.fullmatch(name):
-            told = f"{name!r} is a WordNet id, not a name; a text tower needs the word that it stands for."
-            yield Finding("not a name", "error", (name,), told)
+            message = f"{name!r} is a WordNet id, not a name; a text tower needs the word that it stands for."
+            yield Finding("not a name", "error", (name,), message)
         elif not name.isprintable() or "\ufffd" in name or re.search(r"[ÃÂ][\x80-\xbf]", name):
-            told = f"{name!r} holds characters of a wrong encoding; read the list as UTF-8."
-            yield Finding("not a name", "warning", (name,), told)
+            message = f"{name!r} holds characters of a wrong encoding; read the list as UTF-8."
+            yield Finding("not a name", "warning", (name,), message)
     numbers = tuple(name for name in names if not any(letter.isalpha() for letter in name))
     if numbers:
-        told = f"{len(numbers)} name(s) hold no letter, such as {numbers[0]!r}: only the sentence says what they are."
-        yield Finding("not a name", "note", numbers, told)
+        message = (
+            f"{len(numbers)} name(s) hold no letter, such as {numbers[0]!r}: only the sentence says what they are."
+        )
+        yield Finding("not a name", "note", numbers, message)
 
 
 def _within(pair: NamePair, names: Sequence[str], base: int) -> Finding:
@@ -132,13 +134,13 @@ def _order(names: Sequence[str], base: int) -> Iterator[Finding]:
     if how is None:
         return
     moved = {other: [name for name in names[:base] if name not in order[:base]] for other, order in orders.items()}
-    other, leaving = max(moved.items(), key=lambda told: len(told[1]))
+    other, leaving = max(moved.items(), key=lambda pair: len(pair[1]))
     if leaving:
-        told = (
+        message = (
             f"the names are sorted {how}; sorted {other}, {len(leaving)} of {base} base classes would be new, such as "
             f"{leaving[0]!r}: keep this order with the results."
         )
-        yield Finding("order", "note", tuple(leaving), told)
+        yield Finding("order", "note", tuple(leaving), message)
 
 
 def _by_value(name: str) -> list[tuple[int, str]]:

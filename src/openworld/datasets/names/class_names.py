@@ -55,8 +55,8 @@ def class_names(name: str, root: str | Path | None = None) -> ClassNames:
     if name.endswith(".txt"):
         return _listed(Path(name))
     if name in PUBLISHED:
-        said = downloaded.read(name, root, ("test",))
-        return ClassNames(name, said.classnames, said.wordnet_ids)
+        split = downloaded.read(name, root, ("test",))
+        return ClassNames(name, split.classnames, split.wordnet_ids)
     if cards.is_folder(name):
         return ClassNames(name, folder.class_names(name))
     return ClassNames(name, cards.load(name, root=root).classnames)

@@ -80,8 +80,8 @@ class Audit:
         >>> Audit("pets", 37).headline
         'pets: 37 class names, nothing found'
         """
-        told = [f"{count} {severity}{'s' * (count > 1)}" for severity, count in self.counts.items() if count]
-        return f"{self.dataset}: {self.classes} class names, {', '.join(told) or 'nothing found'}"
+        counts = [f"{count} {severity}{'s' * (count > 1)}" for severity, count in self.counts.items() if count]
+        return f"{self.dataset}: {self.classes} class names, {', '.join(counts) or 'nothing found'}"
 
     def of(self, *kinds: str) -> tuple[Finding, ...]:
         """The findings of some kinds."""
@@ -92,15 +92,15 @@ class Audit:
         return asdict(self)
 
     @staticmethod
-    def from_dict(told: Mapping[str, Any]) -> "Audit":
+    def from_dict(saved: Mapping[str, Any]) -> "Audit":
         """What `to_dict` gave, read again.
 
         Raises:
             OpenworldError: other keys than those of an audit.
         """
         try:
-            findings = tuple(Finding(**one) for one in told["findings"])
-            return Audit(told["dataset"], told["classes"], findings, tuple(told["not_made"]))
+            findings = tuple(Finding(**one) for one in saved["findings"])
+            return Audit(saved["dataset"], saved["classes"], findings, tuple(saved["not_made"]))
         except (KeyError, TypeError) as error:
             raise OpenworldError(f"this is no audit as `Audit.to_dict` writes it ({error}).") from error
 

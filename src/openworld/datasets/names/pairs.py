@@ -29,19 +29,19 @@ class NamePair:
 
 
 def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
-    """Every pair of names that are alike, each told once, as the first that fits of the kinds below.
+    """Every pair of names that are alike, each once, as the first that fits of the kinds below.
 
     Args:
         names: class names.
         others: the same object for pairs within one list, or the names of another data set.
         wordnet: where synonyms are looked up; None for no look at synonyms.
     """
-    told: set[tuple[int, int]] = set()
+    found_pairs: set[tuple[int, int]] = set()
     for kind, keys in _keys(wordnet):
         for pair in sharing(names, others, keys):
-            found = None if pair in told else _judge(kind, *pair, names, others, wordnet)
+            found = None if pair in found_pairs else _judge(kind, *pair, names, others, wordnet)
             if found:
-                told.add(pair)
+                found_pairs.add(pair)
                 yield found
 
 

@@ -41,11 +41,13 @@ def token_findings(names: Sequence[str], tokenizer: Speller, template: str, cont
         yield from _unread(name, spelling)
         longest = max(len(tokenizer.spell(sentence).ids), context + len(tokenizer.spell(f"{name}.").ids)) + ENDS
         if longest > tokenizer.positions:
-            told = f"{name!r} makes a text of {longest} tokens, and this model reads {tokenizer.positions}; shorten it."
-            yield Finding("too long", "error", (name,), told)
+            message = (
+                f"{name!r} makes a text of {longest} tokens, and this model reads {tokenizer.positions}; shorten it."
+            )
+            yield Finding("too long", "error", (name,), message)
         elif len(spelling.ids) > MANY:
-            told = f"{name!r} falls into {len(spelling.ids)} tokens: the vocabulary hardly knows its words."
-            yield Finding("many tokens", "note", (name,), told)
+            message = f"{name!r} falls into {len(spelling.ids)} tokens: the vocabulary hardly knows its words."
+            yield Finding("many tokens", "note", (name,), message)
         yield from _full_stop(name, spelling, tokenizer)
 
 
@@ -54,22 +56,24 @@ def _same_tokens(names: Sequence[str], spelled: Sequence[NameTokens]) -> Iterato
     for name, spelling in zip(names, spelled, strict=True):
         twin = first.setdefault(tuple(spelling.ids), name)
         if twin.casefold() != name.casefold():  # the same name twice is a finding of its own
-            told = f"{twin!r} and {name!r} are the same tokens: the model cannot tell them apart; rename one."
-            yield Finding("same tokens", "error", (twin, name), told)
+            message = f"{twin!r} and {name!r} are the same tokens: the model cannot tell them apart; rename one."
+            yield Finding("same tokens", "error", (twin, name), message)
 
 
 def _unread(name: str, spelling: NameTokens) -> Iterator[Finding]:
     if spelling.unread or not spelling.ids:
         what = f"the characters {spelling.unread!r}" if spelling.unread else "all"
-        told = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
-        yield Finding("unread", "error", (name,), told)
+        message = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
+        yield Finding("unread", "error", (name,), message)
     elif spelling.in_bytes:
-        told = f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; plain letters say more."
-        yield Finding("unread", "warning", (name,), told)
+        message = f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; plain letters say more."
+        yield Finding("unread", "warning", (name,), message)
 
 
 def _full_stop(name: str, spelling: NameTokens, tokenizer: Speller) -> Iterator[Finding]:
     stopped = tuple(tokenizer.spell(f"{name}.").ids)
     if stopped[: len(spelling.ids)] != tuple(spelling.ids):
-        told = f"the last sign of {name!r} and the sentence's full stop become other tokens together; drop that sign."
-        yield Finding("full stop", "note", (name,), told)
+        message = (
+            f"the last sign of {name!r} and the sentence's full stop become other tokens together; drop that sign."
+        )
+        yield Finding("full stop", "note", (name,), message)

@@ -172,8 +172,8 @@ def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> di
 
 def _class_ids(path: Path) -> list[str]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        return [str(wordnet_id) for _, wordnet_id, _ in told]
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        return [str(wordnet_id) for _, wordnet_id, _ in entries]
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None
     except (ValueError, TypeError) as error:

@@ -40,11 +40,11 @@ def read_qmnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
         OpenworldError: labels that are not the extended ones, which name the writers.
     """
     pictures, labels = folder / f"qmnist-{part}-images-idx3-ubyte", folder / f"qmnist-{part}-labels-idx2-int"
-    told = read_idx(labels)
-    if told.ndim != 2 or told.shape[1] != 8:
-        raise OpenworldError(f"{labels} holds labels {list(told.shape)}, expected eight numbers a digit; get it again.")
-    told = told.astype(np.int64)
-    return DIGITS, PixelTable(pictures, read_idx(pictures), told[:, _QMNIST_LABEL], told[:, _QMNIST_WRITER])
+    rows = read_idx(labels)
+    if rows.ndim != 2 or rows.shape[1] != 8:
+        raise OpenworldError(f"{labels} holds labels {list(rows.shape)}, expected eight numbers a digit; get it again.")
+    rows = rows.astype(np.int64)
+    return DIGITS, PixelTable(pictures, read_idx(pictures), rows[:, _QMNIST_LABEL], rows[:, _QMNIST_WRITER])
 
 
 def read_idx(path: Path) -> np.ndarray:

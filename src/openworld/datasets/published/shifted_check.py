@@ -25,11 +25,11 @@ def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Ins
             continue
         pictures[where], classes = len(images), len(images.classnames)
         if expected not in (None, len(images)):
-            told = f"{len(images):,} pictures are there, expected {expected:,}; get the files again."
-            faults.setdefault(told, []).append(where)
-        for told in _unreadable(images) if decoded else ():
-            faults.setdefault(told, []).append(where)
-    wrong = [f"{places[0]}{_more(places)}: {told}" for told, places in faults.items()]
+            fault = f"{len(images):,} pictures are there, expected {expected:,}; get the files again."
+            faults.setdefault(fault, []).append(where)
+        for fault in _unreadable(images) if decoded else ():
+            faults.setdefault(fault, []).append(where)
+    wrong = [f"{places[0]}{_more(places)}: {fault}" for fault, places in faults.items()]
     if classes not in (None, card.classes):
         wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
     return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)

@@ -66,8 +66,8 @@ class Activations:
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
 
-    >>> seen = Activations(torch.tensor([[3.0, 4.0]]), Head(torch.eye(2)))
-    >>> seen.logits.tolist(), seen.predictions.tolist()
+    >>> activations = Activations(torch.tensor([[3.0, 4.0]]), Head(torch.eye(2)))
+    >>> activations.logits.tolist(), activations.predictions.tolist()
     ([[3.0, 4.0]], [1])
     """
 
@@ -226,26 +226,33 @@ def _labels(values) -> Tensor:
     return labels
 
 
-def _require_one_count(seen: Activations) -> None:
-    parts = {name: getattr(seen, name) for name in ("features", "outputs", "labels", "patches")}
+def _require_one_count(activations: Activations) -> None:
+    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches")}
     counts = {name: len(part) for name, part in parts.items() if part is not None}
-    counts |= {f"perturbed by {how}": len(h) for how, h in seen.perturbed.items()}
-    counts |= {"maps": len(seen.maps.late)} if seen.maps else {}
+    counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
+    counts |= {"maps": len(activations.maps.late)} if activations.maps else {}
     if len(set(counts.values())) > 1:
         raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")
 
 
-def _require_widths(seen: Activations) -> None:
-    head, features = seen.head, seen.features
+def _require_widths(activations: Activations) -> None:
+    head, features = activations.head, activations.features
     if head is not None and features is not None and features.shape[1] != head.width:
         raise OpenworldError(f"features have {features.shape[1]} columns, but the head reads {head.width}.")
-    if head is not None and seen.outputs is not None and seen.outputs.shape[1] != head.classes:
-        raise OpenworldError(f"outputs have {seen.outputs.shape[1]} classes, but the head has {head.classes}.")
-    if seen.texts is not None and features is not None and features.shape[1] != seen.texts.own.shape[1]:
+    if head is not None and activations.outputs is not None and activations.outputs.shape[1] != head.classes:
+        raise OpenworldError(f"outputs have {activations.outputs.shape[1]} classes, but the head has {head.classes}.")
+    if activations.texts is not None and features is not None and features.shape[1] != activations.texts.own.shape[1]:
         raise OpenworldError(
-            f"features have {features.shape[1]} columns, the texts {seen.texts.own.shape[1]}; two-tower detectors "
-            "compare embeddings of one model."
+            f"features have {features.shape[1]} columns, the texts {activations.texts.own.shape[1]}; "
+            "two-tower detectors compare embeddings of one model."
         )
-    classes = head.classes if head else seen.outputs.shape[1] if seen.outputs is not None else None
-    if seen.labels is not None and len(seen.labels) and classes is not None and int(seen.labels.max()) >= classes:
-        raise OpenworldError(f"labels hold class {int(seen.labels.max())}, but there are {classes} classes (from 0).")
+    classes = head.classes if head else activations.outputs.shape[1] if activations.outputs is not None else None
+    if (
+        activations.labels is not None
+        and len(activations.labels)
+        and classes is not None
+        and int(activations.labels.max()) >= classes
+    ):
+        raise OpenworldError(
+            f"labels hold class {int(activations.labels.max())}, but there are {classes} classes (from 0)."
+        )

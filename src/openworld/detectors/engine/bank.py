@@ -70,15 +70,15 @@ class Bank:
         """The total of no image, where `start` images come before."""
         return Rows(None, None, None, start, start)
 
-    def add(self, total: Rows | None, seen: Activations) -> Rows:
+    def add(self, total: Rows | None, activations: Activations) -> Rows:
         """The total with one more batch in it."""
         total = self.begin(0) if total is None else total
         generator = np.random.default_rng(self.seed)
         generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
-        draws = torch.from_numpy(generator.random(len(seen))).to(seen.features.device)
+        draws = torch.from_numpy(generator.random(len(activations))).to(activations.features.device)
         drawn = draws < self.share
-        labels = None if seen.labels is None else seen.labels.to(drawn.device)[drawn]
-        found = Rows(seen.features[drawn], labels, draws[drawn], total.offered, total.offered + len(seen))
+        labels = None if activations.labels is None else activations.labels.to(drawn.device)[drawn]
+        found = Rows(activations.features[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
         return self._trimmed(_joined(total, found))
 
     def merge(self, first: Rows, second: Rows) -> Rows:

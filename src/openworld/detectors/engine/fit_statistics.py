@@ -70,13 +70,13 @@ class FitStatistics:
 
     def fit(self) -> dict[str, FittedDetector]:
         """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
-        asked = _asked(self.detectors)
-        if not self.totals and (learning := [label for label, wanted in asked.items() if wanted]):
+        statistics = _statistics_by_label(self.detectors)
+        if not self.totals and (learning := [label for label, wanted in statistics.items() if wanted]):
             raise OpenworldError(f"there is no training image, but {learning[0]} learns from some; pass features.")
         # Not by `statistics_of`: statistics that are equal to themselves alone are others with every look.
-        order = dict.fromkeys(statistic for wanted in asked.values() for statistic in wanted)
+        order = dict.fromkeys(statistic for wanted in statistics.values() for statistic in wanted)
         totals = dict(zip(order, self.totals, strict=bool(self.totals)))
-        return {label: self._learned(detector, asked[label], totals) for label, detector in self.detectors.items()}
+        return {label: self._learned(detector, statistics[label], totals) for label, detector in self.detectors.items()}
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_gathered` reads."""
@@ -90,11 +90,11 @@ class FitStatistics:
         pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
         return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
 
-    def _learned(self, detector: OODDetector, asked: tuple, totals: Mapping) -> FittedDetector:
-        gathered = [totals[statistic] for statistic in asked]
+    def _learned(self, detector: OODDetector, statistics: tuple, totals: Mapping) -> FittedDetector:
+        gathered = [totals[statistic] for statistic in statistics]
         with solvable(detector.name):
-            state = detector.learn(self.head, *gathered) if asked else None
-        concerns = detector.concerns(*gathered) if asked and hasattr(detector, "concerns") else ()
+            state = detector.learn(self.head, *gathered) if statistics else None
+        concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
         fitted = FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
         return _warned(fitted, self.least) if negative else fitted
@@ -111,9 +111,11 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
     Raises:
         OpenworldError: something a detector needs is missing in the first batch.
     """
-    asked = _asked(detectors)
+    statistics = _statistics_by_label(detectors)
     positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
-    totals = {one: one.begin(start) if hasattr(one, "begin") else None for wanted in asked.values() for one in wanted}
+    totals = {
+        one: one.begin(start) if hasattr(one, "begin") else None for wanted in statistics.values() for one in wanted
+    }
     first, least, images = None, None, 0
     for batch in batches:
         if not isinstance(batch, Activations):
@@ -121,7 +123,7 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
         first = batch if first is None else first
         images += len(batch)
         for part in batch.split(ROWS) if len(batch) else ():
-            for label, wanted in asked.items():
+            for label, wanted in statistics.items():
                 _require_to_learn(detectors[label], wanted, part)
             totals = {one: one.add(total, part) for one, total in totals.items()}
             least = Least().add(least, part) if positive and part.features is not None else least
@@ -149,16 +151,18 @@ def fit(
     detector: OODDetector, features: Tensor | Activations | None, labels: Tensor | None, head: Head | None
 ) -> FittedDetector:
     """Fit one detector; what every detector's own `fit` calls."""
-    seen = features if isinstance(features, Activations) else Activations(features, head=head, labels=labels)
-    return fit_together({detector.name: detector}, [seen])[detector.name]
+    activations = features if isinstance(features, Activations) else Activations(features, head=head, labels=labels)
+    return fit_together({detector.name: detector}, [activations])[detector.name]
 
 
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:
     """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
-    return tuple(dict.fromkeys(statistic for wanted in _asked(detectors).values() for statistic in wanted))
+    return tuple(
+        dict.fromkeys(statistic for wanted in _statistics_by_label(detectors).values() for statistic in wanted)
+    )
 
 
-def _asked(detectors: Mapping[str, OODDetector]) -> dict[str, tuple]:
+def _statistics_by_label(detectors: Mapping[str, OODDetector]) -> dict[str, tuple]:
     return {label: tuple(detector.gathers) for label, detector in detectors.items()}
 
 

@@ -36,7 +36,7 @@ class OODDetector(Protocol):
         self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
     ) -> "FittedDetector": ...
 
-    def read(self, state: Any, seen: Activations) -> Tensor: ...
+    def read(self, state: Any, activations: Activations) -> Tensor: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,10 @@ class FittedDetector:
         """
         return score_together({"score": self}, features)["score"]
 
-    def read(self, seen: Activations) -> Tensor:
+    def read(self, activations: Activations) -> Tensor:
         """Scores of images that are known to bring all that is needed; small numbers of them."""
         with solvable(self.detector.name):
-            scores = self.detector.read(self.state, seen)
+            scores = self.detector.read(self.state, activations)
         require_finite(
             scores, f"{self.detector.name} gives", "the method is not made for such features; see its documentation"
         )
@@ -103,19 +103,19 @@ def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Acti
     for part in whole.split(ROWS):
         completed = {}
         for label, one in fitted.items():
-            shown = _completed(part, one, completed)
-            _require_width(shown, one)
+            activations = _completed(part, one, completed)
+            _require_width(activations, one)
             for need in one.detector.needs:
-                shown.require(need, one.detector.name)
-            parts[label].append(one.read(shown))
+                activations.require(need, one.detector.name)
+            parts[label].append(one.read(activations))
     return {label: torch.cat(found) for label, found in parts.items()}
 
 
-def _require_width(shown: Activations, one: FittedDetector) -> None:
-    if one.width is not None and shown.features is not None and shown.features.shape[1] != one.width:
+def _require_width(activations: Activations, one: FittedDetector) -> None:
+    if one.width is not None and activations.features is not None and activations.features.shape[1] != one.width:
         raise OpenworldError(
             f"{one.detector.name} was fitted on features of {one.width} numbers, and these have "
-            f"{shown.features.shape[1]}; give features of the same model."
+            f"{activations.features.shape[1]}; give features of the same model."
         )
 
 

@@ -66,10 +66,10 @@ def concerns(name: str, classes: ClassTotals, moments: Moments) -> tuple[str, ..
     images, width = moments.n, len(moments.sum)
     sentences = []
     if empty:
-        shown = ", ".join(map(str, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+        listing = ", ".join(map(str, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
         sentences.append(
             f"{name} leaves out {len(empty)} of {len(classes.counts)} classes, which have no training image: numbers "
-            f"{shown}, counted from 0 in the order of the class names."
+            f"{listing}, counted from 0 in the order of the class names."
         )
     if images - (len(classes.counts) - len(empty)) < width:
         sentences.append(

@@ -35,17 +35,17 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
     require_positive(penalty=penalty)
     require_at_least(2, classes=2 if classes is None else classes)
     require_at_most(MANY, classes=classes or 2)
-    seen = Activations(features, labels=labels)
-    if seen.labels is None or seen.features is None:
+    activations = Activations(features, labels=labels)
+    if activations.labels is None or activations.features is None:
         raise OpenworldError("a probe is fitted on features and labels; one of them came as None.")
-    counts = torch.bincount(seen.labels.cpu(), minlength=classes or 0)
+    counts = torch.bincount(activations.labels.cpu(), minlength=classes or 0)
     if len(counts) < 2 or len(counts) > (classes or len(counts)) or not counts.all():
         raise OpenworldError(
             f"the labels name classes {counts.nonzero().flatten().tolist()[:5]} (the first five), expected each of "
             f"{max(classes or len(counts), 2)}; give every class an image."
         )
-    rows = seen.features.double()
-    return _fitted(rows, seen.labels.to(rows.device), len(counts), penalty, seen.features.dtype)
+    rows = activations.features.double()
+    return _fitted(rows, activations.labels.to(rows.device), len(counts), penalty, activations.features.dtype)
 
 
 @torch.enable_grad()

@@ -79,8 +79,8 @@ class DetectionPlan:
             if any("gradient" in statistic.needs for statistic in detector.gathers)
         }
         moved = self._perturbations(learning)
-        shown = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
-        return gather(self.detectors, self._with_head(shown), start=start)
+        activations = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
+        return gather(self.detectors, self._with_head(activations), start=start)
 
     @torch.no_grad()
     @checked
@@ -94,18 +94,18 @@ class DetectionPlan:
         maps, moved = self._maps(wanted), self._perturbations(wanted)
         found = {label: [] for label in fitted}
         for batch in batches:
-            seen = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
-            for label, scores in score_together(fitted, seen).items():
+            activations = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
+            for label, scores in score_together(fitted, activations).items():
                 found[label].append(scores.cpu())
         return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in found.items()}
 
     def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Activations:
         return self.model.see(images, labels, maps=maps, perturbations=perturbations)
 
-    def _with_head(self, shown: Iterable[Activations]) -> Iterable[Activations]:
+    def _with_head(self, batches: Iterable[Activations]) -> Iterable[Activations]:
         """At least one batch, so that detectors that learn nothing know the head without any image."""
         empty = True
-        for batch in shown:
+        for batch in batches:
             empty = False
             yield batch
         if empty:

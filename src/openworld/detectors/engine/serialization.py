@@ -53,7 +53,7 @@ def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str =
         OpenworldError: no such file, another kind of file, one of another version, an unknown detector.
     """
     form, tensors = _read(Path(path), FITTED, device)
-    with _told(path, FITTED):
+    with _with_reasons(path, FITTED):
         return {label: _fitted_of(one, tensors, kinds) for label, one in form.items()}
 
 
@@ -96,7 +96,7 @@ def save_gathered(gathered: FitStatistics, path: Path | str) -> None:
 def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FitStatistics:
     """Read what `FitStatistics.save` wrote; arguments and errors as for `load_together`."""
     form, tensors = _read(Path(path), GATHERED, device)
-    with _told(path, GATHERED):
+    with _with_reasons(path, GATHERED):
         detectors = {label: _detector(one, kinds) for label, one in form["detectors"].items()}
         pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
         totals = tuple(put_together(total, tensors, classes_beside(one)) for one, total in pairs)
@@ -173,7 +173,7 @@ def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:
 
 
 @contextmanager
-def _told(path: Path | str, what: str):
+def _with_reasons(path: Path | str, what: str):
     """What does not fit inside a file of the right kind is an error of the file."""
     try:
         yield

@@ -1,9 +1,10 @@
 """What fits gather of training images in one streaming pass: sums in float64; features one by one are in `bank`.
 
-A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, seen)` returns the total
-with one more batch in it; it starts from None, or from `begin(start)` where a statistic has that. `merge(first,
-second)` is the total of two shards of the images, gathered apart; neither is changed. How images are cut into batches
-and shards changes sums by rounding alone, and banks not at all as long as the images come in the same order.
+A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, activations)` returns
+the total with one more batch in it; it starts from None, or from `begin(start)` where a statistic has that.
+`merge(first, second)` is the total of two shards of the images, gathered apart; neither is changed. How images
+are cut into batches and shards changes sums by rounding alone, and banks not at all as long as the images come in the
+same order.
 """
 
 from dataclasses import dataclass
@@ -37,11 +38,14 @@ class ClassSums:
 
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
 
-    def add(self, total: ClassTotals | None, seen: Activations) -> ClassTotals:
+    def add(self, total: ClassTotals | None, activations: Activations) -> ClassTotals:
         """The total with one more batch in it."""
-        chosen = seen.predictions == seen.labels if self.correct else slice(None)
-        labels, features = seen.labels[chosen].to(seen.features.device), seen.features[chosen].double()
-        classes = seen.head.classes if seen.head else int(seen.labels.max()) + 1
+        chosen = activations.predictions == activations.labels if self.correct else slice(None)
+        labels, features = (
+            activations.labels[chosen].to(activations.features.device),
+            activations.features[chosen].double(),
+        )
+        classes = activations.head.classes if activations.head else int(activations.labels.max()) + 1
         if total is not None:
             classes = max(classes, len(total.counts))
         counts = torch.bincount(labels, minlength=classes)
@@ -49,7 +53,7 @@ class ClassSums:
         if total is not None:
             counts[: len(total.counts)] += total.counts
             sums[: len(total.sums)] += total.sums
-        return ClassTotals(counts, sums, seen.features.dtype)
+        return ClassTotals(counts, sums, activations.features.dtype)
 
     def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
         """The total of two shards."""
@@ -90,14 +94,14 @@ class Mean:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: Moments | None, seen: Activations) -> Moments:
+    def add(self, total: Moments | None, activations: Activations) -> Moments:
         """The total with one more batch in it."""
-        found = seen.features.sum(dim=0, dtype=torch.float64)
-        dtype = seen.features.dtype
+        found = activations.features.sum(dim=0, dtype=torch.float64)
+        dtype = activations.features.dtype
         return (
-            Moments(len(seen), found, dtype)
+            Moments(len(activations), found, dtype)
             if total is None
-            else Moments(total.n + len(seen), total.sum + found, dtype)
+            else Moments(total.n + len(activations), total.sum + found, dtype)
         )
 
     def merge(self, first: Moments, second: Moments) -> Moments:
@@ -116,12 +120,12 @@ class Products:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: Moments | None, seen: Activations) -> Moments:
+    def add(self, total: Moments | None, activations: Activations) -> Moments:
         """The total with one more batch in it."""
-        rows = seen.features.double()
+        rows = activations.features.double()
         rows = rows if self.lift is None else self.lift(rows)
         if total is None:
-            return Moments(len(rows), rows.sum(dim=0), seen.features.dtype, rows.mT @ rows)
+            return Moments(len(rows), rows.sum(dim=0), activations.features.dtype, rows.mT @ rows)
         total.products.addmm_(rows.mT, rows)  # in place: 33 MB for 2,048 features, once per batch
         return Moments(total.n + len(rows), total.sum + rows.sum(dim=0), total.dtype, total.products)
 
@@ -133,14 +137,14 @@ class Products:
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """One number per training image: what `of(seen)` gives, float[N]; `needs` what it looks at."""
+    """One number per training image: what `of(activations)` gives, float[N]; `needs` what it looks at."""
 
     of: Any
     needs: tuple[str, ...]
 
-    def add(self, total: Tensor | None, seen: Activations) -> Tensor:
+    def add(self, total: Tensor | None, activations: Activations) -> Tensor:
         """The total with one more batch in it."""
-        found = self.of(seen)
+        found = self.of(activations)
         return found if total is None else torch.cat([total, found])
 
     def merge(self, first: Tensor, second: Tensor) -> Tensor:
@@ -154,9 +158,9 @@ class Least:
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: float | None, seen: Activations) -> float:
+    def add(self, total: float | None, activations: Activations) -> float:
         """The total with one more batch in it."""
-        found = float(seen.features.min())
+        found = float(activations.features.min())
         return found if total is None else min(total, found)
 
     def merge(self, first: float, second: float) -> float:

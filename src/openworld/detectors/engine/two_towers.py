@@ -18,9 +18,9 @@ def activations_of(clip: DualEncoder, features: Features, texts: Texts, head: He
     """Encoded images, ready for any detector.
 
     The head is the model's zero-shot classifier over unit embeddings, so that MSP, Energy, KNN, MDS and the like run on
-    two-tower models too; a head of your own, such as `linear_probe(seen.features, seen.labels)`, takes its place where
-    there are training images. Labels are those of the encoded set, and are right only where its classes are those of
-    the texts.
+    two-tower models too; a head of your own, such as `linear_probe(activations.features, activations.labels)`,
+    takes its place where there are training images. Labels are those of the encoded set, and are right
+    only where its classes are those of the texts.
 
     Args:
         clip: the backbone that encoded them. features: encoded images, with patches for GL-MCM.

@@ -50,21 +50,21 @@ class SlicedSource:
         if weights is None:
             return RawEstimate(None, None, "", warnings=(_UNREACHED,))
         left = _effective(weights, self.counts.sum(axis=0))
-        seen, counts = np.unique(groups, axis=0, return_counts=True)
+        distinct, counts = np.unique(groups, axis=0, return_counts=True)
         return RawEstimate(
             _error(weights, self.counts),
             lambda resamples, generator: np.array(
-                [self._again(seen, counts, generator) for _ in range(resamples)], np.float64
+                [self._again(distinct, counts, generator) for _ in range(resamples)], np.float64
             ),
             "source and target images",
             {"slices": groups.shape[1], "effective_source": left},
             warnings=(_FEW.format(self.counts.sum(), left),) if left < FEW else (),
         )
 
-    def _again(self, seen: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> float:
+    def _again(self, distinct: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> float:
         """The error of one resample; NaN where no weights reach the target's means."""
         own, other = (_redrawn(each, generator) for each in (self.counts, counts))
-        weights = tilted(self.patterns, own.sum(axis=0), other @ seen / other.sum())
+        weights = tilted(self.patterns, own.sum(axis=0), other @ distinct / other.sum())
         return np.nan if weights is None else _error(weights, own)
 
 

@@ -118,10 +118,10 @@ def quote(
     >>> import numpy as np
     >>> rng, labels = np.random.default_rng(0), np.arange(600) % 3
     >>> source = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(600, 3)), labels)
-    >>> asked = {name: ESTIMATORS[name]() for name in ALONE}
+    >>> estimators = {name: ESTIMATORS[name]() for name in ALONE}
     >>> target = source.take(np.arange(0, 600, 2))
-    >>> estimates = {name: one.fit(source).estimate(target) for name, one in asked.items()}
-    >>> found = quote(source, target, estimates, measure_null(asked, source, target.n))
+    >>> estimates = {name: one.fit(source).estimate(target) for name, one in estimators.items()}
+    >>> found = quote(source, target, estimates, measure_null(estimators, source, target.n))
     >>> found.method, found.low < 1 - target.mistakes / target.n < found.high
     ('DoC', True)
     """
@@ -147,22 +147,22 @@ def evidence(
     )
 
 
-def decide(seen: Evidence, limits: Limits) -> Quote:
+def decide(evidence: Evidence, limits: Limits) -> Quote:
     """The rules, one after the other."""
-    doc, views, cot = seen.unbiased["DoC"], seen.views, held(seen.source * seen.cot**limits.power)
-    if no_shift_seen(seen.signs, limits):
-        return _number("DoC", doc, seen, tuple(share * seen.signs.predictions for share in MOVED), _SPREAD)
-    if views is not None and not seen.distrust:
+    doc, views, cot = evidence.unbiased["DoC"], evidence.views, held(evidence.source * evidence.cot**limits.power)
+    if no_shift_seen(evidence.signs, limits):
+        return _number("DoC", doc, evidence, tuple(share * evidence.signs.predictions for share in MOVED), _SPREAD)
+    if views is not None and not evidence.distrust:
         if views <= cot + limits.above:
-            return _number("two-views", views, seen, OFF["two-views"], _VIEWS)
-        return _no_number((cot, views, doc), seen, _TOGETHER.format(100 * views, 100 * cot))
-    why = f"; the reference is not asked, for it {' and '.join(seen.distrust)}" if seen.distrust else ""
-    least, name = min((one, name) for name, one in (seen.unbiased | {"COT": cot}).items())
+            return _number("two-views", views, evidence, OFF["two-views"], _VIEWS)
+        return _no_number((cot, views, doc), evidence, _TOGETHER.format(100 * views, 100 * cot))
+    why = f"; the reference is not asked, for it {' and '.join(evidence.distrust)}" if evidence.distrust else ""
+    least, name = min((one, name) for name, one in (evidence.unbiased | {"COT": cot}).items())
     if doc - cot > limits.apart:
-        return _no_number((cot, doc), seen, _PART.format(100 * doc, 100 * cot) + why)
-    if seen.source - least > limits.lost:
-        return _no_number((least, doc), seen, _MUCH.format(100 * (seen.source - least)) + why)
-    return _number(name, least, seen, OFF["mild"], _MILD + why)
+        return _no_number((cot, doc), evidence, _PART.format(100 * doc, 100 * cot) + why)
+    if evidence.source - least > limits.lost:
+        return _no_number((least, doc), evidence, _MUCH.format(100 * (evidence.source - least)) + why)
+    return _number(name, least, evidence, OFF["mild"], _MILD + why)
 
 
 def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
@@ -174,14 +174,14 @@ def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
     return (same or reshared) and not collapsed
 
 
-def _number(name: str, accuracy: float, seen: Evidence, off: tuple[float, float], why: str) -> Quote:
-    below, above = (hypot(Z * seen.spreads[name], one) for one in off)
-    return Quote(name, accuracy, held(accuracy - below), held(accuracy + above), why, seen.signs)
+def _number(name: str, accuracy: float, evidence: Evidence, off: tuple[float, float], why: str) -> Quote:
+    below, above = (hypot(Z * evidence.spreads[name], one) for one in off)
+    return Quote(name, accuracy, held(accuracy - below), held(accuracy + above), why, evidence.signs)
 
 
-def _no_number(numbers: tuple[float, ...], seen: Evidence, why: str) -> Quote:
+def _no_number(numbers: tuple[float, ...], evidence: Evidence, why: str) -> Quote:
     below, above = OFF["bounds"]
-    return Quote(None, None, held(min(numbers) - below), held(max(numbers) + above), why, seen.signs)
+    return Quote(None, None, held(min(numbers) - below), held(max(numbers) + above), why, evidence.signs)
 
 
 def held(accuracy: float) -> float:

@@ -194,9 +194,9 @@ def learn_from_shifts(
     >>> def drawn(logit, right):  # 100 images, of which so many are named right
     ...     labels = np.arange(100) % 2
     ...     return Outputs(logit * np.eye(2)[np.where(np.arange(100) < right, labels, 1 - labels)], labels)
-    >>> source, asked = drawn(2.2, 90), {"AC": AC()}
+    >>> source, estimators = drawn(2.2, 90), {"AC": AC()}
     >>> shifts = [LabelledShift(kind, kind, drawn(2.2 - s / 5, 90 - 6 * s)) for s, kind in enumerate("abcde")]
-    >>> found = learn_from_shifts(asked, source, shifts, measure_null(asked, source, 100))
+    >>> found = learn_from_shifts(estimators, source, shifts, measure_null(estimators, source, 100))
     >>> found.estimator, found.families, found.mean_error < 0.05
     ('AC', 5, True)
     """
@@ -215,8 +215,8 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
     relative = {name: np.array([one.relative[name] for one in readings]) for name in readings[0].relative}
     answers = {name: _corrected(source, one, POWERS) for name, one in relative.items() if not np.isnan(one).any()}
     if not answers:
-        asked = ", ".join(relative) or "no estimator that was asked"
-        raise OpenworldError(f"{asked} can say nothing of some labelled set; give larger sets, or other estimators.")
+        names = ", ".join(relative) or "no estimator"
+        raise OpenworldError(f"{names} can say nothing of some labelled set; give larger sets, or other estimators.")
     true = np.array([one.accuracy for one in readings])
     families = np.array([one.family for one in readings])
     estimated = np.empty(len(readings))

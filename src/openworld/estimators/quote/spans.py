@@ -34,17 +34,19 @@ def spans(pieces: Iterable[tuple[Outputs, np.ndarray]], *, rows: int = ROWS, see
     >>> [(one.key, one.first, one.sample.n) for one in spans(pieces)]
     [(0, 0, 2), (2, 2, 3), (3, 5, 1)]
     """
-    key, first, seen, sampler = None, 0, 0, None
+    key, first, rows_before, sampler = None, 0, 0, None
     for block, keys in pieces:
         for value, start, stop in _runs(keys):
             if value != key:
                 if sampler is not None:
                     yield Span(key, first, sampler.sample)
                 if key is not None and value < key:
-                    raise OpenworldError(f"image {seen + start:,} comes before the ones above it; sort them by time.")
-                key, first, sampler = value, seen + start, Sampler(rows, seed=seed)
+                    raise OpenworldError(
+                        f"image {rows_before + start:,} comes before the ones above it; sort them by time."
+                    )
+                key, first, sampler = value, rows_before + start, Sampler(rows, seed=seed)
             sampler.add(block.take(slice(start, stop)))
-        seen += block.n
+        rows_before += block.n
     if sampler is not None:
         yield Span(key, first, sampler.sample)
 

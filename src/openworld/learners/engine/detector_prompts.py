@@ -1,4 +1,4 @@
-"""Detector prompts at test time: each knows some names as its own, and sees them among all names that are asked for.
+"""Detector prompts at test time: each knows some names as its own, and sees them among all candidates.
 
 GMoP (Hua et al., 2025) and DeCoOp (Zhou et al., 2024) tell base from new by the detector that is surest of a name of
 its own. Training softmaxes run over a detector's own names, these over all that it sees.
@@ -24,7 +24,7 @@ class Detectors:
     Args:
         text: float[K, V, D], unit text features of all names behind each detector's context.
         own: bool[K, V], the names a detector was trained to accept.
-        seen: bool[K, V], the names it is asked about: its own and those of the evaluation.
+        seen: bool[K, V], the names that compete: its own and those of the evaluation.
     """
 
     text: Tensor
@@ -42,15 +42,15 @@ def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, own: Sequ
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
     prompts = clip.prompt_names(list(vocabulary.values()), contexts.shape[1])
-    asked = {normalise_class_name(name) for name in names.all}
-    return detectors_of(clip, contexts, prompts, own, [name in asked for name in vocabulary])
+    candidates = {normalise_class_name(name) for name in names.all}
+    return detectors_of(clip, contexts, prompts, own, [name in candidates for name in vocabulary])
 
 
 def detectors_of(
-    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, own: Sequence[Sequence[int]], asked: Sequence[bool]
+    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, own: Sequence[Sequence[int]], candidates: Sequence[bool]
 ) -> Detectors:
-    """Detectors among V prepared names; own: K lists of places among them; asked: for each whether it is asked for."""
+    """Detectors among V prepared names; own: K lists of places among them; candidates: whether each competes."""
     text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
     places = torch.as_tensor(own, device=clip.device)
     learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, places, True)
-    return Detectors(text, learned, learned | torch.as_tensor(asked, device=clip.device))
+    return Detectors(text, learned, learned | torch.as_tensor(candidates, device=clip.device))

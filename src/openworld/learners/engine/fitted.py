@@ -18,7 +18,7 @@ from openworld._short_repr import short_repr
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
-from openworld.learners.engine.images import Answer, Consumes, Images, shown
+from openworld.learners.engine.images import Answer, Consumes, Images, select_images
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
 from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, train
@@ -118,7 +118,7 @@ class FittedLearner:
         """
 
         def part(rows: slice) -> Answer:
-            images = shown(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
+            images = select_images(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
             return self.learner.answer(self.clip, self.parameters, images, bank)
 
         parts = BatchSize(CHUNK, f"answering with {self.learner.name}").parts(part, len(features))
@@ -275,7 +275,7 @@ def batches_of(
             views = None
             if augmented:
                 views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
-            images = shown(features, clip, learner.consumes, rows.numpy(), views)
+            images = select_images(features, clip, learner.consumes, rows.numpy(), views)
             yield replace(images, draw=next(draws)), labels[rows.to(labels.device)]
 
     return batches

@@ -1,4 +1,4 @@
-"""What a learner is shown of some images, and what it answers."""
+"""What a learner is select_images of some images, and what it answers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -55,7 +55,7 @@ class Answer:
     __repr__ = short_repr
 
 
-def shown(
+def select_images(
     features: Features, clip: DualEncoder, consumes: Consumes, rows: np.ndarray, views: np.ndarray | None = None
 ) -> Images:
     """The images at `rows` of encoded features, or one view of each.
@@ -63,7 +63,7 @@ def shown(
     Args:
         features: encoded with this backbone.
         clip: the backbone.
-        consumes: what the learner is to be shown.
+        consumes: what the learner is to be select_images.
         rows: int64[B].
         views: int64[B], which view of each image; None for the images as they are.
 

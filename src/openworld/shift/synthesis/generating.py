@@ -132,19 +132,19 @@ def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -
 
 def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
     """Paint, screen and write images; a row of the journal for each, in order."""
-    rows, asked = {}, numbers
+    rows, missing = {}, numbers
     for attempt in range(work.screen.attempts if work.screen else 1):
-        orders = [plan.commission(number, attempt) for number in asked]
+        orders = [plan.commission(number, attempt) for number in missing]
         pictures = _painted(work.painter, orders)
         kept = _allowed(work.screen, pictures)
         for order, picture, keep in zip(orders, pictures, kept, strict=True):
             if keep:
                 sha = set_files.write_picture(work.folder / order.file, picture)
                 rows[order.number] = set_files.row(order.number, order.file, attempt, sha)
-        asked = [number for number in asked if number not in rows]
-        if not asked:
+        missing = [number for number in missing if number not in rows]
+        if not missing:
             break
-    refused = {number: set_files.row(number, None, None, None) for number in asked}
+    refused = {number: set_files.row(number, None, None, None) for number in missing}
     return [(rows | refused)[number] for number in numbers]
 
 
