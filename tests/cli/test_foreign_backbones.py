@@ -92,8 +92,9 @@ def folders(place, foreign_folder):
 
 def test_shift_is_measured_in_its_features(folders, run, foreign_folder):
     backbone = f"transformers:{foreign_folder('altclip')}"
+    (folders / "few.txt").write_text("\n".join(FEW))
     words = ("shift", "--reference", "reference", "--test", "new", "--classnames", "names.txt", "--backbone", backbone)
-    done = run(*words, "--out", "shift")
+    done = run(*words, "--templates", "few.txt", "--out", "shift")
     assert done.exit_code == 0, done.output
     assert (folders / "shift" / "degrees.csv").is_file()
     taught = run(*words, "--taught-by", "pictures")
