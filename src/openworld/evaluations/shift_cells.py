@@ -130,7 +130,7 @@ class ShiftPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Divided:
+class DividedPool:
     """The pictures of the pool that can be read, and where they stand.
 
     Args:
@@ -156,8 +156,8 @@ class Divided:
         semantic, covariate = (self.levels[half][kept] for half in HALVES)
         return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
 
-    def told(self, kept: np.ndarray) -> dict:
-        """Per axis: where its levels lie (None where that was given, not measured), and how many pictures each has."""
+    def level_facts(self, kept: np.ndarray) -> dict:
+        """Return where the levels of each axis lie (None where they were given), and their numbers of images."""
         return {
             half: {
                 "edges": None if self.cuts is None else [0.0, *self.cuts[half], _LARGEST],
@@ -176,21 +176,21 @@ class Divided:
                 yield f"pictures/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
 
 
-def divided(plan: ShiftPlan, machine: Machine) -> Divided:
+def divide_pool(plan: ShiftPlan, machine: Machine) -> DividedPool:
     """Return the pool of a run in levels; cuts are those of the whole pool, in-distribution classes in it."""
     pool = plan.ground.load_pool()
     if plan.ground.cells:
         given = given_cells(plan.ground.cells)
         levels = {"semantic": given.semantic, "covariate": given.covariate}
         counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
-        return Divided(pool, np.arange(len(pool.images)), levels, counts)
+        return DividedPool(pool, np.arange(len(pool.images)), levels, counts)
     sizes = [len(one.load()) for one in plan.ground.tested]
     parts = [one.load(machine) for one in plan.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])
     rows = np.concatenate([start + one.rows for start, one in zip(starts, parts, strict=True)])
     degrees = {half: np.concatenate([getattr(one, half) for one in parts]) for half in HALVES}
     cut = {half: _levels(plan, half, degrees[half]) for half in HALVES}
-    return Divided(
+    return DividedPool(
         pool,
         rows,
         {half: cut[half].of(degrees[half]) for half in HALVES},

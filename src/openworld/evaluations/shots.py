@@ -6,11 +6,11 @@ from openworld.datasets import DATASETS
 
 
 def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
-    """The fewest and the most training images of a class that any record tells; None where none does."""
-    told = [one["training_images"] for one in records if one.get("training_images")]
-    if not told:
+    """Return the fewest and the most training images of a class that any record holds; None where none does."""
+    spans = [record["training_images"] for record in records if record.get("training_images")]
+    if not spans:
         return None
-    return {"fewest": min(one["fewest"] for one in told), "most": max(one["most"] for one in told)}
+    return {"fewest": min(span["fewest"] for span in spans), "most": max(span["most"] for span in spans)}
 
 
 def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:

@@ -15,7 +15,7 @@ from openworld.evaluations.recognition_by_shift.record import (
     ShiftRecord,
     ValidationRecord,
 )
-from openworld.evaluations.shift_cells import Divided
+from openworld.evaluations.shift_cells import DividedPool
 from openworld.evaluations.shift_images import Pool
 from openworld.results import RunFolder
 from openworld.runs import RunStore, Unit, UnitResult
@@ -65,7 +65,7 @@ def made_up(seeds=(1, 2), learners=LEARNERS, estimators=("AC", "FRAP"), images=4
             yield record, {"base": base, "pool": pool | levels}
 
 
-def _divided(draw, size: int) -> Divided:
+def _divided(draw, size: int) -> DividedPool:
     levels = {half: draw.integers(0, LEVELS, size) for half in ("semantic", "covariate")}
     corner = (levels["semantic"] == 2) & (levels["covariate"] == 2)
     levels["semantic"] = np.where(corner, 0, levels["semantic"])
@@ -74,7 +74,7 @@ def _divided(draw, size: int) -> Divided:
     pool = Pool(images, ("plain",), np.zeros(size, np.int64), labels < 2)
     cuts = dict.fromkeys(levels, (0.25, 0.5))
     degrees = {half: level / 4 for half, level in levels.items()}
-    return Divided(pool, np.arange(size), levels, dict.fromkeys(levels, LEVELS), degrees, cuts)
+    return DividedPool(pool, np.arange(size), levels, dict.fromkeys(levels, LEVELS), degrees, cuts)
 
 
 def _base(draw, count: int) -> dict:
@@ -86,7 +86,7 @@ def _base(draw, count: int) -> dict:
     }
 
 
-def _pool(found: Divided) -> dict:
+def _pool(found: DividedPool) -> dict:
     images = found.pool.images
     return {"id": found.rows, "label": images.labels, "group": images.groups, "far": found.levels["semantic"]}
 
@@ -107,7 +107,7 @@ def _answers(shown: dict, gains, draw) -> dict:
     }
 
 
-def _described(name: str, seed: int, found: Divided, base: dict, estimators) -> dict:
+def _described(name: str, seed: int, found: DividedPool, base: dict, estimators) -> dict:
     return {
         "protocol": "open-world-by-shift",
         "learner": name,
@@ -126,7 +126,7 @@ def _described(name: str, seed: int, found: Divided, base: dict, estimators) -> 
     }
 
 
-def _estimation(pool: dict, found: Divided, estimators, draw) -> EstimationRecord:
+def _estimation(pool: dict, found: DividedPool, estimators, draw) -> EstimationRecord:
     grid, right = found.grid(np.arange(len(found.rows)), 8), pool["joint_prediction"] == pool["label"]
     truth = np.full(grid.shape, np.nan)
     for cell in map(tuple, np.argwhere(grid.present).tolist()):

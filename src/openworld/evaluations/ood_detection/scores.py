@@ -16,7 +16,7 @@ from openworld.evaluations.ood_detection.entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine, backbone
-from openworld.evaluations.shift_cells import Divided, test_degrees
+from openworld.evaluations.shift_cells import DividedPool, test_degrees
 from openworld.features import Features
 from openworld.shift import HALVES
 
@@ -83,13 +83,13 @@ def two_tower_scores(
     return ModelScores(*found, seen[0].predictions.cpu().numpy(), concerns)
 
 
-def groups_of(test: ReadableImages, found: Divided) -> tuple[np.ndarray, np.ndarray]:
+def groups_of(test: ReadableImages, found: DividedPool) -> tuple[np.ndarray, np.ndarray]:
     """Groups of the test images and of the pool's: apart, for numbers of two image sets mean nothing together."""
     own = test.images.groups[test.rows]
     return own, found.pool.images.groups[found.rows] + int(own.max(initial=-1)) + 1
 
 
-def pool_table(test: ReadableImages, found: Divided, scores: ModelScores) -> dict[str, np.ndarray]:
+def pool_table(test: ReadableImages, found: DividedPool, scores: ModelScores) -> dict[str, np.ndarray]:
     """Per image of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
     images = found.pool.images
     table = {

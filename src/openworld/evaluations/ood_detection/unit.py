@@ -28,14 +28,14 @@ from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Clock, Machine, encoded
-from openworld.evaluations.shift_cells import Divided, divided
+from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.features import Encoding
 from openworld.runs import UnitResult
 
 
 def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
-    clock, found = Clock(machine), divided(task.shift, machine)
+    clock, found = Clock(machine), divide_pool(task.shift, machine)
     known, test = (_readable(task, images, machine) for images in (task.ground.training, task.ground.test))
     scores = _scores(task, known, test, found, machine)
     clock.stop("scores")
@@ -49,7 +49,7 @@ def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
 
 
 def detection_record(
-    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: Divided, scores: ModelScores
+    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: DividedPool, scores: ModelScores
 ) -> DetectionRecord:
     """What a unit records.
 
@@ -79,7 +79,7 @@ def detection_record(
 
 
 def _pool_record(
-    task: DetectionTask, sides: Mapping[str, DetectorScores], ranked: Ranked, found: Divided, id_kept: bool
+    task: DetectionTask, sides: Mapping[str, DetectorScores], ranked: Ranked, found: DividedPool, id_kept: bool
 ) -> PoolRecord:
     """All detectors over all cells, with images of in-distribution classes or without."""
     kept = np.arange(len(found.rows)) if id_kept else np.flatnonzero(~found.known)
@@ -88,7 +88,7 @@ def _pool_record(
     both = zip(sides.items(), errors, strict=True)
     return PoolRecord(
         id_kept=id_kept,
-        levels={axis: AxisLevels(**levels) for axis, levels in found.told(kept).items()},
+        levels={axis: AxisLevels(**levels) for axis, levels in found.level_facts(kept).items()},
         counts=grid.counts.tolist(),
         detectors={label: detector_record(one, grid, kept, own) for (label, one), own in both},
         joint=joint,
@@ -105,7 +105,7 @@ def _source_record(
 
 
 def _scores(
-    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: Divided, machine: Machine
+    task: DetectionTask, known: ReadableImages, test: ReadableImages, found: DividedPool, machine: Machine
 ) -> ModelScores:
     pool = ReadableImages(found.pool.images, found.rows)
     if not task.judged.is_two_tower:

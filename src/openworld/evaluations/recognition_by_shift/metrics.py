@@ -17,7 +17,7 @@ from openworld.evaluations.recognition_by_shift.record import (
 )
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import rows_of
-from openworld.evaluations.shift_cells import Divided
+from openworld.evaluations.shift_cells import DividedPool
 from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, Trend, openworld_auc, shift_trend
 from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
@@ -26,7 +26,7 @@ Table = Mapping[str, np.ndarray]
 
 
 def described(
-    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: Divided
+    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: DividedPool
 ) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
     return {
@@ -49,7 +49,7 @@ def described(
     }
 
 
-def by_shift(base: Table, pool: Table, found: Divided, least: int) -> dict[str, Any]:
+def by_shift(base: Table, pool: Table, found: DividedPool, least: int) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that hold numbers: overall, and by cell and level.
 
     Args:
@@ -67,7 +67,7 @@ def by_shift(base: Table, pool: Table, found: Divided, least: int) -> dict[str, 
     overall = openworld_auc(*_scored(base), *_scored(new), base_groups=base["group"], new_groups=apart)
     shown_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
     return {
-        "levels": {axis: LevelsRecord(**levels) for axis, levels in found.told(kept).items()},
+        "levels": {axis: LevelsRecord(**levels) for axis, levels in found.level_facts(kept).items()},
         "counts": grid.counts.tolist(),
         "overall": parts_record(overall),
         "near": _view(near, grid),

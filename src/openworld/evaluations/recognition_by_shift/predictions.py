@@ -14,7 +14,7 @@ from openworld.evaluations.answer_slices import numbers_among
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
-from openworld.evaluations.shift_cells import Divided
+from openworld.evaluations.shift_cells import DividedPool
 from openworld.features import Features
 from openworld.learners import FittedLearner
 
@@ -58,7 +58,7 @@ class Predictor:
         return replace(shown, labels=places[shown.labels], classnames=self._split.names)
 
 
-def pool_columns(found: Divided) -> Iterator[tuple[str, np.ndarray]]:
+def pool_columns(found: DividedPool) -> Iterator[tuple[str, np.ndarray]]:
     """What a table of the pool holds beside the learner's answers: styles, degrees and levels."""
     yield "style", found.pool.style[found.rows].astype(np.int16)
     for half, levels in found.levels.items():
@@ -66,7 +66,7 @@ def pool_columns(found: Divided) -> Iterator[tuple[str, np.ndarray]]:
         yield f"{half}_level", levels.astype(np.int16)
 
 
-def require_same_images(answers: LearnerAnswers, found: Divided) -> None:
+def require_same_images(answers: LearnerAnswers, found: DividedPool) -> None:
     """Refuse answers on other images than those that were measured."""
     if not np.array_equal(answers.table["id"], found.rows):
         raise OpenworldError(

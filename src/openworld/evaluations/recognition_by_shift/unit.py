@@ -18,13 +18,13 @@ from openworld.evaluations.recognition_by_shift.record import EstimationRecord, 
 from openworld.evaluations.recognition_by_shift.task import ShiftTask, names_of
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
-from openworld.evaluations.shift_cells import Divided, divided
+from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.runs import UnitResult
 
 
 def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
     """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
-    found = divided(task.shift, machine)
+    found = divide_pool(task.shift, machine)
     split = names_of(task.ground, found.pool)
     shots, clock = encoded_part(task, "train", machine), Clock(machine)
     fitted = fit(task, shots, machine)
@@ -51,7 +51,7 @@ def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
 
 
 def _estimation(
-    task: ShiftTask, predictor: Predictor, pool: LearnerAnswers, found: Divided, split: ClassSplit, machine: Machine
+    task: ShiftTask, predictor: Predictor, pool: LearnerAnswers, found: DividedPool, split: ClassSplit, machine: Machine
 ) -> EstimationRecord:
     """Of all images of the pool, whatever their class."""
     grid = found.grid(np.arange(len(found.rows)), task.division.least)
