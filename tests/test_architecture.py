@@ -112,13 +112,17 @@ def test_metrics_need_numpy_alone(package):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_scoring_saved_predictions_needs_no_torch(tmp_path):
+def test_scoring_saved_predictions_and_estimating_from_saved_scores_need_no_torch(tmp_path):
     """The page included: what is scored was computed elsewhere."""
+    rows = "a,2,0.5\na,1,-1\nb,-0.5,1.5\nb,1.5,0\n" * 5
+    (tmp_path / "scores.csv").write_text(f"label,logits:a,logits:b\n{rows}")
     (tmp_path / "mine.csv").write_text("side,score,correct\n" + "base,0.9,1\nbase,0.2,0\nnew,0.1,1\nnew,0.3,0\n" * 3)
     code = (
         "import sys; from typer.testing import CliRunner; from openworld.cli.app import app; "
-        "done = CliRunner().invoke(app, ['score', 'mine.csv', '--out', 'kept']); "
-        "assert done.exit_code == 0, done.output; assert 'torch' not in sys.modules"
+        "estimate = ['estimate', '--source', 'scores.csv', '--target', 'scores.csv', '--estimator', 'AC']; "
+        "score = ['score', 'mine.csv']; "
+        "done = [CliRunner().invoke(app, [*words, '--out', words[0]]) for words in (score, estimate)]; "
+        "assert not any(one.exit_code for one in done), done; assert 'torch' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0
 
