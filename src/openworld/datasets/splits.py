@@ -8,6 +8,7 @@ import numpy as np
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 
 
 def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -50,6 +51,8 @@ class ClassSplit:
     names: tuple[str, ...]
     base: np.ndarray
     new: np.ndarray
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, names: Sequence[str], order: Sequence[int] | None = None) -> "ClassSplit":
