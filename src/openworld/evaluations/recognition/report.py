@@ -104,7 +104,8 @@ def main_tables(results: RecognitionResults) -> tuple[Table, ...]:
 
 def figures(results: RecognitionResults) -> tuple[Figure, ...]:
     """Every figure that the run has numbers for."""
-    drawn = (figure(results.settings, styles(results)) for figure in FIGURES)
+    chosen = styles(results)
+    drawn = (figure(results.settings, chosen) for figure in FIGURES)
     return tuple(figure for figure in drawn if figure is not None)
 
 
