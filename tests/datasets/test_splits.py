@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.datasets import base_new_split, few_shot
+from openworld.datasets import ClassSplit, base_new_split, few_shot
 
 LABELS = st.lists(st.integers(0, 5), min_size=1, max_size=60)
 
@@ -60,3 +60,14 @@ def test_the_draw_is_the_published_one(labels, shots, seed):
 def test_no_shots_is_refused():
     with pytest.raises(OpenworldError, match="at least 1"):
         few_shot([0, 1], 0, random.Random(0))
+
+
+def test_names_are_cut_in_the_order_given():
+    cut = ClassSplit.of(("cat", "dog", "owl"), [2, 0, 1])
+    assert (cut.base_names, cut.new_names) == (("owl", "cat"), ("dog",))
+
+
+def test_joined_names_are_base_then_new():
+    joined = ClassSplit.joined(("cat",), ["owl", "dog"])
+    assert joined.names == ("cat", "owl", "dog")
+    assert (joined.base.tolist(), joined.new.tolist()) == ([0], [1, 2])

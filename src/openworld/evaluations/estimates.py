@@ -95,7 +95,11 @@ def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
 
 def estimate_record(estimate: Estimate) -> EstimateRecord:
     """Of an estimate what a record holds: no lists, and nothing that is known of the source anyway."""
-    details = {name: value for name, value in estimate.details.items() if name not in _KNOWN and _is_small(value)}
+    details = {
+        name: value
+        for name, value in estimate.details.items()
+        if name not in _KNOWN and isinstance(value, bool | int | float | str | None)
+    }
     return EstimateRecord(estimate.error, estimate.raw_error, estimate.interval, tuple(estimate.warnings), details)
 
 
@@ -138,13 +142,9 @@ class _Once:
 def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, FittedEstimator]:
     if not spec.is_score:
         return {None: spec.build().fit(outputs_for(spec, source))}
-    lines = {corruption: [each for other, each in shifts.items() if other != corruption] for corruption in shifts}
-    return {corruption: _line(spec, sets) for corruption, sets in (lines | {None: [*shifts.values()]}).items()}
-
-
-def _line(spec: EstimatorSpec, sets: Sequence[Answers]) -> FittedEstimator:
-    score = _Once(spec.build().of, spec.label)
-    return ScoreRegression(score).fit([outputs_for(spec, each) for each in sets])
+    sets = {corruption: outputs_for(spec, shift) for corruption, shift in shifts.items()}
+    line = ScoreRegression(_Once(spec.build().of, spec.label))
+    return {left_out: line.fit([own for other, own in sets.items() if other != left_out]) for left_out in (*sets, None)}
 
 
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
@@ -153,7 +153,3 @@ def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
 
 
 _KNOWN = {"n_source", "n_target", "mistakes", "temperature", "resampled", "resamples"}
-
-
-def _is_small(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
