@@ -148,3 +148,20 @@ def test_over_seeds_without_evidence_there_is_no_p_value(first, second, reason):
 def test_over_seeds_lengths_must_agree():
     with pytest.raises(OpenworldError, match="second has 1 entries, expected 2"):
         seeds_test([0.1, 0.2], [0.1])
+
+
+def test_what_is_a_margin_apart_is_called_equivalent_in_at_most_a_twentieth_of_samples():
+    """Differences of forty pairs around a mean that is the margin itself; around zero it is found."""
+    generator = np.random.default_rng(0)
+    said = dict.fromkeys((0.01, 0.0), 0)
+    for mean in said:
+        for _ in range(800):
+            differences = generator.normal(mean, 0.02, 40)
+            said[mean] += seeds_test(differences, np.zeros(40)).equivalence(0.01) < 0.05
+    assert said[0.01] <= 0.065 * 800 and said[0.0] > 0.7 * 800
+
+
+def test_equivalence_needs_an_error_and_a_margin():
+    assert seeds_test([0.5], [0.5]).equivalence(0.01) is None
+    with pytest.raises(OpenworldError, match="margin"):
+        seeds_test([0.5, 0.6, 0.7], [0.5, 0.5, 0.5]).equivalence(-0.1)

@@ -105,7 +105,7 @@ def test_a_difference_is_tested_over_seeds_and_corrected_over_the_table():
     raw = cell(alone, "CoOp", "DTD").test.p
     # t = .001 / (.01 / sqrt(3)) with two degrees of freedom.
     assert raw == pytest.approx(0.8783, abs=1e-3)
-    assert cell(alone, "CoOp", "DTD").verdict == "does not differ at n = 3 seeds"
+    assert cell(alone, "CoOp", "DTD").verdict == "not told apart at n = 3 seeds"
     shown = table_2(datasets=("DTD",))
     assert cell(shown, "CLIP", "DTD").test.p is None, "no spread over seeds"
     assert cell(shown, "GMoP", "DTD").verdict == "higher than printed"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_array, as_fractions, as_scores, require_length, require_size
+from openworld._arrays import as_array, as_fractions, as_scores, require_at_least, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, Estimate, combine, spread, student_quantile
@@ -35,6 +35,24 @@ class PairedTest:
             self.difference - quantile * self.standard_error,
             self.difference + quantile * self.standard_error,
         )
+
+    @checked
+    def equivalence(self, margin: float) -> float | None:
+        """p-value of the two being no further apart than a margin: the larger of two one-sided tests; None as p_value.
+
+        Args:
+            margin: float above 0, in the unit of the difference.
+        Source: Schuirmann (1987), two one-sided tests.
+
+        >>> PairedTest(0.0, 0.01, 1000.0, 1.0).equivalence(0.02) < 0.03  # the margin is two errors away, on both sides
+        True
+        """
+        require_at_least(0, margin=margin)
+        if self.difference is None or self.standard_error is None:
+            return None
+        from scipy.special import stdtr
+
+        return float(stdtr(self.degrees_of_freedom, (abs(self.difference) - margin) / self.standard_error))
 
 
 @checked

@@ -6,7 +6,10 @@ from itertools import combinations
 
 from openworld.metrics import PairedTest, holm, seeds_test
 from openworld.metrics.estimate import SIGNIFICANCE
-from openworld.results.value import Interval, Metric, interval_of
+from openworld.results.value import SHARES, Interval, Metric, interval_of
+
+MARGIN = 0.01
+"""Shares that are shown to be no further apart than this, one point, are called equivalent."""
 
 
 def significant(p: float | None) -> bool:
@@ -27,6 +30,8 @@ class Comparison:
         interval: of the difference, not corrected.
         where: what else tells it apart, as for a `Result`.
         shared: on how many images both were scored, where either was scored on others too.
+        equivalence_p: of the two being no further apart than `MARGIN` (two one-sided tests), after Holm's correction
+            over the family; None where that is not tested, as of what is no share.
     """
 
     entity: str
@@ -38,6 +43,12 @@ class Comparison:
     interval: Interval | None = None
     where: Mapping[str, str | int | float] = field(default_factory=dict)
     shared: int | None = None
+    equivalence_p: float | None = None
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the two are shown to be no further apart than `MARGIN`."""
+        return significant(self.equivalence_p)
 
     @property
     def differs(self) -> bool:
@@ -62,34 +73,51 @@ class Comparison:
         >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.031).p_text
         'p\xa0.03'
         """
-        if self.p is None:
+        return self._write_p(self.p)
+
+    def _write_p(self, p: float | None) -> str:
+        if p is None:
             return "not tested"
         shared = f" on {self.shared:,} shared images" if self.shared else ""
-        if self.p < 0.001:
+        if p < 0.001:
             return f"p\u00a0<\u00a0.001{shared}"
-        return "p\u00a0" + f"{self.p:.{3 if self.p < 0.01 else 2}f}".removeprefix("0") + shared
+        return "p\u00a0" + f"{p:.{3 if p < 0.01 else 2}f}".removeprefix("0") + shared
 
     @property
     def verdict(self) -> str:
-        """In short, where the other is named elsewhere.
+        """In short, where the other is named elsewhere: which is better, or which of the two is known if none is.
 
         >>> from openworld.results import METRICS
         >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.031).verdict
         'better, p\xa0.03'
+        >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.001, 0.62, equivalence_p=0.004).verdict
+        'equivalent ±1.0, p\xa0.004'
         """
-        return self.p_text if self.p is None else f"{self._way or 'does not differ'}, {self.p_text}"
+        if self.p is None or self.differs:
+            return self.p_text if self.p is None else f"{self._way}, {self.p_text}"
+        if self.equivalent:
+            return f"equivalent ±{self._margin}, {self._write_p(self.equivalence_p)}"
+        return f"not told apart, {self.p_text}"
 
     @property
     def sentence(self) -> str:
-        """Better than, worse than, or does not differ from the other.
+        """Better or worse than the other, equivalent to it, or not told apart from it at this number of images.
 
         >>> from openworld.results import METRICS
         >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.31).sentence
-        'does not differ from CoOp (p\xa0.31)'
+        'not told apart from CoOp (p\xa0.31)'
         """
         if self.p is None:
             return f"cannot be tested against {self.other}: {self.reason}"
-        return f"{f'{self._way} than' if self._way else 'does not differ from'} {self.other} ({self.p_text})"
+        if self.differs:
+            return f"{self._way} than {self.other} ({self.p_text})"
+        if self.equivalent:
+            return f"equivalent to {self.other} within {self._margin} ({self._write_p(self.equivalence_p)})"
+        return f"not told apart from {self.other} ({self.p_text})"
+
+    @property
+    def _margin(self) -> str:
+        return self.metric.write(MARGIN)
 
     @property
     def _way(self) -> str:
@@ -119,13 +147,15 @@ def comparison_of(
     """A test of `openworld.metrics` as a Comparison, not corrected yet; `over`: what was drawn in the test."""
     found = interval_of(test.interval(), over)
     first = found[0] if found else None
+    equivalence = test.equivalence(MARGIN) if metric.unit in SHARES else None
+    reason = test.reason or ""
     return Comparison(
-        entity, other, metric, test.difference, test.p_value, test.reason or "", first, where or {}, shared
+        entity, other, metric, test.difference, test.p_value, reason, first, where or {}, shared, equivalence
     )
 
 
 def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    """The same with p-values corrected together (Holm, 1979), as one family.
+    """The same with p-values corrected together (Holm, 1979): those of differing as one family, of equivalence too.
 
     >>> from openworld.results import METRICS
     >>> pairs = [Comparison("a", other, METRICS["accuracy"], 0.1, p) for other, p in (("b", 0.01), ("c", 0.03))]
@@ -133,7 +163,9 @@ def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...
     [0.02, 0.03]
     """
     family = tuple(comparisons)
-    return tuple(replace(one, p=p) for one, p in zip(family, holm([one.p for one in family]), strict=True))
+    differing, equivalent = (holm([getattr(test, name) for test in family]) for name in ("p", "equivalence_p"))
+    corrected = zip(family, differing, equivalent, strict=True)
+    return tuple(replace(test, p=p, equivalence_p=equivalence) for test, p, equivalence in corrected)
 
 
 def compare_over_seeds(

@@ -46,11 +46,11 @@ def _others(results: Results, measured: Measurements, best: str) -> str:
     errors = {test.entity: results.value(test.entity, ERROR.key, images=measured.main).value for test in equal}
     names = [f"{name} ({ERROR.write(error)})" for name, error in errors.items()]
     if len(equal) == len(tested) > 3:
-        return f"it does not differ significantly from any of the {len(tested)} others, next {listed(names[:3])}"
+        return f"it is not told apart from any of the {len(tested)} others, next {listed(names[:3])}"
     worse = len(tested) - len(equal)
     lead = f"shown to err less than {worse} of {len(tested)} others, it" if worse else "it"
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-    return f"{lead} does not differ significantly from {listed([*names[:3], *more])}"
+    return f"{lead} is not told apart from {listed([*names[:3], *more])}"
 
 
 def _against_baseline(results: Results, measured: Measurements) -> str:

@@ -64,7 +64,7 @@ class CellPair:
         if not self.tested:
             return ""
         if not self.test.differs:
-            return f"does not differ at n = {len(self.ours.per_seed)} seeds"
+            return f"not told apart at n = {len(self.ours.per_seed)} seeds"
         return "higher than printed" if self.difference > 0 else "lower than printed"
 
 

@@ -78,7 +78,7 @@ class PaperComparison:
     def verdicts(self) -> tuple[int, int, int, int]:
         """How many of our numbers are higher than printed, lower, not shown to differ, and not tested."""
         ways = Counter(pair.verdict.partition(" ")[0] for pair in self.pairs.values() if pair.difference is not None)
-        return ways["higher"], ways["lower"], ways["does"], ways[""]
+        return ways["higher"], ways["lower"], ways["not"], ways[""]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class PaperComparison:
         higher, lower, alike, untested = self.verdicts
         return (
             f"{self._model} Of {len(found)} numbers of ours, {higher} are higher than printed, {lower} lower, {alike} "
-            f"do not differ at this number of seeds, and {untested} cannot be tested (Student's t over our seeds "
+            f"are not told apart at this number of seeds, and {untested} cannot be tested (Student's t over our seeds "
             f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(found)}"
         )
 
