@@ -88,7 +88,7 @@ CALLS = {
     "CellSums.spread": Call(
         SIDES.sums(CELLS, np.ones((1, 2))).spread, {"number": 0, "detectors": np.array([1.0, -1.0])}
     ),
-    "Estimate.interval": level(metrics.auroc(IN, OUT).interval),
+    "MetricEstimate.interval": level(metrics.auroc(IN, OUT).interval),
     "LevelErrors.spread": Call(ERRORS.spread, {"weights": np.ones(ERRORS.accuracy.shape)}),
     "OpenworldAUC.interval": level(AUC.interval),
     "OpenworldAUC.estimate": Call(AUC.estimate, {"of": "base_accuracy"}),
@@ -207,7 +207,7 @@ CALLS |= {name: as_in_contract(name) for name in CONTRACT if name not in CALLED}
 RESULTS = frozenset(
     """
     Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionReport
-    Estimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint PairedTest
+    MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint PairedTest
     PerClass PointsLost RankedSides Robustness SeedAverage SeedInterval SeedSpread SemanticAlignment ShiftTrend
     ShiftWeights Threshold Trend
     """.split()  # noqa: SIM905

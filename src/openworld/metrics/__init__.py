@@ -30,7 +30,7 @@ from openworld.metrics.detection import (
     fpr_in_positive,
     fpr_out_positive,
 )
-from openworld.metrics.estimate import Estimate
+from openworld.metrics.estimate import MetricEstimate
 from openworld.metrics.level_errors import LevelErrors, level_errors
 from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
 from openworld.metrics.openworld_auc import QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
@@ -105,7 +105,7 @@ __all__ = [
     "CriticalDifference",
     "Bootstrap",
     "DetectionReport",
-    "Estimate",
+    "MetricEstimate",
     "FriedmanTest",
     "ImageInterval",
     "LevelErrors",

@@ -6,7 +6,7 @@ from openworld._arrays import ArrayLike, as_scores
 from openworld._types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
-from openworld.metrics.estimate import Estimate, Influence
+from openworld.metrics.estimate import Influence, MetricEstimate
 
 
 @checked
@@ -18,7 +18,7 @@ def auroc(
     out_weights: ArrayLike | None = None,
     in_groups: ArrayLike | None = None,
     out_groups: ArrayLike | None = None,
-) -> Estimate:
+) -> MetricEstimate:
     """Area under the ROC curve: the share of pairs with in > out, ties one half, from integer counts.
 
     Args:
@@ -27,7 +27,7 @@ def auroc(
         in_weights, out_weights: float, not negative, any scale; None = all equal.
         in_groups, out_groups: integers or strings from one name space, which samples are not independent.
     Returns:
-        Estimate; value in [0, 1], None if a side is empty. The standard error is computed when asked for.
+        MetricEstimate; value in [0, 1], None if a side is empty. The standard error is computed when asked for.
     Raises:
         OpenworldError: NaN or infinite scores (with their indices), lengths that differ, negative weights.
     Source: Hanley and McNeil (1982); standard error DeLong et al. (1988), clustered Obuchowski (1997).
@@ -41,10 +41,10 @@ def auroc(
     return auroc_of(plan, in_scores, out_scores)
 
 
-def auroc_of(plan: Design, high: np.ndarray, low: np.ndarray) -> Estimate:
+def auroc_of(plan: Design, high: np.ndarray, low: np.ndarray) -> MetricEstimate:
     """AUROC of two validated score arrays that belong to `plan`."""
     if plan.empty:
-        return Estimate(None, plan.empty)
+        return MetricEstimate(None, plan.empty)
     base, new = plan.base, plan.new
     if base.weights is None and new.weights is None:
         value = count_wins(high, low) / (2 * high.size * low.size)
@@ -55,4 +55,4 @@ def auroc_of(plan: Design, high: np.ndarray, low: np.ndarray) -> Estimate:
         beats, beaten = win_shares(high, low, new.weights), win_shares(-low, -high, base.weights)
         return Influence(plan, beats - value, beaten - value)
 
-    return Estimate(value, None, influence)
+    return MetricEstimate(value, None, influence)

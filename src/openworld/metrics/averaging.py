@@ -10,7 +10,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics.accuracy import harmonic_mean
-from openworld.metrics.estimate import Estimate, combine
+from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.metrics.openworld_auc import OpenworldAUC
 from openworld.metrics.robustness import seed_spread
 
@@ -65,23 +65,23 @@ class SeedAverage:
         return self.estimate().interval(level)
 
     @checked
-    def estimate(self, of: str = "openworld_auc") -> Estimate:
+    def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
         """Mean of one of QUANTITIES over the seeds, with standard error and interval over images."""
         if of not in self._estimates:
             self._estimates[of] = self._make(of)
         return self._estimates[of]
 
     @cached_property
-    def _estimates(self) -> dict[str, Estimate]:
+    def _estimates(self) -> dict[str, MetricEstimate]:
         return {}
 
-    def _make(self, of: str) -> Estimate:
+    def _make(self, of: str) -> MetricEstimate:
         each = [result.estimate(of) for result in self.results]
         undefined = [f"result {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.reason]
         if undefined:
-            return Estimate(None, undefined[0])
+            return MetricEstimate(None, undefined[0])
         share = 1 / len(each)
-        return Estimate(
+        return MetricEstimate(
             fmean(one.value for one in each),
             None,
             lambda: combine([one.influence for one in each], [share] * len(each)),

@@ -6,7 +6,7 @@ from openworld._arrays import ArrayLike, as_labels, as_scores, as_table, require
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._design import design
-from openworld.metrics.estimate import Estimate, proportion
+from openworld.metrics.estimate import MetricEstimate, proportion
 from openworld.metrics.openworld_auc import OpenworldAUC, openworld_auc
 
 
@@ -33,7 +33,7 @@ def open_auc(base_scores: ArrayLike, base_correct: ArrayLike, new_scores: ArrayL
 @checked
 def overall_accuracy(
     base_logits: ArrayLike, new_logits: ArrayLike, labels: ArrayLike, *, groups: ArrayLike | None = None
-) -> Estimate:
+) -> MetricEstimate:
     """OverallAcc: accuracy over all names at once, by the largest of the base and the new logits side by side.
 
     Args:
@@ -42,7 +42,7 @@ def overall_accuracy(
             joined; raw logits, scale included, are compared here).
         labels: int[N], base classes from 0, new classes from C_base on. groups: as for `openworld_auc`.
     Returns:
-        Estimate, value in [0, 1]; of equal logits the first wins. It depends on the share of new images.
+        MetricEstimate, value in [0, 1]; of equal logits the first wins. It depends on the share of new images.
     Raises:
         OpenworldError: NaN, shapes that differ, labels outside [0, C_base + C_new).
     Source: Hua et al. (2025), section 3.2.

@@ -15,7 +15,7 @@ from openworld._arrays import ArrayLike, as_scores
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._sweep import Sweep
-from openworld.metrics.estimate import Estimate
+from openworld.metrics.estimate import MetricEstimate
 
 RARE = 1e-9  # a smaller share of positives leaves precision to rounding
 
@@ -71,7 +71,7 @@ def detection_report(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: flo
 
 
 @checked
-def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
+def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> MetricEstimate:
     """Area under the precision-recall curve, in-distribution positive, by trapezoids as the field computes it.
 
     Args:
@@ -80,7 +80,7 @@ def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | 
         prevalence: share of positives to assume, in (0, 1); None = as in the data. AUPRs compare only at one
             prevalence.
     Returns:
-        Estimate, value in [0, 1] or None if a side is empty; no standard error.
+        MetricEstimate, value in [0, 1] or None if a side is empty; no standard error.
     Raises:
         OpenworldError: NaN or infinite scores (with their indices), prevalence outside (0, 1).
     Source: OpenOOD v1.5 (Zhang et al., 2023), `compute_all_metrics` at 3c35632.
@@ -92,7 +92,7 @@ def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | 
 
 
 @checked
-def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
+def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> MetricEstimate:
     """As `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> aupr_out([1, 1, 1], [1, 1]).value
@@ -102,7 +102,9 @@ def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float |
 
 
 @checked
-def average_precision_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
+def average_precision_in(
+    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None
+) -> MetricEstimate:
     """Average precision, in-distribution positive: precision x gain in recall, summed over thresholds.
 
     As `aupr_in` in arguments, returns and errors.
@@ -115,7 +117,9 @@ def average_precision_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevale
 
 
 @checked
-def average_precision_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> Estimate:
+def average_precision_out(
+    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None
+) -> MetricEstimate:
     """As `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> average_precision_out([1, 1, 1], [1, 1]).value
@@ -125,7 +129,7 @@ def average_precision_out(in_scores: ArrayLike, out_scores: ArrayLike, *, preval
 
 
 @checked
-def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> Estimate:
+def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> MetricEstimate:
     """FPR@95, in-distribution positive: the share of out accepted when at least 95 % of in are accepted.
 
     Args:
@@ -133,7 +137,7 @@ def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: floa
         out_scores: float[n_out].
         recall: share of in to accept, in (0, 1]; the threshold is the largest score that reaches it.
     Returns:
-        Estimate, value in [0, 1] or None if a side is empty; no standard error.
+        MetricEstimate, value in [0, 1] or None if a side is empty; no standard error.
     Raises:
         OpenworldError: NaN or infinite scores (with their indices), recall outside (0, 1].
     Source: MCM (Ming et al., 2022) and most papers.
@@ -145,7 +149,7 @@ def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: floa
 
 
 @checked
-def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> Estimate:
+def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> MetricEstimate:
     """FPR@95, out-of-distribution positive: the share of in flagged when at least 95 % of out are caught.
 
     As `fpr_in_positive` in arguments, returns and errors, with `recall` that of out.
@@ -157,16 +161,16 @@ def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: flo
     return _rate(outwards, (in_scores, out_scores), recall)
 
 
-def _area(rule, direction, scores: np.ndarray, prevalence) -> Estimate:
+def _area(rule, direction, scores: np.ndarray, prevalence) -> MetricEstimate:
     require_prevalence(prevalence)
     sweep, reason = _sweep(*scores)
-    return Estimate(None, reason) if reason else Estimate(rule(*direction(sweep), prevalence))
+    return MetricEstimate(None, reason) if reason else MetricEstimate(rule(*direction(sweep), prevalence))
 
 
-def _rate(direction, scores: np.ndarray, recall) -> Estimate:
+def _rate(direction, scores: np.ndarray, recall) -> MetricEstimate:
     require_recall(recall)
     sweep, reason = _sweep(*scores)
-    return Estimate(None, reason) if reason else Estimate(false_positives(*direction(sweep), recall))
+    return MetricEstimate(None, reason) if reason else MetricEstimate(false_positives(*direction(sweep), recall))
 
 
 def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | None]:

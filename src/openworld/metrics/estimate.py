@@ -51,13 +51,13 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MetricEstimate:
     """A number in [0, 1] with, on demand, its standard error.
 
     value: the number, or None with `reason`. standard_error: computed when first asked for; None with `error_reason`
     where it cannot be known, which includes every error of zero.
 
-    >>> undefined = Estimate(None, "there is no new sample")
+    >>> undefined = MetricEstimate(None, "there is no new sample")
     >>> undefined.value, undefined.standard_error, undefined.error_reason
     (None, None, 'there is no new sample')
     """
@@ -116,13 +116,13 @@ class Estimate:
         return self.value
 
 
-def proportion(plan: Design, correct, side: str = "base") -> Estimate:
+def proportion(plan: Design, correct, side: str = "base") -> MetricEstimate:
     """Share of True in bool[n] of one side, with a lazy standard error."""
     chosen = getattr(plan, side)
     if chosen.empty:
-        return Estimate(None, chosen.empty)
+        return MetricEstimate(None, chosen.empty)
     value = chosen.mean(correct)
-    return Estimate(value, None, lambda: Influence(plan, **{"base": None, "new": None, side: correct - value}))
+    return MetricEstimate(value, None, lambda: Influence(plan, **{"base": None, "new": None, side: correct - value}))
 
 
 def spread(influence: Influence) -> Spread:

@@ -22,7 +22,7 @@ from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.accuracy import harmonic_mean
 from openworld.metrics.auroc import auroc_of
-from openworld.metrics.estimate import Estimate, Influence, proportion
+from openworld.metrics.estimate import Influence, MetricEstimate, proportion
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class OpenworldAUC:
 
     @checked
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Confidence interval over images (or groups), as `Estimate.interval`."""
+        """Confidence interval over images (or groups), as `MetricEstimate.interval`."""
         return self.estimate().interval(level)
 
     @checked
-    def estimate(self, of: str = "openworld_auc") -> Estimate:
+    def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
         """One of QUANTITIES with its standard error (delta method) and interval.
 
         >>> openworld_auc([2, 3], [1, 0], [1, 0], [1, 1]).estimate("base_accuracy").standard_error  # sqrt(.5 / 2)
@@ -127,10 +127,10 @@ class OpenworldAUC:
         return self._estimates[of]
 
     @cached_property
-    def _estimates(self) -> dict[str, Estimate]:
+    def _estimates(self) -> dict[str, MetricEstimate]:
         return {}
 
-    def _make(self, of: str) -> Estimate:
+    def _make(self, of: str) -> MetricEstimate:
         samples = self.samples
         if of == "auroc":
             return auroc_of(samples.design, samples.base_scores, samples.new_scores)
@@ -139,11 +139,11 @@ class OpenworldAUC:
         if of == "new_accuracy":
             return proportion(samples.design, samples.new_correct, "new")
         if self.value is None:
-            return Estimate(None, self.reason)
+            return MetricEstimate(None, self.reason)
         value, slopes = LINEARISED[of](self.base_accuracy, self.new_accuracy, self.value)
         if value is None:
-            return Estimate(None, "no pair is named right on both sides")
-        return Estimate(value, None, lambda: self._influence(*slopes))
+            return MetricEstimate(None, "no pair is named right on both sides")
+        return MetricEstimate(value, None, lambda: self._influence(*slopes))
 
     def _influence(self, by_base: float, by_new: float, by_value: float) -> Influence:
         base = by_base * (self.samples.base_correct - self.base_accuracy)

@@ -13,12 +13,12 @@ from openworld._arrays import as_groups
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics._design import Design, Side, design
-from openworld.metrics.estimate import Estimate, Influence
+from openworld.metrics.estimate import Influence, MetricEstimate
 from openworld.metrics.paired import estimate_of
 
 
 @checked
-def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openworld_auc") -> Estimate:
+def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openworld_auc") -> MetricEstimate:
     """The mean of a quantity over test sets, with standard error and interval over images.
 
     Args:
@@ -27,7 +27,7 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
             labels are not independent, within a set or between two.
         of: which of QUANTITIES; ignored for Estimates.
     Returns:
-        Estimate; the value is None if that of any set is.
+        MetricEstimate; the value is None if that of any set is.
     Raises:
         OpenworldError: no result, or another number of groups than of results or samples.
 
@@ -42,11 +42,11 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
         raise OpenworldError(f"{len(each)} results came with groups of {len(groups)} sets; give one pair per result.")
     undefined = [f"set {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.value is None]
     if undefined:
-        return Estimate(None, undefined[0])
+        return MetricEstimate(None, undefined[0])
     if any(one.influence is None for one in each):
-        return Estimate(fmean(one.value for one in each))
+        return MetricEstimate(fmean(one.value for one in each))
     stacked = _stacked([one.influence for one in each], groups)
-    return Estimate(fmean(one.value for one in each), None, lambda: stacked)
+    return MetricEstimate(fmean(one.value for one in each), None, lambda: stacked)
 
 
 def _stacked(influences: list[Influence], groups: Sequence[tuple]) -> Influence:

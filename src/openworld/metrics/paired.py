@@ -8,7 +8,7 @@ import numpy as np
 from openworld._arrays import as_array, as_fractions, as_scores, require_at_least, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, Estimate, combine, spread, student_quantile
+from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, MetricEstimate, combine, spread, student_quantile
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,13 @@ def _p_values(values) -> list[float | None]:
     return found
 
 
-def estimate_of(result, of: str) -> Estimate:
-    """An Estimate itself; a quantity of a result, or of an average over seeds."""
-    if isinstance(result, Estimate):
+def estimate_of(result, of: str) -> MetricEstimate:
+    """A MetricEstimate itself; a quantity of a result, or of an average over seeds."""
+    if isinstance(result, MetricEstimate):
         return result
     if isinstance(result, type) or not hasattr(result, "estimate"):
         raise OpenworldError(
-            f"{type(result).__name__} came, expected an Estimate, a result of openworld_auc, or an average over seeds."
+            f"{type(result).__name__} came, expected a MetricEstimate, a result of openworld_auc, or an average over "
+            "seeds."
         )
     return result.estimate(of)

@@ -19,7 +19,7 @@ from openworld.evaluations.recognition.results import (
     SettingResults,
     place_of,
 )
-from openworld.metrics import Estimate, mean_over_sets, paired_test
+from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.sentences import counted
 from openworld.results import (
     Comparison,
@@ -98,7 +98,7 @@ def _mean(kind: str, source: SettingResults, targets: Sequence[SettingResults]) 
     return SettingResults(key, title, first.outcomes, Results("generalisation", tuple(rows), tests))
 
 
-def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> Estimate | None:
+def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> MetricEstimate | None:
     """The mean over targets of the means over seeds; None where seeds were scored on different images."""
     averages = [average_over_seeds([outcome.test for outcome in target.outcomes[learner]]) for target in targets]
     return None if None in averages else mean_over_sets(averages, groups)
@@ -115,7 +115,7 @@ def _groups(targets: Sequence[SettingResults]) -> list[tuple[np.ndarray, np.ndar
 
 
 def _results(
-    targets: Sequence[SettingResults], learner: str, estimate: Estimate | None, place: Place
+    targets: Sequence[SettingResults], learner: str, estimate: MetricEstimate | None, place: Place
 ) -> Iterator[Result]:
     """The means of every number over the targets; seeds are joined where they are the same at every target."""
     for metric in (AUC, HM, *MEASURED.values(), *LOSSES.values()):
@@ -126,7 +126,7 @@ def _results(
         yield replace(targets[0].result(learner, key), where=place)
 
 
-def _joined(rows: Sequence[Result], estimate: Estimate | None, place: Place) -> Result:
+def _joined(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:
     first, value = rows[0], mean([row.value.value for row in rows])
     seeds = first.seeds if all(row.seeds == first.seeds for row in rows) else ()
     per_seed = tuple(mean(values) for values in zip(*(row.per_seed for row in rows), strict=True)) if seeds else ()
@@ -138,7 +138,7 @@ def _joined(rows: Sequence[Result], estimate: Estimate | None, place: Place) -> 
     return Result(first.entity, first.metric, joined, place, seeds, per_seed)
 
 
-def _test(learner: str, other: str, estimates: Mapping[str, Estimate | None], place: Place) -> Comparison:
+def _test(learner: str, other: str, estimates: Mapping[str, MetricEstimate | None], place: Place) -> Comparison:
     pair = estimates[learner], estimates[other]
     if None in pair:
         reason = "their seeds were not scored on the same images"

@@ -12,7 +12,7 @@ import numpy as np
 from openworld.evaluations.ood_detection.errors import UNKNOWN, joint_error, seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.record import SUBSETS
-from openworld.metrics import Estimate, auroc, paired_test
+from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
 from openworld.results import METRICS, Comparison, Metric, Value
 from openworld.runs import Record
@@ -71,7 +71,7 @@ def image_error(contender: Contender, other: Contender) -> Spread:
     return Spread(test.standard_error, test.degrees_of_freedom, test.reason)
 
 
-def _estimate(contender: Contender) -> Estimate | None:
+def _estimate(contender: Contender) -> MetricEstimate | None:
     """The mean over the seeds, from the scores."""
     facts, detector = contender.facts, contender.detector
     pairs = zip(facts.records, facts.outputs, strict=True)
@@ -80,10 +80,10 @@ def _estimate(contender: Contender) -> Estimate | None:
         return None
     share = 1 / len(each)
     mean = float(np.mean([estimate.value for estimate in each]))
-    return Estimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
+    return MetricEstimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
 
 
-def _area(outputs: Record, label: str, facts: ShiftFacts) -> Estimate | None:
+def _area(outputs: Record, label: str, facts: ShiftFacts) -> MetricEstimate | None:
     if not {"images", "test"} <= set(outputs.tables):
         return None
     pool, test = outputs.table("images"), outputs.table("test")

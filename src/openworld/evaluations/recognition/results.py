@@ -17,7 +17,7 @@ from openworld.evaluations.recognition.record import RecognitionRecord
 from openworld.evaluations.recognition.settings import Setting, by_setting, titles
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
-from openworld.metrics.estimate import Estimate, combine
+from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.results import (
     METRICS,
     Comparison,
@@ -234,7 +234,7 @@ def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Ite
     average = average_over_seeds([seed.test for seed in seeds])
     images, numbers = len(seeds[0].test), tuple(record.seed for record in records)
 
-    def over_images(estimate: Estimate) -> tuple[Interval, ...]:
+    def over_images(estimate: MetricEstimate) -> tuple[Interval, ...]:
         return interval_of(estimate.interval(), "images", images)
 
     def result(metric: Metric, per_seed: Sequence[float | None], of: str = "", reason: str = "") -> Result:
@@ -274,7 +274,7 @@ def _hm_of_means(
     if average and value:
         base, new = (average.estimate(name) for name in ("base_accuracy", "new_accuracy"))
         slopes = [2 * (other / (base.value + new.value)) ** 2 for other in (new.value, base.value)]
-        estimate = Estimate(value, None, lambda: combine([base.influence, new.influence], slopes))
+        estimate = MetricEstimate(value, None, lambda: combine([base.influence, new.influence], slopes))
         intervals = (*over_images(estimate), *intervals)
     return replace(of_seeds, value=Value(value, intervals if value else (), deviation=of_seeds.value.deviation))
 
