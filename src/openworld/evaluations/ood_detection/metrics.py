@@ -33,13 +33,13 @@ class DetectorScores:
     @property
     def groups(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Groups of both sides; None where every image stands alone, for then intervals take less time."""
-        both = self.test_groups, self.pool_groups
-        return both if any(len(np.unique(one)) < len(one) for one in both) else None
+        sides = self.test_groups, self.pool_groups
+        return sides if any(len(np.unique(groups)) < len(groups) for groups in sides) else None
 
     def auroc(self, chosen: np.ndarray) -> Area:
         """Against some images of the pool, with its interval."""
-        found = auroc(self.test, self.pool[chosen], in_groups=self.test_groups, out_groups=self.pool_groups[chosen])
-        return Area(found.value, found.interval())
+        area = auroc(self.test, self.pool[chosen], in_groups=self.test_groups, out_groups=self.pool_groups[chosen])
+        return Area(area.value, area.interval())
 
 
 def detector_record(
@@ -58,10 +58,10 @@ def detector_record(
     (rows, columns), present = grid.shape, grid.present
     place = places_of(grid, kept, len(sides.pool))
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
-    found = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
-    areas = np.array([cell.auroc if cell else np.nan for cell in found]).reshape(grid.shape)
+    detected = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
+    areas = np.array([cell.auroc if cell else np.nan for cell in detected]).reshape(grid.shape)
     everything, common = shift_trend(areas, present), shift_trend(areas, present, common=True)
-    cells = [_cell_record(cell) if cell else None for cell in found]
+    cells = [_cell_record(cell) if cell else None for cell in detected]
     return DetectorRecord(
         tuple(tuple(cells[start : start + columns]) for start in range(0, rows * columns, columns)),
         LevelCurve(everything.semantic_curve, common.semantic_curve),
@@ -99,8 +99,8 @@ def labelling(
     return LabellingRecord(
         {name: int(chosen.sum()) for name, chosen in subsets.items()},
         {
-            label: {name: one.auroc(np.flatnonzero(chosen)) for name, chosen in subsets.items()}
-            for label, one in sides.items()
+            label: {name: scores.auroc(np.flatnonzero(chosen)) for name, chosen in subsets.items()}
+            for label, scores in sides.items()
         },
         dict(joint),
     )

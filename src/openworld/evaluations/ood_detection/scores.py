@@ -59,12 +59,11 @@ def classifier_scores(
     module = classifier.module.to(device)
     first = next(_batches(classifier, training, device))[0][:2]
     watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
-    route = detectors.plan({one.label: one.build() for one in model.detectors}, watched)
+    route = detectors.plan(_built(model), watched)
     fitted = route.fit(_batches(classifier, training, device))
-    found = [_plain(route.score(fitted, _batches(classifier, one, device))) for one in (test, pool)]
-    prediction = [_predicted(watched, pixels) for pixels, _ in _batches(classifier, test, device)]
-    concerns = [warning for one in fitted.values() for warning in one.warnings]
-    return ModelScores(*found, np.concatenate(prediction), (*route.warnings, *concerns))
+    scores = [_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool)]
+    prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
+    return ModelScores(*scores, np.concatenate(prediction), (*route.warnings, *_warnings(fitted)))
 
 
 def two_tower_scores(
@@ -73,36 +72,33 @@ def two_tower_scores(
     """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
     texts = _texts(model, clip, training.classnames, dataset)
-    fitted = detectors.fit_together(
-        {one.label: one.build() for one in model.detectors}, [detectors.activations_of(clip, training, texts)]
-    )
+    fitted = detectors.fit_together(_built(model), [detectors.activations_of(clip, training, texts)])
     # Classes of the pool are others, and no score may look at them.
-    seen = [replace(detectors.activations_of(clip, one, texts), labels=None) for one in (test, pool)]
-    found = [_plain(detectors.score_together(fitted, one)) for one in seen]
-    concerns = tuple(warning for one in fitted.values() for warning in one.warnings)
-    return ModelScores(*found, seen[0].predictions.cpu().numpy(), concerns)
+    seen = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
+    scores = [_plain(detectors.score_together(fitted, activations)) for activations in seen]
+    return ModelScores(*scores, seen[0].predictions.cpu().numpy(), _warnings(fitted))
 
 
-def groups_of(test: ReadableImages, found: DividedPool) -> tuple[np.ndarray, np.ndarray]:
+def groups_of(test: ReadableImages, divided: DividedPool) -> tuple[np.ndarray, np.ndarray]:
     """Groups of the test images and of the pool's: apart, for numbers of two image sets mean nothing together."""
     own = test.images.groups[test.rows]
-    return own, found.pool.images.groups[found.rows] + int(own.max(initial=-1)) + 1
+    return own, divided.pool.images.groups[divided.rows] + int(own.max(initial=-1)) + 1
 
 
-def pool_table(test: ReadableImages, found: DividedPool, scores: ModelScores) -> dict[str, np.ndarray]:
+def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) -> dict[str, np.ndarray]:
     """Per image of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
-    images = found.pool.images
+    images = divided.pool.images
     table = {
-        "id": found.rows.astype(np.int32),
-        "label": images.labels[found.rows].astype(np.int32),
-        "style": found.pool.style[found.rows].astype(np.int16),
-        "known": found.known,
-        "group": groups_of(test, found)[1].astype(np.int64),
+        "id": divided.rows.astype(np.int32),
+        "label": images.labels[divided.rows].astype(np.int32),
+        "style": divided.pool.style[divided.rows].astype(np.int16),
+        "known": divided.known,
+        "group": groups_of(test, divided)[1].astype(np.int64),
     }
     for half in HALVES:
-        if found.degrees is not None:
-            table[half] = found.degrees[half]
-        table[f"{half}_level"] = found.levels[half].astype(np.int16)
+        if divided.degrees is not None:
+            table[half] = divided.degrees[half]
+        table[f"{half}_level"] = divided.levels[half].astype(np.int16)
     table = with_names(table, images.classnames, images.path_of)
     return table | {f"score {label}": own for label, own in scores.pool.items()}
 
@@ -126,11 +122,11 @@ def test_table(
 def joined(parts: list[Features]) -> Features:
     """Encoded image sets one behind the other, `rows` counted through, labels of no meaning."""
     arrays = {
-        name: np.concatenate([getattr(one, name)[:] for one in parts])
+        name: np.concatenate([getattr(part, name)[:] for part in parts])
         for name in ("embeddings", "groups", "patches")
         if getattr(parts[0], name) is not None
     }
-    count = sum(len(one) for one in parts)
+    count = sum(map(len, parts))
     return Features(
         **arrays, labels=np.zeros(count, np.int64), rows=np.arange(count), classnames=("any",), fingerprint="joined"
     )
@@ -154,9 +150,14 @@ def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Itera
         yield scaled, torch.from_numpy(part.images.labels[rows])
 
 
-def _predicted(watched: Any, pixels: torch.Tensor) -> np.ndarray:
-    return watched.see(pixels).predictions.cpu().numpy()
+def _built(model: JudgedSpec) -> dict[str, Any]:
+    """Detectors by label."""
+    return {detector.label: detector.build() for detector in model.detectors}
+
+
+def _warnings(fitted: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(warning for detector in fitted.values() for warning in detector.warnings)
 
 
 def _plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    return {label: found.double().cpu().numpy() for label, found in scores.items()}
+    return {label: values.double().cpu().numpy() for label, values in scores.items()}

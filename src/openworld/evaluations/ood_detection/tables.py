@@ -44,8 +44,8 @@ def main_table(results: DetectionResults) -> Table:
     def cells(detector: Detector) -> Iterator[Cell | Value]:
         yield results.whole_pool(detector)
         for axis in AXES:
-            nearest, farthest = ends = reach(results.curve(detector, axis, ALL))
-            yield Cell(" → ".join(map(AUROC.write, ends)), sort=farthest)
+            ends = reach(results.curve(detector, axis, ALL))
+            yield Cell(" → ".join(map(AUROC.write, ends)), sort=ends[1])
             yield from (_slope_cell(results, detector, axis, kind) for kind in CELLS)
         yield from (results.value(detector, key) for key in counts)
 

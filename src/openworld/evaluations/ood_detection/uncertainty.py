@@ -26,13 +26,8 @@ class Ranked:
     @classmethod
     def of(cls, sides: Mapping[str, DetectorScores]) -> "Ranked":
         """Of detectors that scored the same images."""
-        ones = tuple(sides.values())
-        test, pool = np.stack([one.test for one in ones]), np.stack([one.pool for one in ones])
-        return cls(tuple(sides), rank_sides(test, pool, groups=ones[0].groups))
-
-    def each(self, cells: np.ndarray, weights: np.ndarray) -> Iterator[CellSums]:
-        """Sums of one detector after the other, for there are many."""
-        return (self.sides.of(number).sums(cells, weights) for number in range(len(self.labels)))
+        test, pool = (np.stack([getattr(scores, side) for scores in sides.values()]) for side in ("test", "pool"))
+        return cls(tuple(sides), rank_sides(test, pool, groups=next(iter(sides.values())).groups))
 
 
 def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list[dict], dict]:
@@ -47,16 +42,17 @@ def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list
     cells = places_of(grid, kept, ranked.sides.plan.new.n)
     chosen = {kind: shift_weights(grid.present, common=common) for kind, common in KINDS.items()}
     places = [(axis, kind) for axis in HALVES for kind in KINDS]
-    curves = {one: chosen[one[1]][one[0]].curve.reshape(-1, grid.present.size) for one in places}
-    slopes = {one: chosen[one[1]][one[0]].slope for one in places}
-    slopes = {one: weights.reshape(1, -1) for one, weights in slopes.items() if weights is not None}
+    weights = {(axis, kind): chosen[kind][axis] for axis, kind in places}
+    curves = {place: own.curve.reshape(-1, grid.present.size) for place, own in weights.items()}
+    slopes = {place: own.slope.reshape(1, -1) for place, own in weights.items() if own.slope is not None}
     joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stacked(slopes, grid.present.size))), strict=True))
     errors = [{axis: {} for axis in HALVES} for _ in ranked.labels]
-    for number, found in enumerate(ranked.each(cells, _stacked(curves, grid.present.size))):
-        rows = _rows(found)
+    stacked = _stacked(curves, grid.present.size)
+    for number in range(len(ranked.labels)):  # one detector after the other, for there are many
+        rows = _rows(ranked.sides.of(number).sums(cells, stacked))
         for axis, kind in places:
             own, slope = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
-            intervals = tuple(one.interval(0) for one in own)
+            intervals = tuple(row.interval(0) for row in own)
             errors[number][axis][kind] = CurveErrors(intervals, slope and slope.interval(number, share=False))
     return errors, {
         axis: {kind: joint_errors(joint.get((axis, kind)), ranked.labels) for kind in KINDS} for axis in HALVES
@@ -65,13 +61,15 @@ def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list
 
 def joint_totals(ranked: Ranked, subsets: Mapping[str, np.ndarray]) -> dict[str, JointErrors | None]:
     """The joint errors of the AUROCs against some images of the pool, bool[N] each."""
-    whole = {name: ranked.sides.sums(np.where(chosen, 0, NOWHERE), [[1.0 * chosen.any()]]) for name, chosen in
-             subsets.items()}  # fmt: skip
-    return {name: joint_errors(Row(sums, 0), ranked.labels) for name, sums in whole.items()}
+    joint = {}
+    for name, chosen in subsets.items():
+        sums = ranked.sides.sums(np.where(chosen, 0, NOWHERE), [[1.0 * chosen.any()]])
+        joint[name] = joint_errors(WeightedSum(sums, 0), ranked.labels)
+    return joint
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class WeightedSum:
     """One of the weighted sums."""
 
     sums: CellSums
@@ -82,16 +80,18 @@ class Row:
 
     def interval(self, detector: int, *, share: bool = True) -> tuple[float, float] | None:
         """Of a share on the logit scale; of a slope by Student's t."""
-        value, found = float(self.sums.values[detector, self.number]), self.spread(detector)
+        value, error = float(self.sums.values[detector, self.number]), self.spread(detector)
         if share:
-            return share_interval(value, found, LEVEL)
-        quantile = student_quantile(LEVEL, found.degrees_of_freedom)
-        if quantile is None:
-            return None
-        return value - quantile * found.standard_error, value + quantile * found.standard_error
+            return share_interval(value, error, LEVEL)
+        quantile = student_quantile(LEVEL, error.degrees_of_freedom)
+        return (
+            None
+            if quantile is None
+            else (value - quantile * error.standard_error, value + quantile * error.standard_error)
+        )
 
 
-def joint_errors(row: Row | None, labels: tuple[str, ...]) -> JointErrors | None:
+def joint_errors(row: WeightedSum | None, labels: tuple[str, ...]) -> JointErrors | None:
     """Covariance over detectors, and degrees of freedom of each; None where unknown."""
     if row is None or row.sums.reasons[row.number]:
         return None
@@ -99,8 +99,8 @@ def joint_errors(row: Row | None, labels: tuple[str, ...]) -> JointErrors | None
     return JointErrors(labels, tuple(map(tuple, row.sums.covariance[row.number].tolist())), degrees)
 
 
-def _rows(sums: CellSums) -> Iterator[Row]:
-    return (Row(sums, number) for number in range(sums.values.shape[1]))
+def _rows(sums: CellSums) -> Iterator[WeightedSum]:
+    return (WeightedSum(sums, number) for number in range(sums.values.shape[1]))
 
 
 def _stacked(weights: Mapping[tuple[str, str], np.ndarray], cells: int) -> np.ndarray:

@@ -25,24 +25,24 @@ def require_able(tasks: Iterable[DetectionTask], machine: Machine) -> None:
     """
     planned = list(tasks)
     _require_pictures(planned[0])
-    first = {one.model: one for one in reversed(planned)}
+    first = {task.model: task for task in reversed(planned)}
     images = len(planned[0].ground.training.load())
     for task in first.values():
         _require_served(task, machine)
-        detectors.require_images({one.label: one.build() for one in task.judged.detectors}, images)
+        detectors.require_images({detector.label: detector.build() for detector in task.judged.detectors}, images)
 
 
-def require_names(model: JudgedSpec, told: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
     """Refuse a classifier of other classes than those in distribution, or in another order.
 
     Raises:
         OpenworldError: the first place at which they differ.
     """
-    if told == wanted:
+    if known == wanted:
         return
-    differ = (place for place, pair in enumerate(zip(told, wanted, strict=False)) if len(set(pair)) > 1)
+    differ = (place for place, pair in enumerate(zip(known, wanted, strict=False)) if len(set(pair)) > 1)
     place = next(differ, None)
-    where = f"it has {len(told)}" if place is None else f"class {place} is {told[place]!r}, not {wanted[place]!r}"
+    where = f"it has {len(known)}" if place is None else f"class {place} is {known[place]!r}, not {wanted[place]!r}"
     raise OpenworldError(
         f"{model.label!r} was trained on other class names than the {len(wanted)} in distribution here, or in another "
         f"order ({where}); give a classifier of these classes."
@@ -59,13 +59,13 @@ def _require_pictures(task: DetectionTask) -> None:
     count = len(ground.training.load())
     if not ground.cells and count < k:
         raise OpenworldError(
-            f"shift degrees are distances to training picture number {k}, and there are {count}; give more shots, or a "
+            f"shift degrees are distances to training image number {k}, and there are {count}; give more shots, or a "
             "smaller k."
         )
 
 
 def _require_served(task: DetectionTask, machine: Machine) -> None:
-    """Plans its detectors on a image of zeros; what is trained here is built, untrained, for that."""
+    """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged
     if model.is_two_tower:
         return
@@ -79,4 +79,4 @@ def _require_served(task: DetectionTask, machine: Machine) -> None:
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
     watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=_ANY_STD)
-    detectors.plan({one.label: one.build() for one in model.detectors}, watched)
+    detectors.plan({detector.label: detector.build() for detector in model.detectors}, watched)

@@ -41,19 +41,19 @@ def estimate_cells(
     fits = fit_all(task.estimators, fitted_on, {})
     right = _right(pool)
     truth = np.full(grid.shape, np.nan)
-    estimated = {one.label: np.full(grid.shape, np.nan) for one in task.estimators}
+    estimated = {estimator.label: np.full(grid.shape, np.nan) for estimator in task.estimators}
     warnings: dict[str, list[str]] = {label: [] for label in estimated}
     for row, column in np.argwhere(grid.present).tolist():
         members = grid.cell(row, column)
         truth[row, column] = right[members].mean()
-        found = fits.estimates(_outputs(pool, members, similar["pool"]), None, 0)
-        for label, one in found.items():
-            estimated[label][row, column] = np.nan if one.error is None else 1 - one.error
-            warnings[label] += one.warnings[:1]
-    estimates = {label: estimator_record(cells, truth, warnings[label]) for label, cells in estimated.items()}
+        estimates = fits.estimates(_outputs(pool, members, similar["pool"]), None, 0)
+        for label, estimate in estimates.items():
+            estimated[label][row, column] = np.nan if estimate.error is None else 1 - estimate.error
+            warnings[label] += estimate.warnings[:1]
+    records = {label: estimator_record(cells, truth, warnings[label]) for label, cells in estimated.items()}
     accuracy = _right(validation)
     home = ValidationRecord(len(accuracy), int(accuracy.sum()) / len(accuracy))
-    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, home)
+    return EstimationRecord(grid.counts.tolist(), nones(truth), records, home)
 
 
 def estimator_record(cells: np.ndarray, truth: np.ndarray, warnings: Sequence[str] = ()) -> EstimatorRecord:
@@ -77,13 +77,14 @@ def similarities_of(
 ) -> dict:
     """What every reference says of some images: part -> reference -> float32[n, C], cosines with all names."""
     dataset, every = task.ground.sources[0].dataset, split.names
-    found: dict[str, dict[str, np.ndarray]] = {part: {} for part in parts}
-    for one in task.references:
-        texts = class_texts(one, every, dataset, machine)
+    similar: dict[str, dict[str, np.ndarray]] = {part: {} for part in parts}
+    for reference in task.references:
+        texts = class_texts(reference, every, dataset, machine)
         for part, sets in parts.items():
-            seen = [torch.from_numpy(encoded(shown.load(), one.backbone, machine).embeddings[:]) for shown in sets]
-            found[part][one.name] = (normalize(torch.cat(seen), dim=-1) @ texts.mT).numpy()
-    return found
+            features = (encoded(images.load(), reference.backbone, machine).embeddings[:] for images in sets)
+            embeddings = torch.cat([*map(torch.from_numpy, features)])
+            similar[part][reference.name] = (normalize(embeddings, dim=-1) @ texts.mT).numpy()
+    return similar
 
 
 def nones(values: np.ndarray) -> tuple[tuple[float | None, ...], ...]:
@@ -100,7 +101,7 @@ def _outputs(
 ) -> Answers:
     labels = answers.table["label"][rows]
     known = labels if labelled else None
-    outputs = {name: Outputs(answers.logits[rows], known, one[rows]) for name, one in similar.items()}
+    outputs = {name: Outputs(answers.logits[rows], known, own[rows]) for name, own in similar.items()}
     return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], known)})
 
 

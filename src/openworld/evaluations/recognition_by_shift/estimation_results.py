@@ -26,7 +26,7 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
     Args:
         records: by learner, each with an `estimation` of the same estimators.
     """
-    truth = {name: _by_seed([one.estimation.accuracy for one in own]) for name, own in records.items()}
+    truth = {name: _by_seed([record.estimation.accuracy for record in own]) for name, own in records.items()}
     first = next(iter(records.values()))[0].estimation
     for name, own in records.items():
         seeds = tuple(record.seed for record in own)
@@ -51,7 +51,7 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
 def _accuracies(entity: str, metric, values: np.ndarray, where: Mapping, seeds: tuple[int, ...]) -> Iterator[Result]:
     """By cell, for every seed, and by level: the mean of the cells. values: float[seeds, R, C], NaN where N/A."""
     for row, column in np.ndindex(values.shape[1:]):
-        own = tuple(None if np.isnan(one) else float(one) for one in values[:, row, column])
+        own = tuple(None if np.isnan(seed) else float(seed) for seed in values[:, row, column])
         value = over_seeds(own, metric, reason="the cell is N/A, or nothing can be said of it")
         place = {**where, "covariate_level": row, "semantic_level": column}
         yield Result(entity, metric, value, place, seeds, own)

@@ -26,7 +26,7 @@ Table = Mapping[str, np.ndarray]
 
 
 def described(
-    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, found: DividedPool
+    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, divided: DividedPool
 ) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
     return {
@@ -42,23 +42,24 @@ def described(
         "decomposition": task.division.decomposition,
         "neighbour": task.division.k,
         "least": task.division.least,
-        "pool": PoolSize(len(found.rows), int(found.known.sum()), found.pool.styles),
-        "references": tuple(asdict(one) for one in task.references) if task.estimators else (),
+        "pool": PoolSize(len(divided.rows), int(divided.known.sum()), divided.pool.styles),
+        "references": tuple(map(asdict, task.references)) if task.estimators else (),
         "estimators": tuple(estimator.facts() for estimator in task.estimators),
         "detail": {"settings": task.learner.settings, "history": list(fitted.history)},
     }
 
 
-def by_shift(base: Table, pool: Table, found: DividedPool, least: int) -> dict[str, Any]:
+def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that hold numbers: overall, and by cell and level.
 
     Args:
-        base: of base test images in the training appearance. pool: of all images of the pool, in the order of `found`.
+        base: of base test images in the training appearance.
+        pool: of all images of the pool, in the order of `divided`.
         least: fewest images of a cell or level.
     """
-    kept = np.flatnonzero(~found.known)
-    grid, new, shown = found.grid(kept, least), rows_of(pool, kept), rows_of(pool, np.flatnonzero(found.known))
-    covariate = found.levels["covariate"][found.known]
+    kept = np.flatnonzero(~divided.known)
+    grid, new, shown = divided.grid(kept, least), rows_of(pool, kept), rows_of(pool, np.flatnonzero(divided.known))
+    covariate = divided.levels["covariate"][divided.known]
     # Apart from one another: numbers of two image sets mean nothing together.
     apart = new["group"] + int(base["group"].max(initial=-1)) + 1
     near = open_world_by_shift(_scored(base), _scored(new), grid, base_groups=base["group"], new_groups=apart)
@@ -67,7 +68,7 @@ def by_shift(base: Table, pool: Table, found: DividedPool, least: int) -> dict[s
     overall = openworld_auc(*_scored(base), *_scored(new), base_groups=base["group"], new_groups=apart)
     shown_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
     return {
-        "levels": {axis: LevelsRecord(**levels) for axis, levels in found.level_facts(kept).items()},
+        "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.level_facts(kept).items()},
         "counts": grid.counts.tolist(),
         "overall": parts_record(overall),
         "near": _view(near, grid),
@@ -75,28 +76,28 @@ def by_shift(base: Table, pool: Table, found: DividedPool, least: int) -> dict[s
     }
 
 
-def parts_record(found: OpenworldAUC | None) -> PartsRecord | None:
+def parts_record(areas: OpenworldAUC | None) -> PartsRecord | None:
     """A result as a record holds it; None for none.
 
-    >>> found = parts_record(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
-    >>> found.openworld_auc, found.new_accuracy, found.auroc
+    >>> record = parts_record(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
+    >>> record.openworld_auc, record.new_accuracy, record.auroc
     (0.25, 0.5, 0.75)
     """
-    if found is None:
+    if areas is None:
         return None
-    estimates = {name: found.estimate(name) for name in PARTS}
-    values = {name: one.value for name, one in estimates.items()}
-    intervals = {name: one.interval() for name, one in estimates.items()}
-    return PartsRecord(**values, intervals=intervals, n_base=found.n_base, n_new=found.n_new)
+    estimates = {name: areas.estimate(name) for name in PARTS}
+    values = {name: estimate.value for name, estimate in estimates.items()}
+    intervals = {name: estimate.interval() for name, estimate in estimates.items()}
+    return PartsRecord(**values, intervals=intervals, n_base=areas.n_base, n_new=areas.n_new)
 
 
-def _view(found: OpenWorldByShift, grid: ShiftGrid, base_counts: Sequence[int] = ()) -> ShiftViewRecord:
+def _view(view: OpenWorldByShift, grid: ShiftGrid, base_counts: Sequence[int] = ()) -> ShiftViewRecord:
     rows, columns = grid.shape
-    cells = tuple(tuple(parts_record(found.cells.get((row, at))) for at in range(columns)) for row in range(rows))
+    cells = tuple(tuple(parts_record(view.cells.get((row, at))) for at in range(columns)) for row in range(rows))
     return ShiftViewRecord(
         cells=cells,
-        semantic=tuple(map(parts_record, found.semantic)),
-        covariate=tuple(map(parts_record, found.covariate)),
+        semantic=tuple(map(parts_record, view.semantic)),
+        covariate=tuple(map(parts_record, view.covariate)),
         trend={part: _trends(cells, part) for part in PARTS},
         base_counts=tuple(base_counts),
     )
@@ -104,8 +105,8 @@ def _view(found: OpenWorldByShift, grid: ShiftGrid, base_counts: Sequence[int] =
 
 def _trends(cells: Sequence[Sequence[PartsRecord | None]], part: str) -> dict[str, Trend]:
     """Of one part over the cells that are there: correlation and slope per level, along either axis."""
-    present = np.array([[one is not None for one in row] for row in cells])
-    values = np.array([[getattr(one, part) if one else 0.0 for one in row] for row in cells])
+    present = np.array([[cell is not None for cell in row] for row in cells])
+    values = np.array([[getattr(cell, part) if cell else 0.0 for cell in row] for row in cells])
     trends = shift_trend(values, present)
     return {"semantic": trends.semantic, "covariate": trends.covariate}
 

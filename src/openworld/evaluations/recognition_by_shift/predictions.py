@@ -37,39 +37,35 @@ class Predictor:
 
     def answers(self, *parts: str) -> LearnerAnswers:
         """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
-        found, firsts = [], [0, 0]
+        tables, logits, row, group = [], [], 0, 0
         for part in parts:
-            shown = self._by_all_names(encoded_part(self._task, part, self._machine))
-            moved = replace(shown, rows=shown.rows + firsts[0], groups=shown.groups + firsts[1])
-            found.append(self._answers(moved))
+            features = self._by_all_names(encoded_part(self._task, part, self._machine))
+            features = replace(features, rows=features.rows + row, groups=features.groups + group)
+            answer = self._fitted.answer(features, self._bank)
+            tables.append(image_table(answer, features, len(self._split.base)))
+            logits += [np.asarray(answer.logits)] if self._task.estimators else []
             images = self._task.sources[part].load()
-            firsts = [firsts[0] + len(images), firsts[1] + int(images.groups.max(initial=-1)) + 1]
-        tables = [one.table for one in found]
-        logits = np.concatenate([one.logits for one in found]) if self._task.estimators else None
-        return LearnerAnswers({name: np.concatenate([one[name] for one in tables]) for name in tables[0]}, logits)
+            row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
+        table = {name: np.concatenate([own[name] for own in tables]) for name in tables[0]}
+        return LearnerAnswers(table, np.concatenate(logits) if logits else None)
 
-    def _answers(self, shown: Features) -> LearnerAnswers:
-        answer = self._fitted.answer(shown, self._bank)
-        table = image_table(answer, shown, len(self._split.base))
-        return LearnerAnswers(table, np.asarray(answer.logits) if self._task.estimators else None)
-
-    def _by_all_names(self, shown: Features) -> Features:
-        places = numbers_among(self._split.names, shown.classnames)
-        return replace(shown, labels=places[shown.labels], classnames=self._split.names)
+    def _by_all_names(self, features: Features) -> Features:
+        places = numbers_among(self._split.names, features.classnames)
+        return replace(features, labels=places[features.labels], classnames=self._split.names)
 
 
-def pool_columns(found: DividedPool) -> Iterator[tuple[str, np.ndarray]]:
+def pool_columns(divided: DividedPool) -> Iterator[tuple[str, np.ndarray]]:
     """What a table of the pool holds beside the learner's answers: styles, degrees and levels."""
-    yield "style", found.pool.style[found.rows].astype(np.int16)
-    for half, levels in found.levels.items():
-        yield half, found.degrees[half]
+    yield "style", divided.pool.style[divided.rows].astype(np.int16)
+    for half, levels in divided.levels.items():
+        yield half, divided.degrees[half]
         yield f"{half}_level", levels.astype(np.int16)
 
 
-def require_same_images(answers: LearnerAnswers, found: DividedPool) -> None:
+def require_same_images(answers: LearnerAnswers, divided: DividedPool) -> None:
     """Refuse answers on other images than those that were measured."""
-    if not np.array_equal(answers.table["id"], found.rows):
+    if not np.array_equal(answers.table["id"], divided.rows):
         raise OpenworldError(
-            f"{len(answers.table['id'])} images of the pool were answered and {len(found.rows)} measured; an image can "
-            "be read by one model and not by the other. Start the run again with an empty cache."
+            f"{len(answers.table['id'])} images of the pool were answered and {len(divided.rows)} measured; an image "
+            "can be read by one model and not by the other. Start the run again with an empty cache."
         )

@@ -84,7 +84,7 @@ class CellChart:
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
-        rows, columns, side = len(self.row_labels), len(self.column_labels), self._side()
+        rows, columns, side = len(self.row_labels), len(self.column_labels), self._side(alone=alone)
         left = 44.0 if max(map(len, self.row_labels)) <= 3 else 70.0
         bottom = TOP + rows * side
         up, along = (side + 3, 0.0) if self.on_borders else (side / 2 + 4, 0.5)
@@ -131,8 +131,10 @@ class CellChart:
             parts.append(element("text", cell.text, x=x + size / 2, y=y + size / 2 + 5, class_="cell-number mid"))
         return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
-    def _side(self) -> float:
-        return self.side or max(SIDE, LEAST / max(len(self.row_labels), len(self.column_labels)))
+    def _side(self, *, alone: bool) -> float:
+        """A page draws the only chart of a figure larger: more units then keep its type as large as elsewhere."""
+        longest = max(len(self.row_labels), len(self.column_labels))
+        return self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / longest)
 
     def _description(self) -> str:
         shown = [cell.text for cell in self.cells.values() if cell.shade is not None]
