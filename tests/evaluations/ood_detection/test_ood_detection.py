@@ -320,7 +320,7 @@ def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_pa
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"k": 25}, "distances to training picture number 25, and there are 24"),
+        ({"k": 25}, "distances to training image number 25, and there are 24"),
         ({"models": [NETWORK | {"detectors": [{"detector": "KNN"}]}]}, "KNN asks for 50 .* holds 24 of 24 training"),
         ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
     ],
