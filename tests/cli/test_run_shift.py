@@ -89,7 +89,7 @@ def test_help_and_list_tell_of_it(ran):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (("k = 2", "k = 9"), "distances to training picture number 9, and there are 8"),
+        (("k = 2", "k = 9"), "distances to training image number 9, and there are 8"),
         (('detector = "MSP"', 'detector = "RankFeat"'), "RankFeat: maps are needed"),
         (('id_part = "validation"', 'id_part = "train"'), "test on pictures that nothing learned from"),
         (('{ dataset = "./darker" }', '{ dataset = "squares" }'), "twice; a picture has one cell"),
