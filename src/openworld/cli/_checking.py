@@ -16,7 +16,12 @@ def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspe
     """Look at each data set named; "all" and "shifted" stand for several."""
     several = {"all": PUBLISHED, "shifted": SHIFTED}
     wanted = dict.fromkeys(own for name in names for own in several.get(name, (name,)))
-    return [check(name, root, decoded=decode) if not _comes_along(name) else _along(name) for name in wanted]
+    along = {name for name in wanted if name in DATASETS and not DATASETS[name].download}
+    whole = ("comes with openworld: there is nothing to download",)
+    return [
+        Inspection(name, "", None, {}, (), whole, ()) if name in along else check(name, root, decoded=decode)
+        for name in wanted
+    ]
 
 
 def say(found: Sequence[Inspection], out, quiet: bool) -> None:
@@ -52,11 +57,3 @@ def _counts(one: Inspection) -> str:
     if len(one.pictures) > _SHOWN:
         parts = f"{sum(one.pictures.values()):,} in {len(one.pictures)} conditions"
     return f"{one.classes} classes; images: {parts}."
-
-
-def _comes_along(name: str) -> bool:
-    return name in DATASETS and not DATASETS[name].download
-
-
-def _along(name: str) -> Inspection:
-    return Inspection(name, "", None, {}, (), ("comes with openworld: there is nothing to download",), ())

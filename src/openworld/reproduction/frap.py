@@ -132,7 +132,8 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         corruptions="all" if world.corruption_row else (),
         corruption_row=world.corruption_row,
         cut=world.cut,
-        images=_images(world.images, setup.quick),
+        # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
+        images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
         models=tuple(_shortened(one, setup.quick) for one in world.models),
         references=tuple(_references(entries, setup)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
@@ -175,8 +176,3 @@ def _shortened(model: ModelSpec, quick: int) -> ModelSpec:
 
     recipe = model.recipe | {"epochs": epochs, "milestones": scaled(model.recipe["milestones"])}
     return replace(model, recipe=recipe, checkpoints=scaled(model.checkpoints))
-
-
-def _images(most: int | None, quick: int) -> int | None:
-    """Pictures of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided."""
-    return most if quick == 1 else max(FEWEST_IMAGES, (most or 10_000) // quick)

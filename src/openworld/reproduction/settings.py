@@ -133,7 +133,8 @@ class ReproductionSetup:
         if self.seeds not in ((), self.defaults.seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
         parts = (*parts, *self.changes.suffix)
-        plain = "-".join(_plain(part) for part in parts)
+        letters = "".join(sign if sign.isalnum() else " " for sign in " ".join(parts).lower())
+        plain = "-".join(letters.split())
         return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""
 
     def _suited(self, published: PublishedTask) -> Mapping[str, Any]:
@@ -201,8 +202,3 @@ def _fewer_epochs(name: str, settings, dataset: str, published: PublishedTask, d
                 share = epochs / schedule.epochs
                 changes |= {"mean": learner.mean * share, "deviation": learner.deviation * share}
     return changes
-
-
-def _plain(text: str) -> str:
-    """Lower case, with single dashes between letters and digits."""
-    return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())
