@@ -221,7 +221,7 @@ def test_other_settings_shots_and_views_run_beside_the_papers(ask, place):
     told = (place / "otherwise" / "tables" / "table-7.md").read_text(encoding="utf-8")
     width = backbones.load("embedded").config.text.width
     assert f"| CoOp | {2 * width} " in told and "Settings changed: CoOp with context\\_length = 2." in told
-    assert "Learners see 2 pictures of each class" in told and "Learners see 1 augmented views" in told
+    assert "Learners see 2 images of each class" in told and "Learners see 1 augmented views" in told
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from openworld.cli import _reproducing
 from openworld.cli.app import app
+from openworld.reproduction import series
 
 MADE_UP = Path(__file__).parents[1] / "evaluations" / "accuracy_estimation" / "conftest.py"
 
@@ -28,15 +28,15 @@ def performed(monkeypatch):
     made_up = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made_up)
 
-    def perform_all(plan, manner, out):
+    def carry_out_runs(plan, options, observer):
         for run in plan.runs:
             labels = [one.label for one in run.spec.estimators]
             methods = {label: ("AC", None, {}, 0.1 + 0.05 * place, 0.02) for place, label in enumerate(labels)}
             names = [one.name for one in run.spec.references]
-            made_up.write_estimates(manner.folder / run.name, methods=methods, references=names, silent=())
+            made_up.write_estimates(options.folder / run.name, methods=methods, references=names, silent=())
         return {}
 
-    monkeypatch.setattr(_reproducing, "_perform_all", perform_all)
+    monkeypatch.setattr(series, "carry_out_runs", carry_out_runs)
 
 
 def test_a_plan_of_the_papers_data_needs_none(ask):
