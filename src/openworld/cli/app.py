@@ -13,8 +13,10 @@ from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
 from openworld.cli.demo import demo
+from openworld.cli.doctor import doctor
 from openworld.cli.estimate import estimate
 from openworld.cli.list import list_command
+from openworld.cli.new import new
 from openworld.cli.predict import predict
 from openworld.cli.report import report
 from openworld.cli.reproduce import reproduce
@@ -26,7 +28,6 @@ from openworld.cli.synthesize import synthesize
 app = typer.Typer(
     name="openworld",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -60,22 +61,22 @@ def common(
     console.set_debug(debug)
 
 
-for _name, _command in {
-    "demo": demo,
-    "run": run,
-    "reproduce": reproduce,
-    "predict": predict,
-    "score": score,
-    "estimate": estimate,
-    "shift": shift,
-    "synthesize": synthesize,
-    "report": report,
-    "decide": decide,
-    "compare": compare,
-    "check": check,
-    "cache": cache,
-    "list": list_command,
-}.items():
-    app.command(_name)(console.reporting(_command))
-app.add_typer(data, name="data")
-app.add_typer(backbone, name="backbone")
+GROUPS = {
+    "Evaluate": {"demo": demo, "run": run, "reproduce": reproduce},
+    "Your own data": {
+        "score": score,
+        "predict": predict,
+        "estimate": estimate,
+        "shift": shift,
+        "synthesize": synthesize,
+    },
+    "Results": {"report": report, "compare": compare, "check": check, "decide": decide},
+    "Look around": {"list": list_command, "new": new, "doctor": doctor, "cache": cache},
+}
+"""Group of the help -> name -> command."""
+
+for _group, _commands in GROUPS.items():
+    for _name, _command in _commands.items():
+        app.command(_name, rich_help_panel=_group)(console.reporting(_command))
+app.add_typer(data, name="data", rich_help_panel="Look around")
+app.add_typer(backbone, name="backbone", rich_help_panel="Look around")
