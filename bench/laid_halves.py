@@ -35,7 +35,7 @@ from openworld.datasets.emoji.drawings import SOURCE_STYLES, TARGET_STYLES
 from openworld.datasets.styles import STYLES
 from openworld.datasets.templates import EMOJI_LOOKS
 from openworld.features import encode
-from openworld.shift import (
+from openworld.shifts import (
     LAID,
     LOOKS,
     PCA,
@@ -49,7 +49,7 @@ from openworld.shift import (
     triplet_distances,
     write_texts,
 )
-from openworld.shift.triplets import draw_triplets
+from openworld.shifts.triplets import draw_triplets
 
 TESTED, TAUGHT = range(100), range(100, 400)
 KNOWN = tuple(style for style in SOURCE_STYLES if style != "noto")

@@ -59,7 +59,7 @@ def simulated(size: Size) -> tuple[np.ndarray, np.ndarray]:
 def ours(queries: np.ndarray, reference: np.ndarray, device: str) -> tuple[np.ndarray, np.ndarray]:
     import torch
 
-    from openworld.shift import nearest
+    from openworld.shifts import nearest
 
     on_gpu = device.startswith("cuda")
     found = nearest(*(torch.from_numpy(rows).to(device) for rows in (queries, reference)), K, half=on_gpu)
@@ -115,7 +115,7 @@ def grown_by(part: int, shard: int, width: int, folder: str) -> float:
     """Megabytes that `sharded_degrees` adds to a process that has imported everything."""
     import torch
 
-    from openworld.shift import Decomposition, Shards, sharded_degrees
+    from openworld.shifts import Decomposition, Shards, sharded_degrees
 
     split = Decomposition.of_matrix(torch.eye(width))
     files = Path(folder, "images.npy"), Path(folder, "reference.npy")

@@ -30,7 +30,7 @@ FLOORS = (
     {"metrics", "backbones", "datasets", "runs"},
     {"features", "estimators", "results"},
     {"report", "papers"},
-    {"learners", "classifiers", "detectors", "shift"},
+    {"learners", "classifiers", "detectors", "shifts"},
     {"evaluations", "applications"},
     {"reproduction", "protocols"},
     {"api"},

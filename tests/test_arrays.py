@@ -20,7 +20,7 @@ from openworld._arrays import (
     require_size,
 )
 from openworld._errors import OpenworldError
-from openworld.shift import nearest
+from openworld.shifts import nearest
 
 NOT_NUMBERS = {
     "complex128": np.array([1j, 0]),

@@ -9,7 +9,7 @@ predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
 check                  whether one is good enough
 
-The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shift`, `backbones`, `datasets`.
+The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shifts`, `backbones`, `datasets`.
 """
 
 from importlib import import_module
@@ -39,8 +39,9 @@ _LIES_IN = {
     "reproduce": "reproducing",
     "run": "running",
     "score": "predictions",
+    "shift": "own_data",
 }
-_PACKAGES = ("backbones", "datasets", "detectors", "estimators", "learners", "metrics", "results", "shift", "testing")
+_PACKAGES = ("backbones", "datasets", "detectors", "estimators", "learners", "metrics", "results", "shifts", "testing")
 
 __all__ = [
     "OpenworldError",

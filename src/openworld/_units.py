@@ -20,7 +20,7 @@ FUNCTIONS = {
     **{name: f"{_EVALUATIONS}.{name.replace('-', '_')}.evaluation:EVALUATION" for name in EVALUATIONS},
     "scored-predictions": "openworld.applications.score:run_unit",
     "artifact": f"{_EVALUATIONS}.artifacts:build_artifact",
-    "shift-piece": "openworld.shift.sharding:measure_piece",
+    "shift-piece": "openworld.shifts.sharding:measure_piece",
 }
 """Name -> "module:function"."""
 
@@ -41,7 +41,7 @@ _NAMES = {path: name for name, path in FUNCTIONS.items()}
 def name_of(function) -> str:
     """The name of a function of ours; that of another package is known by its module.
 
-    >>> from openworld.shift.sharding import measure_piece
+    >>> from openworld.shifts.sharding import measure_piece
     >>> name_of(measure_piece)
     'shift-piece'
     """

@@ -15,7 +15,9 @@ PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 
 COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "accept", "estimate", "spec"}
 
 
-@pytest.mark.parametrize("name", ["run", "score", "estimate", "predict", "decide", "compare", "reproduce"])
+@pytest.mark.parametrize(
+    "name", ["run", "score", "estimate", "shift", "check", "predict", "decide", "compare", "reproduce"]
+)
 def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
     from importlib import import_module
 
@@ -24,7 +26,7 @@ def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
     wanted = {key: option.default for key, option in options.items() if key not in COMMAND_ONLY}
     given = {key: parameter.default for key, parameter in parameters.items() if key not in COMMAND_ONLY}
     missing = wanted.keys() - given.keys()
-    assert missing <= {"file", "of"}, missing
+    assert missing <= {"file", "of", "junit"}, missing
     for key, default in wanted.items():
         if given.get(key) not in ((), inspect.Parameter.empty) and default not in (None, inspect.Parameter.empty, ""):
             assert given[key] == default, key

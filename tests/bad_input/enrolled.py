@@ -55,5 +55,5 @@ ROOMS = {
     "metrics": Room("metrics", "metric_calls"),
     "estimators": Room("estimators", "estimator_calls"),
     "detectors": Room("detectors", "detector_calls"),
-    "shift": Room("shift", "shift_calls"),
+    "shifts": Room("shifts", "shift_calls"),
 }

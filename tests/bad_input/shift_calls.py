@@ -1,4 +1,4 @@
-"""Every public function of `openworld.shift`, with good values of all its arguments."""
+"""Every public function of `openworld.shifts`, with good values of all its arguments."""
 
 import tempfile
 from dataclasses import fields
@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from judging import Call
 
-from openworld import shift
-from openworld.shift import LAID, PCA, Decomposition, Levels, ShiftGrid, Triplets
+from openworld import shifts
+from openworld.shifts import LAID, PCA, Decomposition, Levels, ShiftGrid, Triplets
 
 RNG = np.random.default_rng(0)
 ROWS, KNOWN = RNG.integers(-16, 17, (12, 4)) / 8 + 0.0625, RNG.integers(-16, 17, (9, 4)) / 8 + 0.0625
@@ -19,15 +19,15 @@ GROUPS = np.arange(12) // 2
 DEGREES = RNG.integers(0, 64, 12) / 64
 MATRIX = torch.linalg.qr(torch.tensor(RNG.normal(size=(4, 4)))).Q
 HALVES = Decomposition.of_matrix(MATRIX)
-FOUND = shift.nearest(ROWS, KNOWN, 3)
-SHIFTED = shift.shift_degrees(HALVES, ROWS, KNOWN, k=3)
+FOUND = shifts.nearest(ROWS, KNOWN, 3)
+SHIFTED = shifts.shift_degrees(HALVES, ROWS, KNOWN, k=3)
 GRID = ShiftGrid(LABELS, OWN[LABELS], shape=(3, 3), least=1)
 SCORES, RIGHT = RNG.integers(0, 8, 12) / 4, RNG.integers(0, 2, 12).astype(bool)
 BASE = (SCORES[:6], RIGHT[:6])
 SIDES = {"base_scores": BASE[0], "base_correct": BASE[1], "new_scores": SCORES, "new_correct": RIGHT}
 SIDES |= {"base_groups": GROUPS[:6], "new_groups": GROUPS + 3}
 BATCH = Triplets(*(torch.tensor(RNG.normal(size=(6, 4))).float() for _ in range(3)))
-DISTANCES = shift.triplet_distances(MATRIX.float(), BATCH)
+DISTANCES = shifts.triplet_distances(MATRIX.float(), BATCH)
 FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
 HALVES.save(FOLDER / "halves")
 SHORT = {"steps": 3, "batch_size": 4, "held_out": (0.0, 0.0), "semantic_width": 2, "whitened": 4}
@@ -56,21 +56,21 @@ def halves_of(features):
 
 def both_sides(base_scores, base_correct, new_scores, new_correct, base_groups, new_groups):
     groups = {"base_groups": base_groups, "new_groups": new_groups}
-    return shift.open_world_by_shift((base_scores, base_correct), (new_scores, new_correct), GRID, **groups)
+    return shifts.open_world_by_shift((base_scores, base_correct), (new_scores, new_correct), GRID, **groups)
 
 
 def same_looks(base_scores, base_correct, base_covariate, new_scores, new_correct, base_groups, new_groups):
     groups = {"base_groups": base_groups, "new_groups": new_groups}
     new = (new_scores, new_correct)
-    return shift.open_world_in_same_looks((base_scores, base_correct), base_covariate, new, GRID, **groups)
+    return shifts.open_world_in_same_looks((base_scores, base_correct), base_covariate, new, GRID, **groups)
 
 
 def random_of(width):
-    return shift.random_orthogonal(width, torch.Generator().manual_seed(0))
+    return shifts.random_orthogonal(width, torch.Generator().manual_seed(0))
 
 
 def losses_of(margin, hinge):
-    return shift.triplet_losses(DISTANCES, margin, hinge=hinge)
+    return shifts.triplet_losses(DISTANCES, margin, hinge=hinge)
 
 
 HALF = frozenset(
@@ -103,69 +103,69 @@ CALLS = {
     "Nearest.kth": Call(FOUND.kth, {"k": 2}),
     "PCA of settings": Call(of_pca, {one.name: one.default for one in fields(PCA)}),
     "PCA.fit": Call(pca_of, {"texts": TEXTS}),
-    "Shards": Call(shift.Shards, {"reference": 4, "images": 4, "engine": "local", "workers": 1}, allowed=LATER),
+    "Shards": Call(shifts.Shards, {"reference": 4, "images": 4, "engine": "local", "workers": 1}, allowed=LATER),
     "ShiftGrid": Call(ShiftGrid, {"semantic": LABELS, "covariate": OWN[LABELS], "shape": (3, 3), "least": 1}),
     "ShiftGrid.cell": Call(GRID.cell, {"covariate": 0, "semantic": 0}),
     "Triplets": Call(
-        lambda **parts: shift.triplet_distances(MATRIX.float(), Triplets(**parts)),
+        lambda **parts: shifts.triplet_distances(MATRIX.float(), Triplets(**parts)),
         {one.name: getattr(BATCH, one.name) for one in fields(BATCH)},
         left_out=HALF,
     ),
-    "Whitening.of": Call(shift.whitening(SMALL, 3).of, {"features": torch.tensor(ROWS)}, allowed=LEADING),
+    "Whitening.of": Call(shifts.whitening(SMALL, 3).of, {"features": torch.tensor(ROWS)}, allowed=LEADING),
     "decomposed_nearest_mean": Call(
-        shift.decomposed_nearest_mean,
+        shifts.decomposed_nearest_mean,
         {"decomposition": HALVES, "images": ROWS, "labels": LABELS, "reference": KNOWN}
         | {"reference_labels": OWN, "groups": GROUPS},
     ),
     "decomposed_zero_shot": Call(
-        shift.decomposed_zero_shot,
+        shifts.decomposed_zero_shot,
         {"decomposition": HALVES, "images": ROWS, "labels": LABELS, "classes": KNOWN[:3], "groups": GROUPS},
     ),
-    "deviation": Call(shift.deviation, {"matrix": MATRIX}),
-    "equal_subsets": Call(shift.equal_subsets, {"grid": GRID, "count": 3, "seed": 0}),
-    "equal_width_levels": Call(shift.equal_width_levels, {"degrees": DEGREES, "quantiles": (0.25, 0.75), "count": 4}),
+    "deviation": Call(shifts.deviation, {"matrix": MATRIX}),
+    "equal_subsets": Call(shifts.equal_subsets, {"grid": GRID, "count": 3, "seed": 0}),
+    "equal_width_levels": Call(shifts.equal_width_levels, {"degrees": DEGREES, "quantiles": (0.25, 0.75), "count": 4}),
     "farthest": Call(
-        shift.farthest,
+        shifts.farthest,
         {"degrees": DEGREES[:2], "names": ["cat", "dog"]},
         allowed=frozenset({("names", "list of text")}),
     ),
-    "load_decomposition": Call(shift.load_decomposition, {"path": str(FOLDER / "halves")}),
-    "merge_degrees": Call(shift.merge_degrees, {"shards": [SHIFTED]}),
-    "merge_nearest": Call(shift.merge_nearest, {"parts": [FOUND], "k": 2}),
+    "load_decomposition": Call(shifts.load_decomposition, {"path": str(FOLDER / "halves")}),
+    "merge_degrees": Call(shifts.merge_degrees, {"shards": [SHIFTED]}),
+    "merge_nearest": Call(shifts.merge_nearest, {"parts": [FOUND], "k": 2}),
     "nearest": Call(
-        shift.nearest,
+        shifts.nearest,
         {"queries": ROWS, "reference": KNOWN, "k": 3, "first": 0, "engine": "matrix", "half": False},
     ),
-    "nearest_orthogonal": Call(shift.nearest_orthogonal, {"matrix": MATRIX}, left_out=HALF),
+    "nearest_orthogonal": Call(shifts.nearest_orthogonal, {"matrix": MATRIX}, left_out=HALF),
     "open_world_by_shift": Call(both_sides, SIDES, optional=frozenset({"base_groups", "new_groups"})),
     "open_world_by_shift of pairs": Call(
-        shift.open_world_by_shift,
+        shifts.open_world_by_shift,
         {"base": BASE, "new": (SCORES, RIGHT), "grid": GRID, "base_groups": GROUPS[:6], "new_groups": GROUPS},
     ),
     "open_world_in_same_looks": Call(
         same_looks, SIDES | {"base_covariate": LABELS[:6]}, optional=frozenset({"base_groups", "new_groups"})
     ),
-    "overlap": Call(shift.overlap, {"one": MATRIX[:, :2], "other": MATRIX[:, 1:3]}),
+    "overlap": Call(shifts.overlap, {"one": MATRIX[:, :2], "other": MATRIX[:, 1:3]}),
     "random_orthogonal": Call(random_of, {"width": 4}),
-    "share_right": Call(shift.share_right, {"found": DISTANCES}),
+    "share_right": Call(shifts.share_right, {"found": DISTANCES}),
     "shift_degrees": Call(
-        shift.shift_degrees, {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "first": 0}
+        shifts.shift_degrees, {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "first": 0}
     ),
     "shift_grid": Call(
-        shift.shift_grid,
+        shifts.shift_grid,
         {"degrees": SHIFTED, "semantic": Levels((0.25,)), "covariate": Levels((0.25,)), "least": 1},
     ),
     "streamed_degrees": Call(
-        shift.streamed_degrees,
-        {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "shards": shift.Shards(4, 4)},
+        shifts.streamed_degrees,
+        {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "shards": shifts.Shards(4, 4)},
     ),
     "triplet_distances": Call(
-        shift.triplet_distances, {"matrix": MATRIX.float(), "batch": BATCH, "semantic_width": 2}, left_out=HALF
+        shifts.triplet_distances, {"matrix": MATRIX.float(), "batch": BATCH, "semantic_width": 2}, left_out=HALF
     ),
     "triplet_losses": Call(losses_of, {"margin": 0.5, "hinge": True}),
-    "whitening": Call(shift.whitening, {"features": SMALL, "width": 3}),
+    "whitening": Call(shifts.whitening, {"features": SMALL, "width": 3}),
     "write_texts": Call(
-        shift.write_texts,
+        shifts.write_texts,
         {"labels": ["cat", "dog"], "templates": ["a {}."]},
         allowed=frozenset({("labels", "list of text")}),
     ),
@@ -184,8 +184,8 @@ RESULTS = frozenset(
 )
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
-    "AppearanceEncoder": "a backbone and pixels, in tests/shift/test_appearance.py",
-    "in_looks": "pictures, in tests/shift/test_appearance.py",
-    "picture_grid": "a backbone and pictures, in tests/shift/test_appearance.py",
-    "sharded_degrees": "files, in tests/shift/test_sharding.py",
+    "AppearanceEncoder": "a backbone and pixels, in tests/shifts/test_appearance.py",
+    "in_looks": "pictures, in tests/shifts/test_appearance.py",
+    "picture_grid": "a backbone and pictures, in tests/shifts/test_appearance.py",
+    "sharded_degrees": "files, in tests/shifts/test_sharding.py",
 }

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from openworld import backbones, datasets
 from openworld.applications.shift import decomposition
 from openworld.cli.app import app
-from openworld.shift import Decomposition, load_decomposition
+from openworld.shifts import Decomposition, load_decomposition
 
 
 def openworld(*arguments):

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from openworld import backbones, datasets
 from openworld.cli.app import app
-from openworld.shift import Decomposition, load_decomposition
-from openworld.shift.synthesis import read_generated
+from openworld.shifts import Decomposition, load_decomposition
+from openworld.shifts.synthesis import read_generated
 
 
 def openworld(*arguments, **environment):

@@ -21,7 +21,7 @@ from openworld.learners.engine.requirements import lacking, missing_part
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics.accuracy import wilson_interval
-from openworld.shift.appearance import AppearanceEncoder
+from openworld.shifts.appearance import AppearanceEncoder
 
 DATASET = "emoji-concepts"
 _FIRST = 4  # pictures encoded before the clock starts: what happens only once

@@ -34,7 +34,7 @@ def new(
     promise: change it step by step, and keep the test green.
     """
     from openworld._errors import OpenworldError, unknown_name
-    from openworld.applications.new.new_plug_in import EXAMPLES, new_plug_in
+    from openworld.api.new.new_plug_in import EXAMPLES, new_plug_in
     from openworld.cli import console
     from openworld.evaluations import EVALUATIONS, FORMER_NAMES
 
@@ -52,6 +52,6 @@ def new(
         raise unknown_name("kind", kind, (*EVALUATIONS, *EXAMPLES))
     if name or out:
         raise OpenworldError("a spec is printed and has no name; write it to a file: openworld new ... > my-run.toml.")
-    from openworld.applications.new.new_spec import new_spec
+    from openworld.api.new.new_spec import new_spec
 
     console.write(new_spec(kind, data, test or (), backbone))

@@ -66,7 +66,7 @@ def synthesize(
     where it was, and ends with the same bytes.
 
     The set is read by `openworld run` with `cells = { generated = "runs/twin" }` in a spec of ood-detection
-    (`examples/syn-is-embedded.toml`), and in Python by `openworld.shift.synthesis.read_generated`.
+    (`examples/syn-is-embedded.toml`), and in Python by `openworld.shifts.synthesis.read_generated`.
     """
     from openworld.applications.shift.decomposition import DecompositionSource
     from openworld.applications.synthesize import report

@@ -12,7 +12,7 @@ from openworld.estimators import ScoreRegression, find_estimator
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import configure, find_learner, override
 from openworld.runs import read_spec
-from openworld.shift import DECOMPOSITIONS
+from openworld.shifts import DECOMPOSITIONS
 
 NOTHING = "none"
 """Stands for None in settings: TOML has no word for it."""
@@ -216,12 +216,12 @@ class DecompositionSpec:
 
     Args:
         backbone: the two-tower model whose features are split.
-        method: a key of `openworld.shift.DECOMPOSITIONS`.
+        method: a key of `openworld.shifts.DECOMPOSITIONS`.
         settings: of the method, where they differ from its defaults.
         seed: of its training.
         templates: sentences with {}, the looks that it learns from; none for those of the embedded world where all
             pictures are of it, else CLIP's 80.
-        taught_by: "texts", or "pictures": training pictures in `openworld.shift.LOOKS`, by features that see looks.
+        taught_by: "texts", or "pictures": training pictures in `openworld.shifts.LOOKS`, by features that see looks.
 
     Raises:
         OpenworldError: an unknown method, setting or teacher; templates for pictures.

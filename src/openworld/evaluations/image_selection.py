@@ -109,7 +109,7 @@ class ImageSelection:
         limit: so many images, classes in their shares; None for all.
         rest: all but those `limit` images instead.
         corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for images as they are.
-        appearance: as for `openworld.shift.in_looks`; "" for images as they are.
+        appearance: as for `openworld.shifts.in_looks`; "" for images as they are.
         as_drawn: of embedded drawings, every one once, as it is, on white.
     """
 
@@ -217,7 +217,7 @@ def _changed(selection: ImageSelection, images: ImageSet) -> ImageSet:
     if selection.corruption is not None:
         images = corrupted(images, selection.corruption, selection.severity, seed=DRAW, cut=selection.cut)
     if selection.appearance:
-        from openworld.shift import in_looks
+        from openworld.shifts import in_looks
 
         (images,) = in_looks(images, (selection.appearance,), seed=DRAW)
     return images

@@ -21,7 +21,7 @@ from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import cached_here
-from openworld.shift.synthesis import GeneratedSet, read_generated
+from openworld.shifts.synthesis import GeneratedSet, read_generated
 
 _NAME = re.compile(r"cov_(\d+)_sem_(\d+)\.txt")
 _GENERATED = re.compile(r"\d+_(\d+)_(\d+)")

@@ -17,7 +17,7 @@ from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
 from openworld.evaluations.shift_images import Pool, ShiftGround
-from openworld.shift import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels
+from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels
 
 TEST = "in-distribution test pictures"
 

@@ -19,7 +19,7 @@ from openworld.evaluations.image_selection import DRAWINGS, ImageSelection
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Features, encode
 from openworld.runs import digest
-from openworld.shift import (
+from openworld.shifts import (
     AppearanceEncoder,
     Decomposition,
     in_looks,

@@ -9,7 +9,7 @@ import torch
 from openworld import OpenworldError
 from openworld.applications.shift.images import ImageCollection
 from openworld.applications.shift.measurement import SAMPLE, ShiftOptions, measure
-from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
+from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
 WIDTH = 8
 HALVED = Decomposition.of_matrix(torch.eye(WIDTH))  # products with it are exact, however many rows are multiplied

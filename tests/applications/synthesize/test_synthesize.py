@@ -27,8 +27,8 @@ from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute, read_spec
-from openworld.shift import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
-from openworld.shift.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles
+from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
+from openworld.shifts.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles
 
 
 @pytest.fixture(scope="module")

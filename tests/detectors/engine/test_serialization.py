@@ -25,7 +25,7 @@ from openworld.detectors import (
     save_together,
     score_together,
 )
-from openworld.shift import Decomposition
+from openworld.shifts import Decomposition
 
 
 @pytest.mark.parametrize("name", DETECTORS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from openworld import OpenworldError, backbones, shift
+from openworld import OpenworldError, backbones, shifts
 from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.class_lists import class_lists
@@ -63,7 +63,7 @@ def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     texts = clip.encode_text([f"a photo of a {name}." for name in images.classnames])
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
-    table = shift.decomposed_zero_shot(shift.PCA().fit(grid), found.embeddings[:], found.labels, texts)
+    table = shifts.decomposed_zero_shot(shifts.PCA().fit(grid), found.embeddings[:], found.labels, texts)
     metrics = records[2].metrics["sets"][2]
     assert (metrics["row"], metrics["look"]) == ("shifted", "sketch")
     for row in table:

@@ -18,7 +18,7 @@ from openworld.evaluations.ood_detection.record import (
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.stories import read_story
 from openworld.runs import RunStore, Unit, UnitResult
-from openworld.shift import ShiftGrid
+from openworld.shifts import ShiftGrid
 
 # {model: {detector: points of score by which a level of meaning, and one of appearance, is farther off}}
 MODELS = {

@@ -12,7 +12,7 @@ from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import drawn
-from openworld.shift import LOOKS
+from openworld.shifts import LOOKS
 
 SMALL = {"steps": 5, "whitened": 32, "semantic_width": 28}
 

@@ -19,7 +19,7 @@ from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import auroc
 from openworld.runs import RunStore, execute
-from openworld.shift import ShiftGrid
+from openworld.shifts import ShiftGrid
 
 NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
 

@@ -21,7 +21,7 @@ from openworld.backbones.cached import load_once
 from openworld.backbones.devices import find_device
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
-from openworld.shift import HALVES, Levels
+from openworld.shifts import HALVES, Levels
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
 USUAL = ShiftOptions()

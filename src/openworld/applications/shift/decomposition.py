@@ -12,7 +12,7 @@ from openworld.applications.shift.images import ImageCollection
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
-from openworld.shift import (
+from openworld.shifts import (
     LAID,
     LOOKS,
     AppearanceEncoder,

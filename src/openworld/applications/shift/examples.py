@@ -10,7 +10,7 @@ from openworld.applications.shift.measurement import ImageDegrees
 from openworld.applications.shift.shift_measurement import ExampleImage
 from openworld.applications.shift.summary import ComparedSets
 from openworld.report.data_files import data_address
-from openworld.shift import HALVES
+from openworld.shifts import HALVES
 
 SHOWN = 12  # images of each kind beside those of the cells
 IN_A_CELL = 4

@@ -17,7 +17,7 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.applications.shift.images import ImageCollection, Reader
-from openworld.shift import (
+from openworld.shifts import (
     HALVES,
     PUBLISHED_QUANTILES,
     Decomposition,

@@ -8,7 +8,7 @@ import numpy as np
 from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.applications.shift.measurement import ImageDegrees
 from openworld.applications.shift.shift_measurement import KINDS, ImageGroup, MeasuredSet, ShiftAxis, ShiftMeasurement
-from openworld.shift import HALVES, farthest
+from openworld.shifts import HALVES, farthest
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from openworld.backbones.cached import load_once
 from openworld.backbones.devices import find_device
 from openworld.datasets.names.class_names import class_names
 from openworld.runs import digest
-from openworld.shift.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
+from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
 
 BY_WEIGHTS = "sdxl-turbo"
 

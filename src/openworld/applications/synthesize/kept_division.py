@@ -17,8 +17,8 @@ from openworld.runs import readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
 from openworld.runs.tables import decode_table, encode_table
-from openworld.shift import HALVES, Decomposition, Levels
-from openworld.shift.synthesis.set_files import DIVISION, require_own
+from openworld.shifts import HALVES, Decomposition, Levels
+from openworld.shifts.synthesis.set_files import DIVISION, require_own
 
 LAID, TABLE, REQUEST = "laid.safetensors", "prompts.parquet", "request.json"
 

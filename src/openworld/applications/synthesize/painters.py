@@ -1,7 +1,7 @@
 """Who paints ordered images, by name: the diffusion model, the renderer, or a painter of one's own; and who screens.
 
 A function of one's own is named package.module:function. As a painter it is called without arguments and returns a
-`openworld.shift.synthesis.Painter`; as a screen it is called with images and says which to keep.
+`openworld.shifts.synthesis.Painter`; as a screen it is called with images and says which to keep.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from openworld.applications.images import labelled_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
-from openworld.shift import synthesis
-from openworld.shift.synthesis.diffusion import TURBO
+from openworld.shifts import synthesis
+from openworld.shifts.synthesis.diffusion import TURBO
 
 TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styles}
 """Tables of styles by name: the paper's 51, and those that need no model."""
@@ -116,7 +116,7 @@ def _own_painter(name: str) -> synthesis.Painter:
     if lacking:
         raise OpenworldError(
             f"{name} returns a {type(painter).__name__} without {' and '.join(lacking)}; expected a painter, as "
-            "openworld.shift.synthesis.Painter describes it."
+            "openworld.shifts.synthesis.Painter describes it."
         )
     return painter
 

@@ -21,8 +21,8 @@ from openworld._errors import OpenworldError
 from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.applications.shift.measurement import cut_levels, grid_of, require_neighbours
 from openworld.runs import digest
-from openworld.shift import HALVES, Decomposition, Levels, ShiftGrid, synthesis
-from openworld.shift.synthesis.set_files import as_png
+from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
+from openworld.shifts.synthesis.set_files import as_png
 
 TRIED = 16  # images painted to tell what all will take
 _TOGETHER = 4096  # prompts encoded at a time

@@ -10,7 +10,7 @@ from openworld.applications.synthesize.plan import Expected
 from openworld.report.shift_axes import AXES
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS
-from openworld.shift.synthesis import GeneratedSet, SynthesisPlan
+from openworld.shifts.synthesis import GeneratedSet, SynthesisPlan
 
 
 def headline(planned: PlannedSet) -> str:

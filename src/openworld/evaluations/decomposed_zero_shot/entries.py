@@ -10,8 +10,8 @@ from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.styles import STYLES
 from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
-from openworld.shift import DECOMPOSITIONS
-from openworld.shift.appearance import PLAIN
+from openworld.shifts import DECOMPOSITIONS
+from openworld.shifts.appearance import PLAIN
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class HalvesSpec:
     """One way to split features.
 
     Args:
-        method: a key of `openworld.shift.DECOMPOSITIONS`.
+        method: a key of `openworld.shifts.DECOMPOSITIONS`.
         label: what tables call it; needed where one method runs with several settings.
         settings: its own, where they differ from its defaults.
 

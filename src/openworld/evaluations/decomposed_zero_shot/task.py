@@ -26,7 +26,7 @@ from openworld.evaluations.shift_degrees import DecompositionFit, split_of
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
 from openworld.runs import UnitResult
-from openworld.shift import Decomposition, decomposed_zero_shot
+from openworld.shifts import Decomposition, decomposed_zero_shot
 
 ALGORITHM_VERSION = 1
 

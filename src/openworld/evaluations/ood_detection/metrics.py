@@ -15,7 +15,7 @@ from openworld.evaluations.ood_detection.record import (
 )
 from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell, shift_trend
 from openworld.metrics.by_cell import NOWHERE
-from openworld.shift import ShiftGrid
+from openworld.shifts import ShiftGrid
 
 PREVALENCE = 0.5
 """Share of in-distribution images at which AUPRs of cells of unequal size can be compared."""

@@ -18,7 +18,7 @@ from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import DividedPool, test_degrees
 from openworld.features import Features
-from openworld.shift import HALVES
+from openworld.shifts import HALVES
 
 BATCH = 128  # another one may change the last bits
 

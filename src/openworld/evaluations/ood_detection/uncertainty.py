@@ -10,7 +10,7 @@ from openworld.evaluations.ood_detection.record import CurveErrors, JointErrors
 from openworld.metrics import CellSums, RankedSides, rank_sides, shift_weights
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import LEVEL, Spread, share_interval, student_quantile
-from openworld.shift import HALVES, ShiftGrid
+from openworld.shifts import HALVES, ShiftGrid
 
 KINDS = {"all": False, "common": True}
 """Whether a curve is over all cells that are there, or over common levels alone."""

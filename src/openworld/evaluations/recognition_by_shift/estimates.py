@@ -24,7 +24,7 @@ from openworld.evaluations.recognition_by_shift.record import (
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
-from openworld.shift import ShiftGrid
+from openworld.shifts import ShiftGrid
 
 
 def estimate_cells(

@@ -20,7 +20,7 @@ from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, Trend, openworld_auc, shift_trend
-from openworld.shift import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
+from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
 Table = Mapping[str, np.ndarray]
 

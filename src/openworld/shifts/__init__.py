@@ -1,0 +1,86 @@
+"""How far images are from those a model was built on: in meaning (semantic shift) and in looks (covariate shift).
+
+Functions of features, texts' and images', of one two-tower model. In order:
+
+    write_texts, LAID().fit, PCA().fit     a `Decomposition` of features into two halves, learned from texts
+    SeesLooks, in_looks, picture_grid      features that see looks, and pictures in looks in the place of texts
+    decomposed_zero_shot                   whether it does what it promises: the semantic half keeps the accuracy
+    shift_degrees, merge_degrees           distance to the k-th nearest reference image in each half, exact
+    streamed_degrees, sharded_degrees      the same piece by piece: from disk, and on an engine, to be resumed
+    equal_width_levels, shift_grid         levels of both, and the cells they make
+    equal_subsets, farthest                subsets of equal size; which concepts or looks are far
+    open_world_by_shift                    OpenworldAUC in every cell and at every level (open_world_in_same_looks)
+
+"Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024: LAID, IS-OOD,
+Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
+"""
+
+from openworld.shifts.appearance import LOOKS, AppearanceEncoder, in_looks, picture_grid
+from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
+from openworld.shifts.degrees import ShiftDegrees, merge_degrees, shift_degrees
+from openworld.shifts.far import Far, farthest
+from openworld.shifts.grid import ShiftGrid, shift_grid
+from openworld.shifts.laid import LAID
+from openworld.shifts.levels import PUBLISHED_QUANTILES, Levels, equal_width_levels
+from openworld.shifts.losses import TripletDistances, share_right, triplet_distances, triplet_losses
+from openworld.shifts.nearest import ENGINES, Nearest, merge_nearest, nearest
+from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
+from openworld.shifts.orthogonal import deviation, nearest_orthogonal, random_orthogonal
+from openworld.shifts.pca import PCA
+from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
+from openworld.shifts.subsets import EqualSubsets, equal_subsets
+from openworld.shifts.triplets import Triplets, write_texts
+from openworld.shifts.whitening import Whitening, whitening
+from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
+
+DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
+
+__all__ = [
+    "DECOMPOSITIONS",
+    "ENGINES",
+    "HALVES",
+    "LAID",
+    "LOOKS",
+    "PCA",
+    "PUBLISHED_QUANTILES",
+    "DecomposedAccuracy",
+    "Decomposition",
+    "EqualSubsets",
+    "Far",
+    "Levels",
+    "Nearest",
+    "OpenWorldByShift",
+    "AppearanceEncoder",
+    "Shards",
+    "ShiftDegrees",
+    "ShiftGrid",
+    "TripletDistances",
+    "Triplets",
+    "Whitening",
+    "decomposed_nearest_mean",
+    "decomposed_zero_shot",
+    "deviation",
+    "equal_subsets",
+    "equal_width_levels",
+    "farthest",
+    "in_looks",
+    "load_decomposition",
+    "merge_degrees",
+    "merge_nearest",
+    "nearest",
+    "nearest_orthogonal",
+    "open_world_by_shift",
+    "open_world_in_same_looks",
+    "overlap",
+    "picture_grid",
+    "random_orthogonal",
+    "share_right",
+    "sharded_degrees",
+    "shift_degrees",
+    "shift_grid",
+    "streamed_degrees",
+    "triplet_distances",
+    "triplet_losses",
+    "whitening",
+    "write_texts",
+]

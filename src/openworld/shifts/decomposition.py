@@ -1,0 +1,201 @@
+"""Features split into what is shown (semantic) and how it looks (covariate): two linear maps, saved as safetensors.
+
+With LAID the maps are the two halves of one orthogonal matrix (Long et al., 2024, "Rethinking the Evaluation of
+Out-of-Distribution Detection: A Sorites Paradox", Equation 1); with PCA they are the leading directions of two sets of
+mean texts, and need not be perpendicular to each other.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.shifts._rows import (
+    CHUNK,
+    as_matrix,
+    as_rows,
+    at_least_float32,
+    exact_unit,
+    longest_of,
+    require_square,
+    same_product,
+)
+
+HALVES = ("semantic", "covariate")
+"""The parts of a feature."""
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Two linear maps of unit features: z = (f / |f| - centre) basis.
+
+    Args:
+        semantic, covariate: bases float[D, A] and float[D, B], in columns.
+        semantic_centre, covariate_centre: float[D] to take away first, or None.
+        about: how it was made, as JSON knows it: method, settings, seed, sizes, validation.
+
+    >>> swap = Decomposition(torch.tensor([[0.0], [1.0]]), torch.tensor([[1.0], [0.0]]))
+    >>> [half.tolist() for half in swap.halves([[3.0, 4.0]])]
+    [[[0.8]], [[0.6]]]
+    """
+
+    semantic: Tensor
+    covariate: Tensor
+    semantic_centre: Tensor | None = None
+    covariate_centre: Tensor | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        bases = [
+            as_matrix(basis, f"the {half} basis", "[D, A]") for half, basis in zip(HALVES, self._bases, strict=True)
+        ]
+        object.__setattr__(self, "semantic", bases[0])
+        object.__setattr__(self, "covariate", bases[1])
+        for half, centre in zip(HALVES, self._centres, strict=True):
+            _require_centre(centre, f"the {half} centre", len(self.semantic))
+        if self.semantic.dim() != 2 or self.covariate.dim() != 2 or len(self.semantic) != len(self.covariate):
+            raise OpenworldError(
+                f"the bases have shapes {list(self.semantic.shape)} and {list(self.covariate.shape)}, expected [D, A] "
+                "and [D, B] for the same features."
+            )
+
+    @classmethod
+    @checked
+    def of_matrix(
+        cls, matrix: Tensor, semantic_width: int | None = None, about: Mapping[str, Any] | None = None
+    ) -> "Decomposition":
+        """The first `semantic_width` columns of float[D, D], None for half of them, and the others."""
+        matrix = as_matrix(matrix, "the matrix")
+        require_square(matrix)
+        width = split_at(len(matrix), semantic_width)
+        return cls(matrix[:, :width].contiguous(), matrix[:, width:].contiguous(), about=about or {})
+
+    @property
+    def width(self) -> int:
+        """How many numbers a feature has, D."""
+        return len(self.semantic)
+
+    @checked
+    def halves(self, features) -> tuple[Tensor, Tensor]:
+        """Semantic and covariate parts of features.
+
+        Args:
+            features: float[N, D] of any lengths, array or tensor; looked at in chunks.
+        Returns:
+            float[N, A] and float[N, B] on the device of the features; float64 for float64, else float32, and then the
+            same bits of a row whatever rows stand beside it.
+        Raises:
+            OpenworldError: another width, NaN, infinity, a row of zeros.
+        """
+        rows = as_rows(features, "features", width=self.width)
+        dtype = at_least_float32(rows.dtype)
+        made = tuple(rows.new_empty(len(rows), basis.shape[1], dtype=dtype) for basis in self._bases)
+        for start in range(0, len(rows), CHUNK):
+            units = exact_unit(rows[start : start + CHUNK])
+            for out, basis, centre in zip(made, self._bases, self._centres, strict=True):
+                out[start : start + CHUNK] = _part(units, basis.to(units), centre, exact=dtype == torch.float64)
+        return made
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, `about` in its header."""
+        Path(path).write_bytes(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` writes."""
+        from safetensors.torch import save
+
+        tensors = {name: getattr(self, name) for name in (*HALVES, *_CENTRES)}
+        # Clones, because safetensors refuses tensors that share memory, as the two centres of PCA do.
+        kept = {
+            name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items() if tensor is not None
+        }
+        return save(kept, metadata={"about": json.dumps(dict(self.about), sort_keys=True)})
+
+    @property
+    def _bases(self) -> tuple[Tensor, Tensor]:
+        return self.semantic, self.covariate
+
+    @property
+    def _centres(self) -> tuple[Tensor | None, Tensor | None]:
+        return self.semantic_centre, self.covariate_centre
+
+
+def _require_centre(centre: Tensor | None, name: str, width: int) -> None:
+    if centre is None:
+        return
+    if centre.dim() != 1:
+        raise OpenworldError(f"{name} has shape {list(centre.shape)}, expected [{width}] like the features.")
+    if as_matrix(centre[None], name).shape[1] != width:
+        raise OpenworldError(f"{name} has {len(centre)} numbers, expected {width} like the features.")
+
+
+def _part(units: Tensor, basis: Tensor, centre: Tensor | None, *, exact: bool) -> Tensor:
+    """(units - centre) basis in float64."""
+    moved = units if centre is None else units - centre.to(units)
+    if exact:
+        return moved @ basis
+    return same_product(moved, basis, 1.0 if centre is None else 1.0 + longest_of(centre[None]))
+
+
+_CENTRES = ("semantic_centre", "covariate_centre")
+
+
+def split_at(width: int, semantic_width: int | None) -> int:
+    """How many of `width` numbers are semantic: what was asked, or half; raises where none or all would be."""
+    if semantic_width is None and width % 2:
+        raise OpenworldError(f"features have {width} numbers, which cannot be halved; say semantic_width.")
+    wanted = width // 2 if semantic_width is None else semantic_width
+    if not 0 < wanted < width:
+        raise OpenworldError(f"semantic_width is {wanted}, expected 1 to {width - 1}, of features of {width} numbers.")
+    return wanted
+
+
+@checked
+def load_decomposition(path: Path | str) -> Decomposition:
+    """Read what `Decomposition.save` wrote.
+
+    Raises:
+        OpenworldError: no such file, or another kind of file.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    if not Path(path).is_file():
+        raise OpenworldError(f"there is no file {path}; give one that `Decomposition.save` wrote, or fit one again.")
+    try:
+        with safe_open(Path(path), "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            about = json.loads((file.metadata() or {})["about"])
+        return Decomposition(**tensors, about=about)
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise OpenworldError(
+            f"{path} holds no decomposition ({error}); give a file that `Decomposition.save` wrote, or fit one again."
+        ) from error
+
+
+@checked
+def overlap(one: Tensor, other: Tensor) -> float:
+    """How much two subspaces have in common: the mean squared cosine of their principal angles, in [0, 1].
+
+    1 for the same subspace, whatever its basis; about B / D for two of B dimensions drawn at random in D.
+
+    Args:
+        one, other: bases float[D, A] and float[D, B] in columns, such as `Decomposition.semantic` of two seeds.
+
+    >>> overlap(torch.eye(4)[:, :2], torch.eye(4)[:, 1:3])
+    0.5
+    """
+    one, other = as_matrix(one, "one", "[D, A]"), as_matrix(other, "other", "[D, B]")
+    if len(one) != len(other):
+        raise OpenworldError(f"the bases have shapes {list(one.shape)} and {list(other.shape)}, expected [D, ...].")
+    first, second = (torch.linalg.qr(basis.to("cpu", torch.float64)).Q for basis in (one, other))
+    return float((first.T @ second).square().sum() / min(first.shape[1], second.shape[1]))

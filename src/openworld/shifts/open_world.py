@@ -1,0 +1,127 @@
+"""OpenworldAUC and its parts as functions of measured shift: base test images against the new images of each cell.
+
+Joins "OpenworldAUC" (Hua et al., 2025) with the shift grid of "Rethinking the Evaluation of Out-of-Distribution
+Detection: A Sorites Paradox" (Long et al., 2024): the scores of any learner, and the degrees of its test images.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.metrics import OpenworldAUC, openworld_auc
+from openworld.shifts.grid import ShiftGrid
+
+Pair = tuple[Any, Any]  # scores, and whether each was named right
+
+
+@dataclass(frozen=True, eq=False)
+class OpenWorldByShift:
+    """Of R covariate by C semantic levels.
+
+    cells: (covariate level, semantic level) -> result, for the cells that are present.
+    semantic, covariate: the results against all new images of each level; None for a level of fewer than `least`.
+    """
+
+    cells: Mapping[tuple[int, int], OpenworldAUC]
+    semantic: tuple[OpenworldAUC | None, ...]
+    covariate: tuple[OpenworldAUC | None, ...]
+
+    __repr__ = short_repr
+
+
+@checked
+def open_world_by_shift(
+    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
+) -> OpenWorldByShift:
+    """Hold all base images against the new images of each cell, of each semantic and of each covariate level.
+
+    Args:
+        base: scores float[n], larger = more base-like, and bool[n], whether each was named right.
+        new: the same of the N new images.
+        grid: where the N new images stand.
+        base_groups, new_groups: as for `openworld.metrics.openworld_auc`.
+    Raises:
+        OpenworldError: lengths that differ, and what `openworld_auc` raises.
+
+    >>> grid = ShiftGrid([0, 1], [0, 0], shape=(1, 2), least=1)
+    >>> found = open_world_by_shift(([3, 1], [1, 1]), ([2, 0], [1, 1]), grid)
+    >>> [one.value for one in found.semantic], found.covariate[0].value
+    ([0.5, 1.0], 0.75)
+    """
+    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
+    everyone, (rows, columns) = np.arange(len(sides.base["scores"])), grid.shape
+    return OpenWorldByShift(
+        {place: sides.held(everyone, grid.cell(*place)) for place in _present(grid)},
+        tuple(sides.held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
+        tuple(sides.held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
+    )
+
+
+@checked
+def open_world_in_same_looks(
+    base: Pair, base_covariate, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
+) -> OpenWorldByShift:
+    """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
+
+    The looks change for both sides alike then, as they do when a camera changes. There are no semantic levels: they
+    would mix looks.
+
+    Args:
+        base, new, grid, base_groups, new_groups: as for `open_world_by_shift`.
+        base_covariate: int64[n], the covariate level of each base image; levels of fewer than `grid.least` are None.
+    Raises:
+        OpenworldError: lengths that differ, and what `openworld_auc` raises.
+
+    >>> grid = ShiftGrid([0, 0], [0, 1], shape=(2, 1), least=1)
+    >>> found = open_world_in_same_looks(([3, 1], [1, 1]), [0, 1], ([2, 2], [1, 1]), grid)
+    >>> [one.value for one in found.covariate], found.semantic
+    ([1.0, 0.0], ())
+    """
+    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
+    levels = as_labels(base_covariate, "base_covariate", len(sides.base["scores"]))
+    own = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
+    cells = {place: sides.held(own[place[0]], grid.cell(*place)) for place in _present(grid)}
+    return OpenWorldByShift(
+        {place: found for place, found in cells.items() if found is not None},
+        (),
+        tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(own)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Columns "scores", "correct" and "groups" (or None) of either side, and the fewest images of one."""
+
+    base: Mapping[str, np.ndarray | None]
+    new: Mapping[str, np.ndarray | None]
+    least: int
+
+    def held(self, base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
+        """Some base images against some new ones, int64 places."""
+        if min(len(base), len(new)) < self.least:
+            return None
+        first, second = _rows(self.base, base), _rows(self.new, new)
+        groups = {"base_groups": first["groups"], "new_groups": second["groups"]}
+        return openworld_auc(first["scores"], first["correct"], second["scores"], second["correct"], **groups)
+
+
+def _side(pair: Pair, groups, count: int | None = None) -> dict[str, np.ndarray | None]:
+    name = "base" if count is None else "new"
+    scores = as_scores(pair[0], f"{name} scores")
+    require_length(scores, f"{name} scores", len(scores) if count is None else count)
+    correct = as_correct(pair[1], f"{name} correct", len(scores))
+    groups = None if groups is None else as_groups(groups, f"{name}_groups", len(scores))
+    return {"scores": scores, "correct": correct, "groups": groups}
+
+
+def _rows(side: Mapping[str, np.ndarray | None], chosen: np.ndarray) -> dict[str, np.ndarray | None]:
+    return {name: None if column is None else column[chosen] for name, column in side.items()}
+
+
+def _present(grid: ShiftGrid) -> list[tuple[int, int]]:
+    return list(map(tuple, np.argwhere(grid.present).tolist()))

@@ -1,0 +1,191 @@
+"""Shift degrees piece by piece: a shard of the reference and a part of the images at a time, here or on an engine.
+
+Neither the images nor the reference need fit in memory. As units of an engine, pieces leave the k nearest rows of
+their shard as records; a worker that dies costs one piece. Merging gives the bytes of `shift_degrees` on the whole,
+however it was cut and whoever did it.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from torch import Tensor
+
+from openworld._arrays import as_array, require_at_least
+from openworld._errors import OpenworldError
+from openworld._types import checked, wrong
+from openworld.runs import Event, Record, RunStore, Unit, UnitResult, execute
+from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
+from openworld.shifts.degrees import K, ShiftDegrees, merge_degrees, shift_degrees
+from openworld.shifts.nearest import Nearest
+
+Span = tuple[int, int]  # [start, end)
+Cut = tuple[Span, Span]  # of the images, of the reference
+
+VERSION = 1
+"""Raise it when the same features give other degrees."""
+
+
+@checked
+@dataclass(frozen=True)
+class Shards:
+    """How the work is cut and who does it; nothing here changes a degree.
+
+    Args:
+        reference: rows of the reference in one unit. images: images in one unit.
+        engine: a name in `openworld.runs.ENGINES`. workers: units at a time.
+
+    On one machine without a GPU one worker is best: it has all cores busy.
+    """
+
+    reference: int = 2**17
+    images: int = 2**15
+    engine: str = "local"
+    workers: int = 1
+
+    def __post_init__(self):
+        require_at_least(1, rows_of_the_reference_in_a_shard=self.reference, images_in_a_part=self.images)
+
+
+@checked
+def streamed_degrees(
+    decomposition: Decomposition, images, reference, *, k: int = K, shards: Shards | None = None
+) -> ShiftDegrees:
+    """`shift_degrees` of features that are read as they are needed, in this process.
+
+    Memory, with D numbers of float32 in a row: 8 D bytes of each image of a part and 10 D of each row of a shard (read,
+    split, and one half once more), some 150 MB for products and what is wider than float32 on the way, and 32 k bytes
+    of each image for the result; with the defaults and D = 512 1.0 GB.
+
+    Args:
+        decomposition: of the model that made the features.
+        images, reference: float[N, D] and float[M, D]: memory maps, or what has a length and gives arrays for slices.
+        k: which neighbour, from 1.
+        shards: how to cut, None for `Shards()`; engine and workers are not asked.
+    Returns:
+        ShiftDegrees, for float32 features the same bytes as in one piece.
+    Raises:
+        OpenworldError: what `shift_degrees` raises.
+    """
+    _require_sliceable(images=images, reference=reference)
+    cuts = _cuts(len(images), len(reference), k, shards or Shards())
+    return _merged(k, cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
+
+
+@checked
+def sharded_degrees(
+    decomposition: Decomposition,
+    images: Path,
+    reference: Path,
+    folder: Path,
+    *,
+    k: int = K,
+    shards: Shards | None = None,
+    progress: Callable[[Event], None] | None = None,
+) -> ShiftDegrees:
+    """`streamed_degrees` of features in files, by an engine; the same call resumes it.
+
+    Memory of each worker and of the result as there.
+
+    Args:
+        decomposition: of the model that made the features.
+        images, reference: .npy files of float[N, D] and float[M, D]; on a cluster on a disk that all nodes share.
+        folder: for records, a new one or that of the same call before, on the same shared disk.
+        k: which neighbour, from 1.
+        shards: how to cut and who works, None for `Shards()`.
+        progress: called with an `openworld.runs.Event` at every step.
+    Returns:
+        ShiftDegrees, for float32 features the same bytes as in one piece.
+    Raises:
+        OpenworldError: what `shift_degrees` and `openworld.runs.execute` raise, a file that is no such array.
+    """
+    shards, folder = shards or Shards(), Path(folder)
+    files = {"images": Path(images).absolute(), "reference": Path(reference).absolute()}
+    cuts = _cuts(*(len(_rows_of(path)) for path in files.values()), k, shards)
+    folder.mkdir(parents=True, exist_ok=True)
+    files["decomposition"] = (folder / "decomposition.safetensors").absolute()
+    decomposition.save(files["decomposition"])
+    units = list(_units(cuts, k, files))
+    records = execute(units, RunStore(folder), engine=shards.engine, workers=shards.workers, progress=progress)
+    return _merged(k, cuts, (_read(record, k) for record in records))
+
+
+def measure_piece(
+    images: Sequence[int], reference: Sequence[int], k: int, files: Mapping[str, str], inputs: Mapping[str, str]
+) -> UnitResult:
+    """The unit: images [start, end) against reference rows [start, end). `inputs` only says what the files hold."""
+    rows = [_rows_of(Path(files[name])) for name in ("images", "reference")]
+    found = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, (images, reference))
+    nearest = {half: getattr(found, half) for half in HALVES}
+    return UnitResult({half: {"distances": one.distances, "places": one.places} for half, one in nearest.items()})
+
+
+def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:
+    """All pieces, those of one part of the images together."""
+    require_at_least(1, k=k, images=count, reference_images=known)
+    return list(product(_spans(count, shards.images), _spans(known, shards.reference)))
+
+
+def _require_sliceable(**features) -> None:
+    for name, rows in features.items():
+        if isinstance(rows, Mapping) or not hasattr(rows, "__getitem__") or not getattr(rows, "ndim", 1):
+            raise wrong(rows, "features [N, D] that give rows for a slice, such as a memory map", name)
+
+
+def _spans(count: int, size: int) -> list[tuple[int, int]]:
+    return [(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _piece(decomposition: Decomposition, images, reference, k: int, cut: Cut) -> ShiftDegrees:
+    queries, known = (rows[slice(*span)] for rows, span in zip((images, reference), cut, strict=True))
+    queries, known = (rows if isinstance(rows, Tensor) else as_array(rows, "rows").copy() for rows in (queries, known))
+    return shift_degrees(decomposition, queries, known, k=k, first=cut[1][0])
+
+
+def _units(cuts: Sequence[Cut], k: int, files: Mapping[str, Path]) -> Iterator[Unit]:
+    inputs = {name: _fingerprint(path) for name, path in files.items()}
+    for images, reference in cuts:
+        yield Unit(
+            function="shift-piece",
+            arguments={"images": images, "reference": reference, "k": k},
+            inputs=inputs,
+            version=VERSION,
+            name=f"images {images[0]} to {images[1]}, reference {reference[0]} to {reference[1]}",
+            resources={"files": {name: str(path) for name, path in files.items()}},
+        )
+
+
+def _read(record: Record, k: int) -> ShiftDegrees:
+    return ShiftDegrees(k, *(Nearest(**record.table(half)) for half in HALVES))
+
+
+def _merged(k: int, cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
+    """Shard by shard for each part of the images, so that one more piece is in memory at a time; then the parts."""
+    parts: dict[Span, ShiftDegrees] = {}
+    for (images, _), piece in zip(cuts, pieces, strict=True):
+        parts[images] = merge_degrees([parts[images], piece]) if images in parts else piece
+    return ShiftDegrees(k, *(_joined([getattr(part, half) for part in parts.values()]) for half in HALVES))
+
+
+def _joined(parts: Sequence[Nearest]) -> Nearest:
+    """Of all images from those of parts of them."""
+    distances, places = (np.concatenate([getattr(part, what) for part in parts]) for what in ("distances", "places"))
+    return Nearest(distances, places)
+
+
+def _rows_of(path: Path) -> np.ndarray:
+    try:
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise OpenworldError(f"{path} is no .npy file of features ({error}); write one with numpy.save.") from error
+    if rows.ndim != 2:
+        raise OpenworldError(f"{path} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
+    return rows
+
+
+def _fingerprint(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,174 @@
+"""A painter that is a diffusion model: SDXL-Turbo, or any text-to-image pipeline of diffusers (extra `synth`).
+
+The paper (Long et al., 2024) takes SDXL-Turbo and does not publish size, steps or guidance. Defaults here are what the
+model was distilled for: 512 x 512, guidance 0 (which leaves negative prompts without effect), and four steps.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.shifts.synthesis.planning import Commission
+
+TURBO = "stabilityai/sdxl-turbo"
+_SHARE, _MOST = 0.8, 64
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w.-]+")
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusionPainter:
+    """A diffusers pipeline with its settings.
+
+    The noise of a picture comes from a generator of its own on the CPU, so it is the same in whatever batch and on
+    whatever device; the pixels are too, but for the rounding of the kernels.
+
+    Args:
+        pipeline: called as diffusers' text-to-image pipelines are. weights: its name or hash, for the manifest.
+        side: pixels. steps: of denoising. guidance: above 1, negative prompts are used.
+    """
+
+    pipeline: Any
+    weights: str
+    side: int = 512
+    steps: int = 4
+    guidance: float = 0.0
+    about: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self):
+        require_at_least(1, side=self.side, steps=self.steps)
+        require_at_least(0, guidance=self.guidance)
+        settings = {"side": self.side, "steps": self.steps, "guidance": float(self.guidance)}
+        about = {"name": type(self.pipeline).__name__, "weights": self.weights, **settings}
+        object.__setattr__(self, "about", about | {"dtype": str(getattr(self.pipeline, "dtype", "unknown"))})
+
+    def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
+        """A picture for each."""
+        import torch
+
+        generators = [torch.Generator("cpu").manual_seed(order.seed) for order in commissions]
+        negative = [order.negative for order in commissions] if self.guidance > 1 else None
+        made = self.pipeline(
+            prompt=[order.text for order in commissions],
+            negative_prompt=negative,
+            num_inference_steps=self.steps,
+            guidance_scale=self.guidance,
+            height=self.side,
+            width=self.side,
+            generator=generators,
+            output_type="pil",
+        )
+        return list(made.images)
+
+    def fitting(self) -> int:
+        """Pictures at a time: on a GPU as many as four fifths of its free memory hold, at most 64; elsewhere 1.
+
+        Paints one picture to learn what one needs.
+        """
+        import torch
+
+        device = torch.device(getattr(self.pipeline, "device", "cpu"))
+        if device.type != "cuda":
+            return 1
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        self.paint([Commission(0, "thing", "", "a thing", "", (0, 0), "", 0)])
+        one = torch.cuda.max_memory_allocated(device) - before
+        torch.cuda.empty_cache()
+        return fitting_batch(torch.cuda.mem_get_info(device)[0], one)
+
+
+def fitting_batch(free: int, one: int) -> int:
+    """How many pictures of `one` byte count fit four fifths of the free bytes: 1 to 64.
+
+    >>> fitting_batch(free=10_000, one=1_000), fitting_batch(free=500, one=1_000)
+    (8, 1)
+    """
+    return max(1, min(_MOST, int(_SHARE * free / max(one, 1))))
+
+
+def sdxl_turbo(
+    weights: str = TURBO,
+    *,
+    device: str = "cuda",
+    half: bool = True,
+    revision: str | None = None,
+    download: bool = True,
+    **settings,
+) -> DiffusionPainter:
+    """SDXL-Turbo, or another text-to-image pipeline, from the Hugging Face hub or a local folder.
+
+    The weights of SDXL-Turbo are 7 GB to download, and are under Stability AI's licence, not under this project's.
+
+    Args:
+        weights: repository, or folder as diffusers' `save_pretrained` writes it. device: "cuda" or "cpu".
+        half: float16, on a GPU. revision: of the repository. download: False to take only what is on this machine.
+        settings: `side`, `steps`, `guidance` of `DiffusionPainter`.
+
+    Raises:
+        OpenworldError: diffusers is not installed; the weights cannot be loaded.
+    """
+    try:
+        import torch
+        from diffusers import AutoPipelineForText2Image
+        from diffusers.utils import logging
+    except ImportError as error:
+        raise OpenworldError(f"SDXL-Turbo needs diffusers ({error}); pip install 'openworld[synth]'.") from error
+    half = half and device != "cpu"
+    logging.disable_progress_bar()
+    try:
+        folder, name = _found(weights, revision, half, download)
+        # An invisible watermark is drawn where its package happens to be installed; pixels shall not depend on that.
+        pipeline = AutoPipelineForText2Image.from_pretrained(folder, add_watermarker=False, **_files(weights, half))
+        pipeline = pipeline.to(device, torch.float16 if half else torch.float32)
+    except Exception as error:  # other people's files and loaders fail in any way; the failure is named
+        raise _unloaded(weights, error) from error
+    pipeline.set_progress_bar_config(disable=True)
+    return DiffusionPainter(pipeline, name, **settings)
+
+
+def _found(weights: str, revision: str | None, half: bool, download: bool) -> tuple[str, str]:
+    """The folder of the weights, and a name that tells other weights apart: by their commit, or by their bytes."""
+    if Path(weights).is_dir():
+        return weights, f"{Path(weights).resolve().name}@{_hash(Path(weights))}"
+    if not _REPOSITORY.fullmatch(weights):
+        raise FileNotFoundError("there is no such folder")
+    from diffusers import DiffusionPipeline
+
+    options = _files(weights, half) | {"revision": revision, "local_files_only": not download}
+    try:
+        folder = DiffusionPipeline.download(weights, **options)
+    except OSError as error:
+        if download:
+            raise
+        raise FileNotFoundError("it is not on this machine, neither as a folder nor in the hub's cache") from error
+    return folder, f"{weights}@{Path(folder).name}"
+
+
+def _files(weights: str, half: bool) -> dict[str, Any]:
+    """Which of a repository's files are read; the published weights lie there in float16 too, half as large."""
+    return {"use_safetensors": True, "variant": "fp16" if half and weights == TURBO else None}
+
+
+def _hash(folder: Path) -> str:
+    """Of all weights and settings in a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            found.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def _unloaded(weights: str, error: Exception) -> OpenworldError:
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return OpenworldError(
+        f"{weights} cannot be loaded as a text-to-image pipeline: {first}. Expected a repository of the Hugging Face "
+        "hub, or a folder with the model_index.json of a diffusers pipeline."
+    )

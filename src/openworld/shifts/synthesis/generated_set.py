@@ -1,0 +1,136 @@
+"""A finished generated set: pictures with labels, and the levels their prompts were drawn at."""
+
+import hashlib
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld._plain import read_plain
+from openworld._short_repr import short_repr
+from openworld.datasets.formats.decoding import decode
+from openworld.datasets.image_set import ImageSet
+from openworld.runs.tables import decode_table
+from openworld.shifts.grid import ShiftGrid
+
+MANIFEST, TABLE = "manifest.json", "images.parquet"
+VERSION = 1
+"""Of the layout; a set of another version is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedSet:
+    """N pictures that were made, cell by cell.
+
+    images: their image set, classes are labels; a picture's group is its prompt, or its label where the painter redraws
+    one original in many styles. style: int64[N], places in `styles`, names. grid: the cells their prompts lie in.
+    refused: how many more were ordered and kept by no screen. about: the manifest.
+    """
+
+    images: ImageSet
+    style: np.ndarray
+    styles: tuple[str, ...]
+    grid: ShiftGrid
+    refused: int
+    about: dict
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def cell(self, covariate: int, semantic: int) -> ImageSet:
+        """The pictures of one cell."""
+        return self.images.subset(self.grid.cell(covariate, semantic))
+
+
+def read_generated(folder: str | Path) -> GeneratedSet:
+    """Read a set that `generate` finished.
+
+    Every picture's file is checked against its hash when it is read.
+
+    Args:
+        folder: where it lies.
+
+    Raises:
+        OpenworldError: no finished set there, one of another version, a table that was changed. A picture that was
+            changed raises when it is read.
+    """
+    folder = Path(folder)
+    about, table = _manifest(folder), _table(folder)
+    if hashlib.sha256(table).hexdigest() != about["table_sha256"]:
+        raise OpenworldError(f"{folder / TABLE} is not the one its manifest was written for; generate the set again.")
+    rows = decode_table(table)
+    kept = rows.pop("kept").astype(bool)
+    rows = {name: column[kept] for name, column in rows.items()}
+    return GeneratedSet(
+        images=_images(folder, about, rows),
+        style=rows["style"].astype(np.int64),
+        styles=tuple(style["name"] for style in about["styles"]),
+        grid=ShiftGrid(rows["semantic"], rows["covariate"], tuple(about["shape"]), least=1),
+        refused=int((~kept).sum()),
+        about=about,
+    )
+
+
+def _images(folder: Path, about: dict, rows: dict[str, np.ndarray]) -> ImageSet:
+    redrawn = about["order"]["painter"].get("redraws", False)
+    files, hashes = tuple(rows["file"].tolist()), tuple(rows["sha256"].tolist())
+    return ImageSet(
+        name=folder.resolve().name,
+        domain=f"{len(about['styles'])} styles",
+        classnames=tuple(about["labels"]),
+        labels=rows["label"],
+        groups=rows["label"] if redrawn else rows["label"] * len(about["styles"]) + rows["style"],
+        content=hashlib.sha256("\n".join(hashes).encode()).hexdigest(),
+        read=_Reader(folder, files, hashes),
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads picture i and checks its hash; a class, not a closure, so that it travels between processes."""
+
+    folder: Path
+    files: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        path = self.folder / self.files[index]
+        try:
+            data = read_plain(path)
+        except OSError as error:
+            raise OpenworldError(f"{path} cannot be read ({error}); generate the set again.") from error
+        if hashlib.sha256(data).hexdigest() != self.hashes[index]:
+            raise OpenworldError(f"{path} was changed after it was made; remove it and generate the set again.")
+        return decode(io.BytesIO(data), str(path), ("PNG",))
+
+    def file_of(self, index: int) -> str:
+        """The path of a picture below the folder."""
+        return self.files[index]
+
+
+def _manifest(folder: Path) -> dict:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise OpenworldError(f"{folder} holds no finished set (no {MANIFEST}); run its generation to the end first.")
+    try:
+        about = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise OpenworldError(f"{path} is not JSON ({error}); generate the set again.") from error
+    if about.get("version") != VERSION:
+        raise OpenworldError(
+            f"{path} has version {about.get('version')!r}, expected {VERSION}; generate the set again."
+        )
+    return about
+
+
+def _table(folder: Path) -> bytes:
+    try:
+        return read_plain(folder / TABLE)
+    except OSError as error:
+        raise OpenworldError(f"{folder / TABLE} cannot be read ({error}); generate the set again.") from error

@@ -1,0 +1,150 @@
+"""Which images to make: equally many of every cell of the grid, each with a file name and a seed of its own.
+
+Syn-IS has 64 cells of 5,000 images from 1.03 million prompts; sparse cells repeat prompts with new noise (Long et al.,
+2024; its released file names show up to 21 repeats). How many prompts of a cell are different is part of a plan.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.runs.canonical import digest
+from openworld.shifts.grid import ShiftGrid
+from openworld.shifts.subsets import equal_subsets
+from openworld.shifts.synthesis.prompts import Prompts
+
+
+@dataclass(frozen=True)
+class Commission:
+    """One image to be made.
+
+    number: its place in the plan. label, style: names. text, negative: what to paint, and what not.
+    cell: (covariate level, semantic level). file: its path below the set's folder. seed: of its noise, below 2**63.
+    """
+
+    number: int
+    label: str
+    style: str
+    text: str
+    negative: str
+    cell: tuple[int, int]
+    file: str
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class SynthesisPlan:
+    """M images, cell by cell.
+
+    Args:
+        prompts: what is painted. shape: (R, C), numbers of covariate and semantic levels.
+        prompt, covariate, semantic, repeat: int64[M] each: which prompt, which cell, which repeat of that prompt in
+            the plan, from 0.
+        candidates, unique, repeats: int64[R, C]: prompts that lie in a cell, different ones drawn, and how often the
+            commonest is drawn. seed: of the draw and of all images.
+        origin: where the levels come from, as JSON knows it; for the manifest, decides nothing.
+    """
+
+    prompts: Prompts
+    shape: tuple[int, int]
+    prompt: np.ndarray
+    covariate: np.ndarray
+    semantic: np.ndarray
+    repeat: np.ndarray
+    candidates: np.ndarray
+    unique: np.ndarray
+    repeats: np.ndarray
+    seed: int
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.prompt)
+
+    def commission(self, number: int, attempt: int = 0) -> Commission:
+        """Image `number`; another `attempt` has another seed.
+
+        The seed follows from the plan's, the label, the style, the repeat and the attempt: the same order gives the
+        same noise in whatever plan it stands.
+        """
+        prompt, cell = int(self.prompt[number]), (int(self.covariate[number]), int(self.semantic[number]))
+        label, style = self.prompts.parts(prompt)
+        named, look = self.prompts.labels[label], self.prompts.styles[style]
+        order = "\0".join(map(str, (self.seed, named, look.name, int(self.repeat[number]), attempt)))
+        seed = int.from_bytes(hashlib.sha256(order.encode()).digest()[:8], "big") >> 1
+        file = f"covariate-{cell[0]}/semantic-{cell[1]}/{number % self.count}_{label}_{style}.png"
+        return Commission(number, named, look.name, self.prompts.text(prompt), look.negative, cell, file, seed)
+
+    def report(self) -> dict:
+        """How many prompts each cell had and gave, as JSON knows it; a cell without images has unique 0."""
+        return {
+            "images": len(self),
+            "unique_prompts": len(np.unique(self.prompt)),
+            "candidates": self.candidates.tolist(),
+            "unique": self.unique.tolist(),
+            "most_repeats": self.repeats.tolist(),
+            "left_out": [list(map(int, cell)) for cell in np.argwhere(self.unique == 0)],
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of all that decides what is to be made."""
+        styles = [(style.name, style.prompt, style.negative) for style in self.prompts.styles]
+        columns = (self.prompt, self.covariate, self.semantic, self.repeat)
+        rows = hashlib.sha256(b"".join(column.astype("<i8").tobytes() for column in columns)).hexdigest()
+        return digest([self.prompts.labels, styles, self.shape, rows, self.seed])
+
+    @property
+    def count(self) -> int:
+        """Images per cell."""
+        return len(self) // int((self.unique > 0).sum())
+
+
+def plan_synthesis(prompts: Prompts, grid: ShiftGrid, count: int, *, seed: int = 0) -> SynthesisPlan:
+    """`count` images of every cell of the grid that is present.
+
+    Args:
+        prompts: N of them. grid: their cells, `shift_grid(prompt_degrees(...), ...)`. count: images per cell.
+        seed: of which prompts are drawn, and of all noise; not negative.
+
+    Raises:
+        OpenworldError: a grid of another number of prompts, or without a cell that is present.
+
+    >>> from openworld.shifts.synthesis import prompt_styles
+    >>> prompts = Prompts(("cat", "dog"), prompt_styles()[:1])
+    >>> plan = plan_synthesis(prompts, ShiftGrid([0, 1], [0, 0], (1, 2), least=1), 3)
+    >>> plan.unique.tolist(), plan.repeats.tolist(), plan.commission(5).file
+    ([[1, 1]], [[3, 3]], 'covariate-0/semantic-1/2_1_0.png')
+    """
+    if len(grid) != len(prompts):
+        raise OpenworldError(f"the grid is of {len(grid)} prompts, but there are {len(prompts)}; give theirs.")
+    if seed < 0:
+        raise OpenworldError(f"seed is {seed}, expected 0 or more.")
+    drawn = equal_subsets(grid, count, seed=seed)
+    if not drawn.members:
+        raise OpenworldError(f"no cell has {grid.least} prompts or more; give more prompts, or cut fewer levels.")
+    cells = np.array(list(drawn.members), np.int64)
+    prompt = np.concatenate(list(drawn.members.values()))
+    covariate, semantic = (np.repeat(cells[:, axis], count) for axis in (0, 1))
+    return SynthesisPlan(
+        prompts,
+        grid.shape,
+        prompt,
+        covariate,
+        semantic,
+        _repeat(prompt),
+        grid.counts,
+        drawn.unique,
+        drawn.repeats,
+        seed,
+    )
+
+
+def _repeat(prompt: np.ndarray) -> np.ndarray:
+    """How often each entry came before; equal entries stand beside each other, for a prompt lies in one cell."""
+    starts = np.flatnonzero(np.diff(prompt, prepend=-1))
+    lengths = np.diff(np.append(starts, len(prompt)))
+    return np.arange(len(prompt)) - np.repeat(starts, lengths)

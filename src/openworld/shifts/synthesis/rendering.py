@@ -1,0 +1,85 @@
+"""A painter that needs no diffusion model: pictures that exist, redrawn in the built-in styles.
+
+With the drawings of the embedded world it makes a real small twin of Syn-IS: labels are concepts, styles are those of
+`openworld.datasets.styles`, and everything before and after the painting is the same code.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.styles import STYLES
+from openworld.datasets.styles.styled import VERSION, redrawn
+from openworld.shifts.synthesis.planning import Commission
+from openworld.shifts.synthesis.prompts import Prompts, PromptStyle
+
+
+def rendered_styles() -> tuple[PromptStyle, ...]:
+    """The built-in styles as sentences, in the order of `openworld.datasets.styles.STYLES`.
+
+    >>> rendered_styles()[7].prompt
+    'a blueprint of a {}.'
+    """
+    return tuple(PromptStyle(name, style.sentence) for name, style in STYLES.items())
+
+
+@dataclass(frozen=True, eq=False)
+class RenderedPainter:
+    """Takes one of a label's pictures, chosen by the seed, and redraws it in the style.
+
+    Args:
+        images: whose class names are the labels that can be painted.
+
+    `about` says that it redraws: its pictures of one label show the same original, whatever the style.
+    """
+
+    images: ImageSet
+    about: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self):
+        about = {"name": "rendered", "version": VERSION, "images": self.images.fingerprint, "redraws": True}
+        object.__setattr__(self, "about", about)
+
+    def fitting(self) -> int:
+        """Pictures at a time; they are drawn one by one, so this is how often the journal is written."""
+        return 64
+
+    def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
+        """A picture for each.
+
+        Raises:
+            OpenworldError: an unknown style, a label that is no class of the images or has no picture.
+        """
+        return [self._one(order) for order in commissions]
+
+    def require(self, prompts: Prompts) -> None:
+        """Refuse, before any is painted, prompts that it cannot paint all.
+
+        Raises:
+            OpenworldError: as `paint`.
+        """
+        for style in prompts.styles:
+            if style.name not in STYLES:
+                raise unknown_name("style", style.name, STYLES)
+        for label in prompts.labels:
+            self._own(label)
+
+    def _one(self, order: Commission) -> Image.Image:
+        if order.style not in STYLES:
+            raise unknown_name("style", order.style, STYLES)
+        own = self._own(order.label)
+        return redrawn(self.images.image(own[order.seed % len(own)]), order.style, order.seed)
+
+    def _own(self, label: str) -> np.ndarray:
+        """The pictures of a label."""
+        if label not in self.images.classnames:
+            raise unknown_name("class", label, self.images.classnames)
+        own = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
+        if not len(own):
+            raise OpenworldError(f"{self.images.name!r} has no picture of {label!r}; leave that label out.")
+        return own

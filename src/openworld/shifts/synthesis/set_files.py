@@ -1,0 +1,147 @@
+"""The files of a generated set: the order, the journal while it is made, the manifest when it is done."""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld.runs.atomic import write_file
+from openworld.runs.canonical import readable_json
+from openworld.runs.tables import encode_table
+from openworld.shifts.synthesis.generated_set import MANIFEST, TABLE, VERSION
+from openworld.shifts.synthesis.planning import SynthesisPlan
+
+ORDER, JOURNAL = "order.json", "journal.jsonl"
+DIVISION = "division"
+"""A folder that may be there before the order: what the plan was drawn from."""
+
+
+def open_folder(folder: Path, order: dict) -> None:
+    """Make the folder, or see that what lies in it is of the same order."""
+    require_own(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted, path = readable_json(order), folder / ORDER
+    if not path.exists():
+        write_file(path, wanted)
+    elif path.read_bytes() != wanted:
+        old = _parsed(path)
+        parts = [part for part in order if old.get(part) != order[part]]
+        raise OpenworldError(
+            f"{folder} was begun with another {' and '.join(parts) or 'layout'}; go on with the same, or give a new "
+            "folder."
+        )
+
+
+def require_own(folder: Path) -> None:
+    """Refuse a folder that holds something else than a set, whole or begun."""
+    if not folder.exists() or (folder / ORDER).exists():
+        return
+    # A crash while the order was being written leaves a scratch file of `write_file`.
+    ours = {folder / DIVISION, *folder.glob(f".{ORDER}.*writing")}
+    if not folder.is_dir() or any(file not in ours for file in folder.iterdir()):
+        raise OpenworldError(f"{folder} holds files but no {ORDER}; give an empty folder, or a new one.")
+
+
+def read_journal(folder: Path, count: int) -> dict[int, dict]:
+    """Finished images by number: lines whose file is there with its hash; a line cut short by a crash is dropped.
+
+    Scratch files that a killed process left are removed: one process at a time makes a set.
+    """
+    for scratch in folder.rglob(".*.writing"):
+        scratch.unlink()
+    path = folder / JOURNAL
+    rows: dict[int, dict] = {}
+    for line in path.read_bytes().split(b"\n") if path.exists() else ():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if 0 <= found["number"] < count:
+            rows[found["number"]] = found
+    whole = {number: one for number, one in rows.items() if one["sha256"] is None or _is_whole(folder, one)}
+    write_file(path, b"".join(map(_line, whole.values())))
+    return whole
+
+
+def row(number: int, file: str | None, attempt: int | None, sha256: str | None) -> dict:
+    """A line of the journal; one without a file is an image that was refused."""
+    return {"number": number, "file": file, "attempt": attempt, "sha256": sha256}
+
+
+def append(folder: Path, rows: Sequence[dict]) -> None:
+    """Put lines at the end of the journal and wait until they are on the disk."""
+    with open(folder / JOURNAL, "ab") as file:
+        file.write(b"".join(map(_line, rows)))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_picture(path: Path, picture: Image.Image) -> str:
+    """Write a PNG in one step; the SHA-256 of its bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = as_png(picture)
+    write_file(path, data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def as_png(picture: Image.Image) -> bytes:
+    """The file of a picture."""
+    buffer = io.BytesIO()
+    picture.convert("RGB").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def finish(folder: Path, plan: SynthesisPlan, rows: list[dict]) -> None:
+    """Write the table of all images and, last, the manifest: the same bytes however often it was interrupted."""
+    styles = len(plan.prompts.styles)
+    orders = [plan.commission(row["number"], row["attempt"] or 0) for row in rows]
+    table = encode_table(
+        "images",
+        {
+            "file": [order.file for order in orders],
+            "label": plan.prompt // styles,
+            "style": plan.prompt % styles,
+            "covariate": plan.covariate,
+            "semantic": plan.semantic,
+            "repeat": plan.repeat,
+            "seed": np.array([order.seed for order in orders], np.int64),
+            "kept": np.array([row["sha256"] is not None for row in rows]),
+            "sha256": [row["sha256"] or "" for row in rows],
+        },
+    )
+    write_file(folder / TABLE, table)
+    about = {
+        "version": VERSION,
+        "order": _parsed(folder / ORDER),
+        "labels": plan.prompts.labels,
+        "styles": plan.prompts.styles,
+        "shape": plan.shape,
+        "seed": plan.seed,
+        "report": plan.report(),
+        "origin": plan.origin,
+        "refused": sum(row["sha256"] is None for row in rows),
+        "table_sha256": hashlib.sha256(table).hexdigest(),
+    }
+    write_file(folder / MANIFEST, readable_json(about))
+
+
+def _line(row: dict) -> bytes:
+    return json.dumps(row, sort_keys=True).encode() + b"\n"
+
+
+def _parsed(path: Path) -> dict:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise OpenworldError(f"{path} is not JSON ({error}); remove the folder and begin anew.") from error
+
+
+def _is_whole(folder: Path, row: dict) -> bool:
+    path = folder / row["file"]
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == row["sha256"]

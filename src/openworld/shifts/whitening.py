@@ -1,0 +1,79 @@
+"""Features in which things that look alike differ equally in all directions, so that looks stand out.
+
+LAID only turns the space: where looks are a hundredth of the variance of every number, no turn brings them out.
+Whitening by the covariance within a look (Fisher's discriminant analysis takes the same first step) does, and LAID
+then turns what is left.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.shifts._rows import as_rows, as_tensor, as_texts, unit
+from openworld.shifts.decomposition import Decomposition
+
+LEAST = 1e-24  # mean variance of unit features that is rounding
+RIDGE = 0.001  # of the mean variance, added to each: directions of next to none would be blown up
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """A linear map of unit features, (f / |f| - centre) basis; centre float32[D], basis float32[D, K]."""
+
+    centre: Tensor
+    basis: Tensor
+
+    __repr__ = short_repr
+
+    def of(self, features: Tensor) -> Tensor:
+        """float32[..., K] of features float[..., D] of any lengths."""
+        features = as_tensor(features, "features")
+        if not features.dim():
+            raise OpenworldError("features came as one number, expected [..., D].")
+        as_rows(features.reshape(-1, features.shape[-1]), "features", width=len(self.centre))
+        return (unit(features).to(self.basis) - self.centre) @ self.basis
+
+    @checked
+    def before(self, halves: Decomposition) -> Decomposition:
+        """The halves of whitened features as halves of the features themselves."""
+        bases = [self.basis @ basis for basis in (halves.semantic, halves.covariate)]
+        return Decomposition(*bases, self.centre, self.centre, halves.about)
+
+
+@checked
+def whitening(features: Tensor, width: int) -> Whitening:
+    """Learned from features float[S, C, D] of S labels in C templates, computed in float64.
+
+    Args:
+        width: K, how many numbers are kept, those of most variance in all; 2 to D.
+    Raises:
+        OpenworldError: a width outside 2 to D.
+    """
+    features = as_texts(features, "features")
+    require_width(width, features.shape[2])
+    units = unit(features).to(torch.float64)
+    centre = units.mean(dim=(0, 1))
+    sizes, directions = torch.linalg.eigh(_covariance(units - units.mean(dim=0)))
+    if not sizes.mean() > LEAST:
+        raise OpenworldError("features of one template do not differ, so there is nothing to whiten; give more labels.")
+    basis = directions / (sizes.clamp_min(0) + RIDGE * sizes.mean()).sqrt()
+    _, leading = torch.linalg.eigh(_covariance((units - centre) @ basis))
+    basis = basis @ leading.flip(1)[:, :width]
+    return Whitening(centre.float(), basis.float().contiguous())
+
+
+def require_width(width: int, most: int) -> int:
+    """The width itself; fewer than 2 numbers, or more than there are, are refused."""
+    if not 2 <= width <= most:
+        raise OpenworldError(f"whitened is {width}, expected 2 to {most}, how many numbers features have.")
+    return width
+
+
+def _covariance(moved: Tensor) -> Tensor:
+    """[D, D] of centred [S, C, D]."""
+    rows = moved.flatten(0, 1)
+    return rows.T @ rows / len(rows)

@@ -1,0 +1,138 @@
+"""Zero-shot accuracy with whole features and with each half of them (Long et al., 2024, IS-OOD, Appendix B, Table 3).
+
+A decomposition does what it promises if the semantic half names images about as well as the whole feature, and the
+covariate half hardly better than chance.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._arrays import as_labels, require_length
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.metrics import Accuracy, accuracy
+from openworld.shifts._rows import CHUNK, as_rows, at_least_float32, unit
+from openworld.shifts.decomposition import HALVES, Decomposition
+
+PARTS = ("whole", *HALVES)
+"""Rows of the table."""
+
+
+@dataclass(frozen=True)
+class DecomposedAccuracy:
+    """Accuracy of one set of images with one part of the features.
+
+    top5 is None for fewer than six classes, where it says nothing.
+    """
+
+    part: str
+    top1: Accuracy
+    top5: Accuracy | None
+
+
+@checked
+def decomposed_zero_shot(
+    decomposition: Decomposition, images, labels, classes, *, groups=None
+) -> tuple[DecomposedAccuracy, ...]:
+    """Top-1 and top-5 accuracy by cosine with the class texts: whole, semantic half, covariate half.
+
+    Args:
+        decomposition: of the features' model.
+        images: float[N, D], any lengths. labels: int64[N], places in `classes`.
+        classes: float[C, D], text features of the class names, one each.
+        groups: [N], equal for images that are not independent; for the intervals, see `openworld.metrics.accuracy`.
+    Returns:
+        one row per entry of `PARTS`.
+    Raises:
+        OpenworldError: widths that differ, labels outside the classes, NaN, a row of zeros.
+
+    >>> identity = Decomposition.of_matrix(torch.eye(4))
+    >>> classes = [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.1]]
+    >>> table = decomposed_zero_shot(identity, [[1.0, 0.2, 1.0, 0.1], [0.2, 1.0, 1.0, 0.0]], [0, 1], classes)
+    >>> [(row.part, row.top1.value) for row in table]
+    [('whole', 1.0), ('semantic', 1.0), ('covariate', 0.0)]
+    """
+    features = as_rows(images, "images", width=decomposition.width)
+    texts = as_rows(classes, "classes", width=decomposition.width).to(features.device)
+    truth = _truth(labels, len(features), len(texts))
+    pairs = zip(_parts(decomposition, features), _parts(decomposition, texts), strict=True)
+    return tuple(_row(part, *pair, truth, groups) for part, pair in zip(PARTS, pairs, strict=True))
+
+
+@checked
+def decomposed_nearest_mean(
+    decomposition: Decomposition, images, labels, reference, reference_labels, *, groups=None
+) -> tuple[DecomposedAccuracy, ...]:
+    """The same table by cosine with the mean of each class's reference images, where texts have no such features.
+
+    With looks in the place of classes it says how well each part tells looks apart.
+
+    Args:
+        decomposition, images, labels, groups: as in `decomposed_zero_shot`.
+        reference: float[M, D], any lengths. reference_labels: int64[M], every class from 0 on at least once.
+    Returns:
+        one row per entry of `PARTS`.
+    Raises:
+        OpenworldError: as `decomposed_zero_shot`; a class without a reference image.
+
+    >>> identity = Decomposition.of_matrix(torch.eye(2))
+    >>> table = decomposed_nearest_mean(identity, [[2.0, 1.0]], [0], [[1.0, 1.0], [1.0, -1.0]], [0, 1])
+    >>> [(row.part, row.top1.value) for row in table]
+    [('whole', 1.0), ('semantic', 1.0), ('covariate', 1.0)]
+    """
+    features = as_rows(images, "images", width=decomposition.width)
+    known = as_rows(reference, "reference", width=decomposition.width).to(features.device)
+    own = as_labels(reference_labels, "reference_labels", len(known))
+    there = np.unique(own)
+    missing = np.flatnonzero(there != np.arange(there.size))
+    if missing.size or not there.size:
+        raise OpenworldError(
+            f"class {missing[0] if missing.size else 0} has no reference image; give one of every class."
+        )
+    truth = _truth(labels, len(features), int(own.max()) + 1)
+    pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
+    return tuple(
+        _row(part, rows, _means(others, own), truth, groups) for part, (rows, others) in zip(PARTS, pairs, strict=True)
+    )
+
+
+def _truth(labels, count: int, classes: int) -> np.ndarray:
+    truth = as_labels(labels, "labels")
+    require_length(truth, "labels", count)
+    if truth.size and truth.max() >= classes:
+        raise OpenworldError(f"labels go up to {truth.max()}, but there are {classes} classes.")
+    return truth
+
+
+def _parts(decomposition: Decomposition, rows: Tensor) -> tuple[Tensor, ...]:
+    return rows, *decomposition.halves(rows)
+
+
+def _means(rows: Tensor, labels: np.ndarray) -> Tensor:
+    """Mean unit rows of every class, [C, A]."""
+    places = torch.from_numpy(labels).to(rows.device)
+    sums = rows.new_zeros(int(labels.max()) + 1, rows.shape[1]).index_add_(0, places, unit(rows, rows.dtype))
+    return sums / torch.bincount(places)[:, None]
+
+
+def _row(part: str, images: Tensor, classes: Tensor, truth: np.ndarray, groups) -> DecomposedAccuracy:
+    places = ranks(images, classes, truth)
+    top5 = accuracy(places < 5, groups=groups) if len(classes) > 5 else None
+    return DecomposedAccuracy(part, accuracy(places < 1, groups=groups), top5)
+
+
+def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:
+    """How many classes come before the true one, by cosine: int64[N]; of equal ones the first comes first."""
+    truth = torch.from_numpy(truth).to(images.device)
+    columns = torch.arange(len(classes), device=images.device)
+    dtype = at_least_float32(torch.promote_types(images.dtype, classes.dtype))
+    texts, found = unit(classes, dtype).T.to(images.device), []
+    size = max(1, CHUNK * 64 // max(len(classes), 1))
+    for start in range(0, len(images), size):
+        scores, own = unit(images[start : start + size], dtype) @ texts, truth[start : start + size, None]
+        true = scores.gather(1, own)
+        found.append(((scores > true) | ((scores == true) & (columns < own))).sum(dim=1))
+    return torch.cat(found).cpu().numpy() if found else np.zeros(0, np.int64)

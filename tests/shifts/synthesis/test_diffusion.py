@@ -1,0 +1,278 @@
+"""The diffusion painter: what it asks of a pipeline (a stand-in), and a real, tiny one of random weights."""
+
+import contextlib
+import io
+import json
+import shutil
+import sys
+import types
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from openworld._errors import OpenworldError
+from openworld.shifts.synthesis import DiffusionPainter, Screen, generate, sdxl_turbo
+from openworld.shifts.synthesis.diffusion import fitting_batch
+
+
+class StandIn:
+    """Paints the first numbers of each generator, as a pipeline does with its latents."""
+
+    dtype = torch.float32
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, **asked):
+        self.asked.append(asked)
+        shape = (asked["height"], asked["width"], 3)
+        noise = [torch.rand(shape, generator=one).numpy() for one in asked["generator"]]
+        return types.SimpleNamespace(images=[Image.fromarray((one * 255).astype(np.uint8)) for one in noise])
+
+
+def test_the_pipeline_is_asked_for_what_was_ordered(plan):
+    pipeline = StandIn()
+    orders = [plan.commission(number) for number in range(3)]
+    pictures = DiffusionPainter(pipeline, "mine", side=16, steps=2).paint(orders)
+    asked = pipeline.asked[0]
+    assert [picture.size for picture in pictures] == [(16, 16)] * 3
+    assert asked["prompt"] == [order.text for order in orders]
+    assert [one.initial_seed() for one in asked["generator"]] == [order.seed for order in orders]
+    assert (asked["num_inference_steps"], asked["guidance_scale"], asked["negative_prompt"]) == (2, 0.0, None)
+
+
+def test_guidance_above_one_says_what_not_to_paint(plan):
+    pipeline = StandIn()
+    orders = [plan.commission(number) for number in range(2)]
+    DiffusionPainter(pipeline, "mine", side=16, guidance=2.0).paint(orders)
+    assert pipeline.asked[0]["negative_prompt"] == [order.negative for order in orders]
+
+
+def test_a_picture_does_not_depend_on_its_batch(plan, tmp_path):
+    found = [
+        generate(plan, DiffusionPainter(StandIn(), "mine", side=16), tmp_path / str(size), batch=size).images
+        for size in (1, 4, 15)
+    ]
+    assert len({images.fingerprint for images in found}) == 1
+
+
+def test_settings_are_part_of_what_it_is():
+    about = DiffusionPainter(StandIn(), "mine", steps=1).about
+    assert about == {
+        "name": "StandIn", "weights": "mine", "side": 512, "steps": 1, "guidance": 0.0, "dtype": "torch.float32"
+    }  # fmt: skip
+    assert json.dumps(about)
+    for wrong in ({"side": 0}, {"steps": 0}, {"guidance": -1.0}):
+        with pytest.raises(OpenworldError, match="expected"):
+            DiffusionPainter(StandIn(), "mine", **wrong)
+
+
+def test_batches_follow_the_memory():
+    assert DiffusionPainter(StandIn(), "mine", side=16).fitting() == 1  # no GPU
+    assert fitting_batch(80 * 2**30, 2**30) == 64
+    assert fitting_batch(0, 2**30) == 1
+
+
+def test_without_diffusers_the_way_out_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "diffusers", None)
+    with pytest.raises(OpenworldError, match=r"pip install 'openworld\[synth\]'"):
+        sdxl_turbo(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def diffusers():
+    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")  # what other people's packages say of one another while they load
+        return pytest.importorskip("diffusers", exc_type=ImportError)
+
+
+@pytest.fixture(scope="module")
+def weights(diffusers, tmp_path_factory):
+    """A whole SDXL pipeline of random weights, saved as the published one is."""
+    from transformers import CLIPTextConfig, CLIPTextModel, CLIPTextModelWithProjection
+
+    folder = tmp_path_factory.mktemp("tiny")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        text = CLIPTextConfig(
+            vocab_size=520, hidden_size=32, intermediate_size=37, num_attention_heads=4, num_hidden_layers=2,
+            projection_dim=32, bos_token_id=512, eos_token_id=513, pad_token_id=1,
+        )  # fmt: skip
+        unet = diffusers.UNet2DConditionModel(
+            sample_size=8, block_out_channels=(8, 16), layers_per_block=1, norm_num_groups=4,
+            down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+            up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+            attention_head_dim=(2, 4), use_linear_projection=True, addition_embed_type="text_time",
+            addition_time_embed_dim=8, transformer_layers_per_block=(1, 1), projection_class_embeddings_input_dim=80,
+            cross_attention_dim=64,
+        )  # fmt: skip
+        vae = diffusers.AutoencoderKL(
+            block_out_channels=(8, 8), down_block_types=("DownEncoderBlock2D",) * 2,
+            up_block_types=("UpDecoderBlock2D",) * 2, norm_num_groups=4, latent_channels=4, sample_size=32,
+        )  # fmt: skip
+        pipeline = diffusers.StableDiffusionXLPipeline(
+            vae=vae, text_encoder=CLIPTextModel(text), text_encoder_2=CLIPTextModelWithProjection(text),
+            tokenizer=tokenizer(folder), tokenizer_2=tokenizer(folder), unet=unet,
+            scheduler=diffusers.EulerAncestralDiscreteScheduler(timestep_spacing="trailing"), add_watermarker=False,
+        )  # fmt: skip
+        pipeline.save_pretrained(folder / "pipeline", safe_serialization=True)
+    return str(folder / "pipeline")
+
+
+def tokenizer(folder):
+    """CLIP's, of single bytes."""
+    from transformers import CLIPTokenizer
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    letters = list(bytes_to_unicode().values())
+    words = [*letters, *(letter + "</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
+    (folder / "vocab.json").write_text(json.dumps({word: place for place, word in enumerate(words)}))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    return CLIPTokenizer.from_pretrained(folder, model_max_length=77)
+
+
+@pytest.fixture(scope="module")
+def tiny(weights):
+    """The painter as a user gets it: from a folder of weights."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sdxl_turbo(weights, device="cpu", side=32, steps=2)
+
+
+def pixels(picture):
+    return np.asarray(picture, int)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_real_pipeline_paints_the_same_in_every_batch(tiny, plan, tmp_path):
+    assert tiny.about["name"] == "StableDiffusionXLPipeline" and tiny.about["dtype"] == "torch.float32"
+    found = generate(plan, tiny, tmp_path / "set", batch=5)
+    assert found.images.image(0).size == (32, 32)
+    alone = tiny.paint([plan.commission(7)])[0]
+    there = pixels(found.images.image(7))
+    assert abs(pixels(alone) - there).max() <= 1
+    assert abs(pixels(found.images.image(8)) - there).max() > 8
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_real_pipeline_that_was_stopped_goes_on_with_the_same_bytes(tiny, plan, tmp_path):
+    def stop(done, count):
+        if done == 6:
+            raise KeyboardInterrupt
+
+    generate(plan, tiny, tmp_path / "whole", batch=3)
+    with pytest.raises(KeyboardInterrupt):
+        generate(plan, tiny, tmp_path / "cut", batch=3, progress=stop)
+    generate(plan, tiny, tmp_path / "cut", batch=3)
+    for name in ("manifest.json", "images.parquet"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_side_steps_and_words_change_what_is_painted(tiny, plan):
+    order = plan.commission(0)
+    usual = pixels(tiny.paint([order])[0])
+    assert replace(tiny, side=48).paint([order])[0].size == (48, 48)
+    assert abs(pixels(replace(tiny, steps=1).paint([order])[0]) - usual).max() > 1
+    assert abs(pixels(tiny.paint([replace(order, text="a boat")])[0]) - usual).max() > 0
+    assert np.array_equal(pixels(tiny.paint([replace(order, negative="blur")])[0]), usual)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_negative_words_count_with_guidance_alone(tiny, plan):
+    guided, order = replace(tiny, guidance=5.0), plan.commission(0)
+    one, other = (pixels(guided.paint([replace(order, negative=text)])[0]) for text in ("blur", "a lot of trees"))
+    assert abs(one - other).max() > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_screen_sees_what_a_real_pipeline_paints(tiny, plan, tmp_path):
+    seen = []
+
+    def allows(pictures):
+        seen.extend(pictures)
+        return [place > 0 for place, _ in enumerate(pictures)]
+
+    found = generate(plan, tiny, tmp_path, screen=Screen("not the first", allows, attempts=2), batch=5)
+    assert {picture.size for picture in seen} == {(32, 32)}
+    assert (len(seen), len(found), found.refused) == (15 + 3, 12, 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_memory_is_asked_on_a_gpu_and_the_batch_follows(tiny, monkeypatch):
+    """Where CUDA is not, its answers are made up: one picture takes 1 GB, and 10 GB are free."""
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 2 * 10**9)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 3 * 10**9)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10**10, 10**11))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    pipeline = StandIn()
+    pipeline.device = "cuda"
+    assert DiffusionPainter(pipeline, "mine", side=16).fitting() == 8
+    assert len(pipeline.asked) == 1
+    assert tiny.fitting() == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_other_weights_have_another_name(weights, tiny, tmp_path):
+    assert tiny.about["weights"].startswith("pipeline@") and len(tiny.about["weights"]) == len("pipeline@") + 16
+    again = shutil.copytree(weights, tmp_path / "pipeline")
+    assert sdxl_turbo(str(again), device="cpu").about["weights"] == tiny.about["weights"]
+    settings = again / "scheduler" / "scheduler_config.json"
+    settings.write_text(settings.read_text().replace("trailing", "leading"))
+    assert sdxl_turbo(str(again), device="cpu").about["weights"] != tiny.about["weights"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_repository_that_was_fetched_is_named_by_its_commit(weights, plan, tiny, tmp_path, monkeypatch):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    kept = tmp_path / "models--me--tiny"
+    shutil.copytree(weights, kept / "snapshots" / commit)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("diffusers.pipelines.pipeline_utils.HF_HUB_CACHE", str(tmp_path), raising=False)
+    found = sdxl_turbo("me/tiny", device="cpu", download=False, side=32, steps=2)
+    assert found.about["weights"] == f"me/tiny@{commit}"
+    assert np.array_equal(pixels(found.paint([plan.commission(0)])[0]), pixels(tiny.paint([plan.commission(0)])[0]))
+
+
+def without_index(folder):
+    (folder / "model_index.json").unlink()
+
+
+def without_unet(folder):
+    shutil.rmtree(folder / "unet")
+
+
+def with_damaged_weights(folder):
+    next((folder / "unet").glob("*.safetensors")).write_bytes(b"no tensors")
+
+
+def of_another_kind(folder):
+    index = folder / "model_index.json"
+    index.write_text(index.read_text().replace("StableDiffusionXLPipeline", "DDPMPipeline"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("spoil", [without_index, without_unet, with_damaged_weights, of_another_kind])
+def test_a_folder_that_is_no_pipeline_is_refused(weights, tmp_path, spoil):
+    folder = shutil.copytree(weights, tmp_path / "spoilt")
+    spoil(folder)
+    with pytest.raises(
+        OpenworldError, match="spoilt cannot be loaded as a text-to-image pipeline: .* Expected"
+    ) as told:
+        sdxl_turbo(str(folder), device="cpu")
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_that_are_not_there_are_said(diffusers, tmp_path):
+    for missing in (str(tmp_path / "missing"), "me/no-such-repository"):
+        with pytest.raises(OpenworldError, match="cannot be loaded as a text-to-image pipeline"):
+            sdxl_turbo(missing, device="cpu", download=False)

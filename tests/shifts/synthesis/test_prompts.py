@@ -1,0 +1,66 @@
+"""The table of styles and the prompts made from it."""
+
+import re
+
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.shifts import write_texts
+from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles
+
+
+def test_the_papers_styles_stand_at_their_published_numbers():
+    names = [style.name for style in prompt_styles()]
+    assert len(names) == len(set(names)) == 51
+    places = {5: "impressionist", 48: "iphone photographic", 45: "film noir", 33: "monochrome", 47: "hdr"}
+    places |= {38: "flat papercut", 35: "space", 42: "papercut shadow box", 36: "stained glass", 26: "grunge"}
+    assert {place: names[place] for place in places} == places
+    assert (names[0], names[50]) == ("art nouveau", "tilt-shift")
+
+
+def test_every_style_speaks_of_one_thing_and_says_what_not_to_paint():
+    for style in prompt_styles():
+        assert style.prompt.count("{}") == 1
+        assert style.negative
+        assert len(style.prompt.split()) <= 25  # CLIP's text tower reads 77 tokens
+        assert re.fullmatch(r"[a-z0-9 ,{}\-]+", style.prompt)
+    assert len({style.prompt for style in prompt_styles()}) == 51
+
+
+def test_prompts_are_in_the_order_of_written_texts(prompts):
+    assert prompts.texts(0, 99) == write_texts(prompts.labels, [style.prompt for style in prompts.styles])
+    assert prompts.labels[1] == "sea lion"
+    assert prompts.parts(7) == (1, 3)
+    assert prompts.texts(7, 8) == [prompts.text(7)]
+
+
+def test_a_table_of_ones_own(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[[style]]\nname = "mosaic"\nprompt = "a mosaic of a {}"\n')
+    assert prompt_styles(path) == (PromptStyle("mosaic", "a mosaic of a {}"),)
+
+
+@pytest.mark.parametrize("text", ["", "style = 3", "[[style]]\nname = 'x'", "[[style]]\nnam = 'x'", "no toml"])
+def test_what_is_no_table_is_refused(tmp_path, text):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(OpenworldError, match="is no table of styles"):
+        prompt_styles(path)
+    with pytest.raises(OpenworldError, match="is no table of styles"):
+        prompt_styles(tmp_path / "missing.toml")
+
+
+def test_wrong_names_are_refused(prompts):
+    styles = prompts.styles
+    wrong = ((("cat", "Cat"), "comes twice"), ((), "no label name"), (("cat", " "), "an empty label"))
+    for labels, words in (*wrong, (("Cat", "cat"), "comes twice")):
+        with pytest.raises(OpenworldError, match=words):
+            Prompts(labels, styles)
+    with pytest.raises(OpenworldError, match="the style 'art nouveau' comes twice"):
+        Prompts(("cat",), (styles[0], styles[0]))
+    with pytest.raises(OpenworldError, match="must hold {} once"):
+        PromptStyle("bare", "no place")
+    with pytest.raises(OpenworldError, match="without '/'"):
+        PromptStyle("a/b", "{}")
+    with pytest.raises(OpenworldError, match="there is no prompt 12"):
+        prompts.text(12)

@@ -1,0 +1,77 @@
+"""A generated set read back: an image set like any other, and files that were changed since."""
+
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.shifts.synthesis import generate, read_generated
+
+
+@pytest.fixture
+def folder(plan, painter, tmp_path):
+    generate(plan, painter(), tmp_path / "set")
+    return tmp_path / "set"
+
+
+def test_labels_styles_levels_and_groups_are_the_plans(plan, folder):
+    found = read_generated(folder)
+    assert found.images.name == "set"
+    assert found.images.classnames == plan.prompts.labels
+    assert np.array_equal(found.images.labels, plan.prompt // 4)
+    assert np.array_equal(found.style, plan.prompt % 4)
+    assert np.array_equal(found.images.groups, plan.prompt)
+    assert found.styles == tuple(style.name for style in plan.prompts.styles)
+    assert np.array_equal(found.grid.semantic, plan.semantic)
+    assert np.array_equal(found.grid.covariate, plan.covariate)
+    assert found.images.image(6).getpixel((0, 0)) == tuple(plan.commission(6).seed.to_bytes(8, "big")[:3])
+
+
+def test_a_cell_is_an_image_set_of_its_own(folder):
+    found = read_generated(folder)
+    cell = found.cell(0, 1)
+    assert len(cell) == 5
+    assert cell.image(0) == found.images.image(5)
+    assert len(found.cell(1, 1)) == 0
+
+
+def test_it_travels(folder):
+    images = pickle.loads(pickle.dumps(read_generated(folder).images))
+    assert images.fingerprint == read_generated(folder).images.fingerprint
+    assert images.image(0).size == (8, 8)
+
+
+def test_other_pixels_in_files_of_the_same_names_are_another_set(plan, painter, folder, tmp_path):
+    other = generate(replace(plan, seed=plan.seed + 1), painter(), tmp_path / "other").images
+    assert other.content != read_generated(folder).images.content
+
+
+def test_changed_files_are_refused_by_name(plan, folder):
+    first, second = (folder / plan.commission(number).file for number in (0, 1))
+    first.write_bytes(second.read_bytes())
+    second.unlink()
+    found = read_generated(folder)
+    with pytest.raises(OpenworldError, match="was changed after it was made"):
+        found.images.image(0)
+    with pytest.raises(OpenworldError, match="cannot be read"):
+        found.images.image(1)
+
+
+def test_a_changed_manifest_or_table_is_refused(folder):
+    manifest = folder / "manifest.json"
+    about = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(about | {"version": 99}))
+    with pytest.raises(OpenworldError, match="has version 99, expected 1"):
+        read_generated(folder)
+    manifest.write_text("{")
+    with pytest.raises(OpenworldError, match="is not JSON"):
+        read_generated(folder)
+    manifest.write_text(json.dumps(about | {"table_sha256": "0"}))
+    with pytest.raises(OpenworldError, match="is not the one its manifest was written for"):
+        read_generated(folder)
+    (folder / "images.parquet").unlink()
+    with pytest.raises(OpenworldError, match="cannot be read"):
+        read_generated(folder)

@@ -1,0 +1,150 @@
+"""LAID finds the halves of texts made of two; its matrix is orthogonal; seeds, saving, refusals."""
+
+import numpy as np
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.shifts import LAID, PCA, Decomposition, decomposed_zero_shot, load_decomposition, overlap
+from openworld.shifts.triplets import hold_out
+
+SHORT = {"steps": 400, "batch_size": 64, "learning_rate": 1e-2}
+
+
+@pytest.fixture(scope="module", params=["penalty", "construction"])
+def fitted(texts, request):
+    return LAID(orthogonality=request.param, **SHORT).fit(texts, seed=0)
+
+
+def test_held_out_triplets_stand_in_order(fitted):
+    assert fitted.about["validation"]["semantic"] > 0.95
+    assert fitted.about["validation"]["covariate"] > 0.95
+    assert not fitted.about["warnings"]
+
+
+def test_the_halves_are_those_the_texts_were_made_of(fitted, texts):
+    labels, templates = texts.mean(axis=1), texts.mean(axis=0)
+    for rows, mine, other in ((labels, 0, 1), (templates, 1, 0)):
+        sizes = [float(half.square().sum()) for half in fitted.halves(rows - rows.mean(axis=0))]
+        varied = [half.var(dim=0).sum() for half in fitted.halves(rows)]
+        assert varied[mine] > 5 * varied[other], sizes
+
+
+def test_the_matrix_is_orthogonal(fitted):
+    matrix = torch.cat([fitted.semantic, fitted.covariate], dim=1)
+    torch.testing.assert_close(matrix.T @ matrix, torch.eye(16), atol=1e-5, rtol=0)
+    constructed = fitted.about["settings"]["orthogonality"] == "construction"
+    assert fitted.about["deviation"] < 0.5 and (fitted.about["deviation"] < 1e-6) == constructed
+
+
+def test_a_half_that_the_texts_do_not_teach_is_warned_of(texts):
+    of_labels = np.repeat(texts.mean(axis=1, keepdims=True), 8, axis=1)
+    hardly = of_labels + 1e-4 * np.random.default_rng(0).normal(size=texts.shape)
+    sentence = LAID(steps=20).fit(hardly).about["warnings"]
+    assert len(sentence) == 1 and sentence[0].startswith("in the covariate part 0% of")
+
+
+def test_the_covariate_part_may_be_narrow(texts):
+    narrow = LAID(semantic_width=12, **SHORT).fit(texts)
+    assert narrow.semantic.shape == (16, 12) and narrow.covariate.shape == (16, 4)
+    assert narrow.about["validation"]["covariate"] > 0.9
+
+
+def test_the_same_seed_gives_the_same_matrix(texts):
+    short = LAID(steps=5)
+    first, again, other = (short.fit(texts, seed=seed) for seed in (3, 3, 4))
+    assert first.to_bytes() == again.to_bytes()
+    assert not torch.allclose(first.semantic, other.semantic)
+
+
+def test_lengths_of_texts_do_not_matter(texts):
+    stretched = texts * np.random.default_rng(0).uniform(0.5, 2, texts.shape[:2])[:, :, None].astype(np.float32)
+    one, two = (LAID(steps=5).fit(values, seed=1) for values in (texts, stretched))
+    torch.testing.assert_close(one.semantic, two.semantic, atol=1e-5, rtol=0)
+
+
+def test_losses_on_the_way(fitted):
+    history = fitted.about["history"]
+    assert len(history) == 20 and history[-1]["step"] == 400
+    assert history[-1]["total"] < history[0]["total"]
+
+
+def test_nothing_held_out(texts):
+    assert LAID(steps=2, held_out=(0, 0)).fit(texts).about["validation"] is None
+
+
+def test_start_at_the_identity(texts):
+    still = LAID(steps=1, learning_rate=1e-12, start="identity").fit(texts)
+    torch.testing.assert_close(still.semantic, torch.eye(16)[:, :8], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("method", [LAID(steps=2), PCA(), PCA(centred=True)])
+def test_saved_and_loaded(method, texts, tmp_path):
+    made = method.fit(texts)
+    made.save(tmp_path / "halves.safetensors")
+    back = load_decomposition(tmp_path / "halves.safetensors")
+    for one, two in zip(made.halves(texts[0]), back.halves(texts[0]), strict=True):
+        assert torch.equal(one, two)
+    assert back.about["method"] == method.name and back.to_bytes() == made.to_bytes()
+
+
+def test_held_out_texts_are_not_trained_on():
+    held = hold_out(20, 10, (0.1, 0.2), torch.Generator().manual_seed(0))
+    assert sorted([*held.labels.tolist(), *held.validation_labels.tolist()]) == list(range(20))
+    assert len(held.validation_labels) == len(held.validation_templates) == 2
+
+
+@pytest.mark.parametrize("whitened", [None, 8])
+def test_held_out_texts_teach_nothing(texts, whitened):
+    held, other = hold_out(12, 8, (0.1, 0.2), torch.Generator().manual_seed(0)), texts.copy()
+    other[held.validation_labels.numpy()] = other[:, held.validation_templates.numpy()] = 1
+    one, two = (LAID(steps=5, whitened=whitened).fit(values, seed=0) for values in (texts, other))
+    assert torch.equal(one.semantic, two.semantic) and one.about["training"] == two.about["training"]
+    assert one.about["validation"] != two.about["validation"]
+
+
+def test_overlap():
+    eye = torch.eye(6)
+    assert overlap(eye[:, :3], 2 * eye[:, :3]) == pytest.approx(1)
+    assert overlap(eye[:, :3], eye[:, 3:]) == pytest.approx(0)
+
+
+def test_a_half_can_be_measured_alone(fitted, texts):
+    classes, images = texts[:, 0], texts.reshape(-1, 16)
+    labels = np.repeat(np.arange(12), 8)
+    table = decomposed_zero_shot(fitted, images, labels, classes, groups=labels)
+    whole, semantic, covariate = (row.top1.value for row in table)
+    assert min(whole, semantic) > 0.95 and covariate < 0.4
+    assert table[2].top5.value > covariate
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda texts: LAID(margin=-1), "margin is -1"),
+        (lambda texts: LAID(learning_rate=0), "learning_rate is 0"),
+        (lambda texts: LAID(orthogonality="penalti"), "did you mean 'penalty'"),
+        (lambda texts: LAID(start="zero"), "start: unknown value"),
+        (lambda texts: LAID(held_out=(1.0, 0)).fit(texts), "held-out labels is 1.0"),
+        (lambda texts: LAID(held_out=(0.9, 0)).fit(texts), "leave 1 to train on"),
+        (lambda texts: LAID().fit(texts[:, :1]), "1 templates"),
+        (lambda texts: LAID().fit(texts[0]), r"expected \[labels, templates, D\]"),
+        (lambda texts: LAID().fit(texts[:, :, :15]), "cannot be halved"),
+        (lambda texts: LAID(semantic_width=16).fit(texts), "expected 1 to 15"),
+        (lambda texts: LAID(steps=1).fit(texts * np.nan), "NaN or infinity"),
+        (lambda texts: LAID(steps=3, learning_rate=1e30).fit(texts), "diverged"),
+        (lambda texts: Decomposition.of_matrix(torch.ones(3, 3)), r"expected \[D, D\]|halved"),
+        (lambda texts: Decomposition(torch.ones(3, 3), torch.ones(4, 2)), "expected"),
+        (lambda texts: load_decomposition("nowhere.safetensors"), "there is no file"),
+        (lambda texts: overlap(torch.ones(3, 3), torch.ones(4, 2)), "the bases have shapes"),
+    ],
+)
+def test_refusals(texts, call, message):
+    with pytest.raises(OpenworldError, match=message):
+        call(texts)
+
+
+def test_another_file_is_refused(tmp_path):
+    (tmp_path / "other.safetensors").write_text("no such thing")
+    with pytest.raises(OpenworldError, match="holds no decomposition"):
+        load_decomposition(tmp_path / "other.safetensors")
