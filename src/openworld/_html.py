@@ -29,6 +29,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     return f"<table>{title}<thead>{line('th', heads)}</thead><tbody>{body}</tbody></table>"
 
 
+def percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """A share and its interval in percent.
+
+    >>> percent(0.5, (0.25, 0.75)), percent(None)
+    ('50.0 % [25.0 75.0]', '–')
+    """
+    ends = "" if interval is None else f" [{100 * interval[0]:.1f} {100 * interval[1]:.1f}]"
+    return "–" if value is None else f"{100 * value:.1f} %{ends}"
+
+
 def facts(title: str, values: Iterable[tuple[str, str]]) -> str:
     """A title and a table of names and values."""
     return block([title], table(("", ""), values))

@@ -124,3 +124,11 @@ def test_a_spec_is_built_as_an_object_too(tmp_path):
     spec = RecognitionSpec((LearnerSpec("zero-shot"),), dataset="emoji-groups", seeds=(1,), shots=1, views=1)
     run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
     assert run.results.entities[0] == "zero-shot"
+
+
+def test_a_metric_and_an_estimate_show_their_number_in_a_notebook():
+    auc = ow.metrics.openworld_auc([2, 3], [1, 0], [1, 0], [1, 1])
+    assert "50.0 %" in auc._repr_html_() and "2 base, 2 new" in auc._repr_html_()
+    assert "–" in ow.estimators.Estimate(None, None, None, warnings=("<b>no</b>",))._repr_html_()
+    assert "&lt;b&gt;" in ow.estimators.Estimate(None, None, None, warnings=("<b>no</b>",))._repr_html_()
+    assert ow.metrics.openworld_auc([2], [1], [], [])._repr_html_().count("<td>") == 12

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from openworld import _html
 from openworld._arrays import ArrayLike, as_correct, as_scores
 from openworld._errors import unknown_name
 from openworld._types import checked
@@ -152,6 +153,13 @@ class OpenworldAUC:
             base += by_value * (self.base_components - self.value)
             new += by_value * (self.new_components - self.value)
         return Influence(self.samples.design, base, new)
+
+    def _repr_html_(self) -> str:
+        parts = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")
+        values = [(name.replace("_", " "), _html.percent(self.estimate(name).value)) for name in parts]
+        counts = ("images", f"{self.n_base} base, {self.n_new} new, {self.n_groups} groups")
+        whole = self.reason if self.value is None else _html.percent(self.value, self.interval())
+        return _html.facts(f"OpenworldAUC {whole}", [*values, counts])
 
     @checked
     def to_dict(self, level: float = 0.95) -> dict:

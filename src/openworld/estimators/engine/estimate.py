@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from openworld import _html
 from openworld._short_repr import short_repr
 
 
@@ -41,6 +42,11 @@ class Estimate:
         object.__setattr__(self, "sample_scores", scores)
         object.__setattr__(self, "interval", None if self.interval is None else tuple(self.interval))
         object.__setattr__(self, "warnings", tuple(self.warnings))
+
+    def _repr_html_(self) -> str:
+        details = ((name, f"{number:.4g}") for name, number in self.details.items() if isinstance(number, int | float))
+        warnings = (("warning", warning) for warning in self.warnings)
+        return _html.facts(f"Estimated accuracy {_html.percent(self.accuracy, self.interval)}", [*details, *warnings])
 
     @classmethod
     def of(cls, raw_error: float | None, **rest) -> "Estimate":
