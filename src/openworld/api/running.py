@@ -25,9 +25,6 @@ def run(
 ) -> Run:
     """Carry out the run that a spec describes, or go on with it where it was stopped, and return it.
 
-    A script that calls it lies under `if __name__ == "__main__":`, since its workers are processes of their own; a
-    notebook needs nothing.
-
     Args:
         spec: path of a TOML file, the same as a mapping, a spec such as `RecognitionSpec(...)`, or "demo".
         out: folder of the run; None for runs/NAME OF THE FILE, or runs/NAME OF THE EVALUATION.

@@ -2,17 +2,19 @@
 
 Workers are spawned, never forked, so a unit finds the same fresh interpreter everywhere; each is handed one
 unit at a time and dies with its parent. Where several devices are given, every worker belongs to one of them.
-A script that asks for workers needs `if __name__ == "__main__":`.
+They read nothing of the program that starts them, so a script needs no `if __name__ == "__main__":`.
 """
 
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
+from types import ModuleType
 
 from openworld._errors import OpenworldError
 from openworld.runs._allocator import keep_freed_memory
@@ -90,7 +92,8 @@ class _Worker:
         self.unit: Unit | None = None
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(str(folder), theirs), daemon=True)
-        self._process.start()
+        with _without_main():
+            self._process.start()
         theirs.close()  # so that the worker's death closes the pipe
 
     def hand(self, unit: Unit, wait: bool) -> None:
@@ -104,6 +107,21 @@ class _Worker:
         self._process.terminate()
         self._process.join()
         return f"exit code {self._process.exitcode}"
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes that do not read the program that was started: a script without a `__main__` guard stays one.
+
+    A process that is spawned imports the main module of its parent, which would begin the run anew; units are found by
+    the names of their own modules.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(folder: str, pipe: connection.Connection) -> None:
