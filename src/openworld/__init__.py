@@ -8,6 +8,8 @@ estimate, shift        a model and data of your own, without labels; how far dat
 predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
 check                  whether one is good enough
+metrics_of, cite       a run's numbers for trackers; BibTeX of what it used
+hub_entries, model_card    the same for the Hugging Face hub
 
 The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shifts`, `backbones`, `datasets`.
 """
@@ -19,7 +21,9 @@ from openworld._errors import OpenworldError
 
 if TYPE_CHECKING:
     from openworld.api.checking import check
+    from openworld.api.citing import cite
     from openworld.api.deciding import decide
+    from openworld.api.exchange import hub_entries, metrics_of, model_card
     from openworld.api.finished_run import Run, open_run
     from openworld.api.own_data import estimate, predict, shift
     from openworld.api.predictions import compare, score
@@ -31,9 +35,13 @@ __version__ = "0.1.0"
 _LIES_IN = {
     "Run": "finished_run",
     "check": "checking",
+    "cite": "citing",
     "compare": "predictions",
     "decide": "deciding",
     "estimate": "own_data",
+    "hub_entries": "exchange",
+    "metrics_of": "exchange",
+    "model_card": "exchange",
     "open_run": "finished_run",
     "predict": "own_data",
     "reproduce": "reproducing",
@@ -48,9 +56,13 @@ __all__ = [
     "Run",
     "__version__",
     "check",
+    "cite",
     "compare",
     "decide",
     "estimate",
+    "hub_entries",
+    "metrics_of",
+    "model_card",
     "open_run",
     "predict",
     "reproduce",

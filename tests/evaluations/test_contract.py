@@ -1,6 +1,7 @@
 """Every evaluation keeps every promise of `openworld.testing.check_evaluation`; one without a small spec fails."""
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import ClassVar
 
 import pytest
 
+import openworld as ow
 from openworld.evaluations import EVALUATIONS
 from openworld.runs import RunStore
 from openworld.testing import EVALUATION_CHECKS, EvaluationRun, _evaluations, check_evaluation, run_evaluation
@@ -55,6 +57,22 @@ def test_every_evaluation_is_enrolled():
 @pytest.mark.parametrize(("name", "check"), list(cases()))
 def test_it_keeps_its_promise(ran, name, check):
     EVALUATION_CHECKS[check](ran(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_its_tables_compile(ran, name, tmp_path):
+    """Those of the report, and of chosen numbers in every way of writing them."""
+    program = shutil.which("pdflatex") or shutil.which("tectonic")
+    if program is None:
+        pytest.skip("neither pdflatex nor tectonic is installed")
+    run = ow.open_run(ran(name).folder)
+    tables = [run.export("latex"), *(run.to_latex(show=show) for show in ("interval", "deviation", ""))]
+    head = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    (tmp_path / "tables.tex").write_text(head + "\n".join(tables) + "\\end{document}\n", encoding="ascii")
+    strict = ["-halt-on-error", "-interaction=nonstopmode"] if program.endswith("pdflatex") else []
+    done = subprocess.run([program, *strict, "tables.tex"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and (tmp_path / "tables.pdf").exists(), done.stdout[-2000:]
 
 
 class Broken(EvaluationRun):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.api.finished_run import Run, open_run
+from openworld.api.finished_run import Run, as_run
 from openworld.evaluations.stories import compare_runs
 from openworld.report.check_report import CheckReport
 from openworld.results.requirements import Requirement, judge, judge_difference
@@ -45,7 +45,7 @@ def check(
     texts = (require,) if isinstance(require, str) else tuple(require)
     if not texts and against is None:
         raise OpenworldError('nothing is required; say what, such as "openworld_auc >= 0.5", or give another run.')
-    run = run if isinstance(run, Run) else open_run(run)
+    run = as_run(run)
     checks = judge(run.results, map(Requirement.parse, texts), entity=of, where=where)
     if against is not None:
         other = against.folder if isinstance(against, Run) else against

@@ -17,6 +17,9 @@ from openworld.report.story import FORMS
 from openworld.runs import RunStore, readable_json
 from openworld.runs.atomic import write_file
 
+HUB_FORMS = ("hub", "card")
+"""What goes into a model card: evaluation entries, and a section."""
+
 
 def run_and_show(spec, given, options: RunOptions, *, quiet: bool = False, as_json: bool = False) -> None:
     """Carry out a run, write its page, and show its tables."""
@@ -50,13 +53,13 @@ def write_report(folder: Path, output: Path | None) -> None:
     console.write(f"Report: {read_story(folder).write(output)}")
 
 
-def write_table(folder: Path, output: Path | None, form: str) -> None:
-    """Print the numbers of a finished run in a form, or write them into a file.
+def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> None:
+    """Print the numbers of a finished run in a form, or write them into a file; `of` one learner alone, for the hub.
 
     Raises:
         OpenworldError: a form that the run does not have; Parquet, which is no text, without a file.
     """
-    forms = ("text", *FORMS) if _has_report(folder) else ("json",)
+    forms = ("text", *FORMS, *HUB_FORMS) if _has_report(folder) else ("json",)
     if form not in forms:
         raise unknown_name(f"table form of a run of {_name(folder)}", form, forms)
     if form == "parquet" and output is None:
@@ -64,7 +67,7 @@ def write_table(folder: Path, output: Path | None, form: str) -> None:
     if form == "text" and output is None:
         read_story(folder).show(console.output())
         return
-    content = _content(folder, form)
+    content = _content(folder, form, of)
     if output is None:
         console.write(content)
     else:
@@ -94,9 +97,13 @@ def show_comparison(first: Path, second: Path, metric: str, *, as_json: bool) ->
         found.show(console.output())
 
 
-def _content(folder: Path, form: str) -> str | bytes:
+def _content(folder: Path, form: str, of: str) -> str | bytes:
     if not _has_report(folder):
         return _records(folder)
+    if form in HUB_FORMS:
+        from openworld.api.exchange import model_card, model_index
+
+        return (model_index if form == "hub" else model_card)(folder, of)
     if form != "text":
         return read_story(folder).export(form)
     shown = console.output(file=io.StringIO())

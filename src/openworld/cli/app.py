@@ -9,6 +9,7 @@ from openworld.cli import console
 from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
 from openworld.cli.check import check
+from openworld.cli.cite import cite
 from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
@@ -70,7 +71,7 @@ GROUPS = {
         "shift": shift,
         "synthesize": synthesize,
     },
-    "Results": {"report": report, "compare": compare, "check": check, "decide": decide},
+    "Results": {"report": report, "compare": compare, "check": check, "cite": cite, "decide": decide},
     "Look around": {"list": list_command, "new": new, "doctor": doctor, "cache": cache},
 }
 """Group of the help -> name -> command."""

@@ -99,10 +99,29 @@ class Figure:
         drawings = (standalone(panel.svg, dict(self.styles)) for panel in self.panels)
         return _html.block([self.title, *self.caption], *map(_html.image, drawings))
 
+    def draw(self, axes) -> None:
+        """Draw on matplotlib axes of your own; `axes.legend()` then names the series.
+
+        Args:
+            axes: one `Axes` for a figure of one chart, else as many as it has charts, such as `plt.subplots(1, 2)[1]`.
+
+        Raises:
+            OpenworldError: another number of axes.
+        """
+        given = [axes] if hasattr(axes, "plot") else list(getattr(axes, "flat", axes))
+        if len(given) != len(self.charts):
+            titles = ", ".join(repr(chart.title) for chart in self.charts)
+            raise OpenworldError(
+                f"the figure {self.name!r} came with {len(given)} axes, expected one for each of its "
+                f"{len(self.charts)} charts: {titles}."
+            )
+        for own, chart in zip(given, self.charts, strict=True):
+            chart.draw(own, self.styles)
+
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.
 
-        Needs matplotlib: pip install 'openworld[plots]'.
+        Folders that are not there yet are made. Needs matplotlib: pip install 'openworld[plots]'.
         """
         path = Path(path)
         if path.suffix.lower() not in FORMATS:
@@ -111,5 +130,6 @@ class Figure:
             raise OpenworldError(f"the figure {self.name!r} has nothing to draw: {' '.join(self.caption)}")
         from openworld.report.charts.drawing.paper_figure import save_figure
 
+        path.parent.mkdir(parents=True, exist_ok=True)
         save_figure(self, path)
         return path

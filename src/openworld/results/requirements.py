@@ -113,15 +113,14 @@ def judge(
             raise unknown_name("metric of this run", requirement.metric, known)
         if entity and entity not in results.entities:
             raise unknown_name("learner, detector or method of this run", entity, results.entities)
-        found = list(results.where(entity=entity or None, metric=requirement.metric, **(where or {})))
-        fewest = min((len(row.where) for row in found), default=0)
-        rows = [row for row in found if where or len(row.where) == fewest]
+        found = results.where(entity=entity or None, metric=requirement.metric, **(where or {}))
+        rows = (found if where else found.overall()).rows
         if not rows:
             place = dict(where or {})
             raise OpenworldError(f"the run has no {requirement.metric} of {entity or 'anything'} in {place}.")
         checks += [
             _judged(title, requirement.write(row.metric), row.metric, row.value, requirement)
-            for title, row in zip(_titles(rows), rows, strict=True)
+            for title, row in zip(titles(rows), rows, strict=True)
         ]
     return tuple(checks)
 
@@ -141,7 +140,7 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
     if margin < 0:
         raise OpenworldError(f"the margin is {margin:g}, expected by how much the run may be worse: 0 or more.")
     checks = []
-    for title, pair in zip(_titles([pair.second for pair in pairs]), pairs, strict=True):
+    for title, pair in zip(titles([pair.second for pair in pairs]), pairs, strict=True):
         test, metric = pair.comparison, pair.comparison.metric
         if not metric.better:
             raise OpenworldError(f"of {metric.title} neither more nor less is better, so no margin applies.")
@@ -154,10 +153,14 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
     return tuple(checks)
 
 
-def _titles(rows: Sequence[Result]) -> list[str]:
-    """Whose numbers they are, and in which place where they are of several."""
-    varying = [name for name in dict(rows[0].where) if len({row.where.get(name) for row in rows}) > 1] if rows else []
-    return [", ".join(filter(None, (row.entity, *(str(row.where.get(name, "")) for name in varying)))) for row in rows]
+def titles(rows: Sequence[Result], between: str = ", ") -> list[str]:
+    """Return whose numbers they are, and in which place: as many of its names as tell the rows apart."""
+    parts = [(row.entity,) for row in rows]
+    for name in dict.fromkeys(name for row in rows for name in row.where):
+        longer = [(*part, str(row.where.get(name, ""))) for part, row in zip(parts, rows, strict=True)]
+        if len(set(longer)) > len(set(parts)):
+            parts = longer
+    return [between.join(filter(None, part)) for part in parts]
 
 
 def _judged(title: str, required: str, metric: Metric, value: Value, requirement: Requirement) -> Check:

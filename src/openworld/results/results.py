@@ -112,6 +112,13 @@ class Results:
         )
         return replace(self, rows=tuple(kept), comparisons=())
 
+    def overall(self) -> "Results":
+        """The numbers of the run as a whole: of each metric those whose place has the fewest names."""
+        fewest: dict[str, int] = {}
+        for row in self.rows:
+            fewest[row.metric.key] = min(len(row.where), fewest.get(row.metric.key, len(row.where)))
+        return replace(self, rows=tuple(row for row in self.rows if len(row.where) == fewest[row.metric.key]))
+
     def result(self, entity: str, metric: str, **place: Place) -> Result:
         """The one result of an entity and metric at exactly this place.
 

@@ -120,6 +120,11 @@ class Metric:
         return UNITS[self.unit][0]
 
     @property
+    def is_score(self) -> bool:
+        """Whether it says how good something is, as a share; times and counts do not."""
+        return bool(self.better) and self.unit in SHARES
+
+    @property
     def stored_unit(self) -> str:
         """The unit of values in data: shares are fractions there, however they are printed."""
         plain = {"thousands": "count", "milliseconds": "seconds"}

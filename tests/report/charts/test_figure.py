@@ -94,3 +94,24 @@ def test_a_figure_without_charts_is_not_saved(tmp_path):
 def test_rows_that_charts_share_stand_for_theirs():
     shared = ({"dot": 1, "left": 0.5, "right": 0.25},)
     assert replace(figure(2), shared=shared).csv.splitlines() == ["dot,left,right", "1,0.5,0.25"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_figure_draws_on_axes_of_a_sheet_of_your_own(count):
+    sheet = pytest.importorskip("matplotlib.figure").Figure()
+    axes = sheet.subplots(1, count)
+    figure(count).draw(axes)
+    assert [len(own.lines) for own in sheet.axes] == [len(NAMES)] * count
+    assert [own.get_title(loc="left") or own.get_title() for own in sheet.axes] == ["left", "right"][:count]
+
+
+def test_another_number_of_axes_is_refused():
+    sheet = pytest.importorskip("matplotlib.figure").Figure()
+    with pytest.raises(
+        OpenworldError, match="came with 1 axes, expected one for each of its 2 charts: 'left', 'right'"
+    ):
+        figure(2).draw(sheet.subplots())
+
+
+def test_a_figure_is_saved_into_a_folder_that_is_not_there_yet(tmp_path):
+    assert figure().save(tmp_path / "new" / "figure.svg").exists()

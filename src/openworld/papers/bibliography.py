@@ -1,0 +1,85 @@
+"""BibTeX entries of methods, evaluations, models and data sets, from `bibliography.toml` beside this file.
+
+keys_of(kind, name)   the entries that a name has, of a kind such as "learners"
+bibtex(keys)          entries as BibTeX, each once
+names_used(spec)      which names a run's spec holds, kind by kind
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+KEYS = {
+    "learner": "learners",
+    "detector": "detectors",
+    "estimator": "estimators",
+    "method": "decompositions",
+    "architecture": "classifiers",
+    "backbone": "backbones",
+    "dataset": "datasets",
+}
+"""A key of a spec -> the kind of thing that it names."""
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    text = files("openworld.papers").joinpath("bibliography.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def methods() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return {kind: {name: keys of its entries}}."""
+    return _table()["methods"]
+
+
+def entries() -> Mapping[str, Mapping[str, Any]]:
+    """Return {key: fields}, of which `type` is the type of the entry."""
+    return _table()["entries"]
+
+
+def keys_of(kind: str, name: str) -> tuple[str, ...] | None:
+    """Return the keys of a name's entries; None where the name is not ours.
+
+    >>> keys_of("learners", "CoOp"), keys_of("learners", "Mine")
+    (('zhou2022coop',), None)
+    """
+    known = methods()[kind].get(name)
+    return None if known is None else tuple(known)
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """Return entries as BibTeX, in the order given, each once.
+
+    >>> print(bibtex(["ren2021rmds", "ren2021rmds"]).splitlines()[0])
+    @misc{ren2021rmds,
+    """
+    return "\n".join(_written(key, entries()[key]) for key in dict.fromkeys(keys))
+
+
+def names_used(spec: Any) -> Iterator[tuple[str, str]]:
+    """Yield (kind, name) of everything that a resolved spec names, in its order.
+
+    >>> list(names_used({"dataset": "dtd", "learners": [{"learner": "CoOp", "label": "mine"}]}))
+    [('datasets', 'dtd'), ('learners', 'CoOp')]
+    """
+    if isinstance(spec, Mapping):
+        for key, value in spec.items():
+            if key in KEYS and isinstance(value, str) and value:
+                yield KEYS[key], value
+            else:
+                yield from names_used(value)
+    elif isinstance(spec, list | tuple):
+        for part in spec:
+            yield from names_used(part)
+
+
+def _written(key: str, fields: Mapping[str, Any]) -> str:
+    """An entry; the title keeps its capitals, and an arXiv number says what it is."""
+    shown = {name: str(value) for name, value in fields.items() if name != "type"}
+    shown["title"] = f"{{{shown['title']}}}"
+    if "eprint" in shown:
+        shown["archivePrefix"] = "arXiv"
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in shown.items())
+    return f"@{fields['type']}{{{key},\n{lines}}}\n"

@@ -1,0 +1,130 @@
+"""A run for other tools: flat numbers for trackers, entries for the hub, a section for a model card, citations."""
+
+import re
+
+import pytest
+import yaml
+from huggingface_hub import ModelCard, ModelCardData
+
+import openworld as ow
+from openworld.api.citing import bibliography, cite_methods
+from openworld.api.exchange import model_index
+from openworld.papers.bibliography import names_used
+
+ROWS = {"side": ["base"] * 3 + ["new"] * 3, "score": [3.0, 2.0, 0.5, 1.0, 2.5, 0.1], "correct": [1, 1, 1, 1, 0, 1]}
+NASTY = "a|b `x` <script>\n# head"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return ow.score(ROWS)
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Predictions of two models, one of which has markup for a name."""
+    columns = {name: values * 2 for name, values in ROWS.items()}
+    return ow.score(columns | {"model": ["GMoP"] * 6 + [NASTY] * 6})
+
+
+def test_numbers_have_flat_names_and_are_fractions(run):
+    numbers = ow.metrics_of(run)
+    assert numbers["model/openworld_auc"] == run.results.overall().where(metric="openworld_auc").rows[0].value.value
+    assert all(type(number) in (int, float) for number in numbers.values())
+    assert 0 < numbers["model/auroc"] <= 1
+
+
+def test_names_are_what_every_tracker_takes(two):
+    names = list(ow.metrics_of(two))
+    assert all(re.fullmatch(r"[\w\-./ ]+", name) and "//" not in name for name in names)
+    assert "GMoP/auroc" in names and "a b x script head/auroc" in names
+
+
+def test_names_that_become_the_same_are_numbered():
+    columns = {name: values * 2 for name, values in ROWS.items()}
+    names = list(ow.metrics_of(ow.score(columns | {"model": ["a|b"] * 6 + ["a?b"] * 6})))
+    assert {"a b/auroc", "a b/auroc 2"} <= set(names)
+
+
+def test_a_number_that_is_not_defined_is_left_out():
+    run = ow.score({"side": ["base", "base", "new"], "score": [1.0, 2.0, 0.0], "correct": [0, 0, 0]})
+    undefined = {row.metric.key for row in run.results.overall() if row.value.value is None}
+    assert undefined and not any(name.split("/")[-1] in undefined for name in ow.metrics_of(run))
+
+
+def test_a_folder_does_as_well_as_a_run(tmp_path):
+    kept = ow.score(ROWS, tmp_path / "run")
+    assert ow.metrics_of(tmp_path / "run") == ow.metrics_of(kept)
+    assert ow.cite(str(tmp_path / "run")) == ow.cite(kept)
+
+
+def test_the_hub_reads_the_entries_back(two):
+    entries = ow.hub_entries(two)
+    assert list(entries) == ["GMoP", NASTY]
+    card = ModelCardData(model_name="GMoP", eval_results=entries["GMoP"])
+    back = ModelCard(f"---\n{card.to_yaml()}\n---\n# GMoP").data.eval_results
+    numbers = {entry.metric_type: entry.metric_value for entry in back}
+    assert numbers["auroc"] == pytest.approx(ow.metrics_of(two)["GMoP/auroc"])
+    assert "images" not in numbers, "counts are no scores"
+
+
+def test_the_index_holds_one_model_or_all_as_yaml(two):
+    assert [model["name"] for model in yaml.safe_load(model_index(two))["model-index"]] == ["GMoP", NASTY]
+    assert "script" not in model_index(two, "GMoP") and "script" in model_index(two)
+    with pytest.raises(ow.OpenworldError, match="GMoP"):
+        model_index(two, "gmop")
+
+
+def test_the_card_is_markdown_in_which_names_are_no_markup(two):
+    card = ow.model_card(two)
+    text, fences = card.split("```", 1)
+    assert text.startswith("## Evaluation: recognition\n") and "| GMoP |" in text
+    assert "\n# head" not in card and "<script" not in text.replace("\\<script", "") and "a\\|b" in text
+    assert "@inproceedings{hua2025openworldauc," in fences and card.count("```") % 2 == 0
+    assert "script" not in ow.model_card(two, "GMoP").split("Made with")[0]
+
+
+def test_a_run_cites_what_it_used_once():
+    spec = {"learners": [{"learner": "CoOp"}, {"learner": "CoOp", "label": "more"}], "dataset": "dtd"}
+    text = bibliography([("evaluations", "recognition"), *names_used(spec)], ["openworld"])
+    keys = re.findall(r"@\w+{(\w+),", text)
+    assert keys == ["hua2025openworldauc", "zhou2022coop", "cimpoi2014dtd", "openworld"]
+
+
+def test_what_has_no_entry_is_named_in_a_comment():
+    assert bibliography([("datasets", "/data/own")]) == "% No entry is known of '/data/own' (datasets).\n"
+
+
+def test_methods_are_cited_by_name_or_kind():
+    assert "zhou2022coop" in cite_methods(["CoOp"]) and "hendrycks2017msp" not in cite_methods(["CoOp"])
+    assert cite_methods(["learners"]).count("@") > 10
+    assert set(re.findall(r"@\w+{(\w+),", cite_methods([]))) >= {
+        "zhou2022coop",
+        "hendrycks2017msp",
+        "guo2017calibration",
+    }
+    with pytest.raises(ow.OpenworldError, match="did you mean 'CoOp'"):
+        cite_methods(["Coop"])
+
+
+def test_a_plug_in_brings_its_own_entry(monkeypatch):
+    from openworld.detectors import DETECTORS, PLUGINS
+
+    mine = type("Mine", (), {"name": "Mine", "bibtex": "@misc{mine2026,\n  title = {Mine},\n}"})
+    monkeypatch.setattr(type(PLUGINS), "offered", lambda self: {"Mine": []} if self is PLUGINS else {})
+    monkeypatch.setattr(type(PLUGINS), "find", lambda self, name: {**DETECTORS, "Mine": mine}[name])
+    assert "@misc{mine2026," in cite_methods(["Mine"]) and "@misc{mine2026," in cite_methods(["detectors"])
+
+
+def test_a_table_of_chosen_metrics_goes_into_a_paper(two):
+    tex = two.to_latex(["openworld_auc", "auroc"], show="interval")
+    assert tex.count("\\\\\n") == 3 and "\\toprule" in tex and "GMoP & " in tex
+    assert two.to_markdown(["auroc"], show="").count("\n| ") == 4
+    assert two.table().table.columns[0].metric.key == "openworld_auc"
+
+
+def test_an_unknown_figure_or_table_lists_the_known(run):
+    with pytest.raises(ow.OpenworldError, match="trade-off"):
+        _ = run.figures["tradeoff"]
+    with pytest.raises(ow.OpenworldError, match="table-1"):
+        _ = run.tables["table"]

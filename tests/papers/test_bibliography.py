@@ -1,0 +1,82 @@
+"""The bibliography: every method that is listed has entries, every entry is used and is BibTeX."""
+
+import re
+
+import pytest
+
+from openworld.backbones import BACKBONES
+from openworld.classifiers import ARCHITECTURES
+from openworld.datasets import DATASETS
+from openworld.detectors import DETECTORS
+from openworld.estimators import ESTIMATORS
+from openworld.evaluations import EVALUATIONS
+from openworld.learners import LEARNERS
+from openworld.papers.bibliography import KEYS, bibtex, entries, methods, names_used
+from openworld.shifts import DECOMPOSITIONS
+
+LISTED = {
+    "evaluations": EVALUATIONS,
+    "learners": LEARNERS,
+    "detectors": DETECTORS,
+    "estimators": ESTIMATORS,
+    "decompositions": DECOMPOSITIONS,
+    "classifiers": ARCHITECTURES,
+    "backbones": BACKBONES,
+    "datasets": DATASETS,
+}
+NEEDED = {"inproceedings": {"booktitle", "year"}, "article": {"journal", "year"}, "techreport": {"institution", "year"}}
+KNOWN = {"type", "author", "title", "year", "booktitle", "journal", "volume", "number", "pages", "institution"}
+KNOWN |= {"eprint", "doi", "howpublished", "note"}
+
+
+@pytest.mark.parametrize("kind", LISTED)
+def test_every_name_that_is_listed_has_entries_and_no_other_has(kind):
+    assert set(methods()[kind]) == set(LISTED[kind])
+    assert all(methods()[kind].values())
+
+
+def test_every_entry_is_used_and_every_key_has_an_entry():
+    used = {key for names in methods().values() for keys in names.values() for key in keys}
+    assert used == set(entries())
+    assert set(methods()) == set(LISTED) and set(KEYS.values()) == set(LISTED) - {"evaluations"}
+
+
+@pytest.mark.parametrize("key", entries())
+def test_an_entry_has_what_its_type_needs_in_ascii(key):
+    fields = entries()[key]
+    assert {"author", "title"} | NEEDED.get(fields["type"], set()) <= set(fields) <= KNOWN
+    assert fields["type"] in {*NEEDED, "misc"}
+    text = bibtex([key])
+    assert text.isascii() and text.count("{") == text.count("}")
+    assert re.fullmatch(r"@\w+\{" + key + r",\n(  \w+ = \{.+\},\n)+\}\n", text)
+    assert re.fullmatch(r"\d{4}\.\d{4,5}", str(fields.get("eprint", "0000.0000")))
+    assert re.fullmatch(r"\d+--\d+", str(fields.get("pages", "1--2")))
+
+
+@pytest.mark.parametrize("key", entries())
+def test_authors_are_surname_first(key):
+    for author in entries()[key]["author"].split(" and "):
+        assert author == "others" or author.startswith("{") or re.fullmatch(r"[^,]+, [^,]+", author), author
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [("learners", LEARNERS), ("detectors", DETECTORS), ("estimators", ESTIMATORS)]
+)
+def test_the_entry_is_of_the_paper_that_the_class_names(kind, named):
+    """By surname and year, where the class names its paper so."""
+    for name, method in named.items():
+        found = re.match(r"([A-Z][\w-]+).*?, (\d{4})", method.paper)
+        if not found or name == "CBPE":
+            continue
+        own = [entries()[key] for key in methods()[kind][name]]
+        assert any(
+            found[1] in entry["author"] and str(entry["year"]) == found[2] for entry in own if "year" in entry
+        ), name
+
+
+def test_a_spec_is_read_at_any_depth():
+    spec = {
+        "backbone": "",
+        "models": [{"architecture": "convnet", "detectors": [{"detector": "MSP", "label": "CoOp"}]}],
+    }
+    assert list(names_used(spec)) == [("classifiers", "convnet"), ("detectors", "MSP")]
