@@ -142,7 +142,7 @@ def _entry(run: Run, row: Result) -> "EvalResult":
 def _shared_name(dataset: str) -> str:
     """What a data set is called where others read it: without the folders of this machine.
 
-    >>> _shared_name("hf:ethz/food101"), _shared_name("/home/me/pets"), _shared_name("dtd")
+    >>> _shared_name("hf:ethz/food101"), _shared_name("data/pets"), _shared_name("dtd")
     ('ethz/food101', 'pets', 'dtd')
     """
     return dataset.removeprefix("hf:") if dataset.startswith("hf:") else PurePath(dataset).name
